@@ -303,18 +303,15 @@ class Advice(Section):
 
 
 class Reports(Section):
-    """What stands on the pages beside the numbers."""
+    """What stands on the pages beside the numbers; an empty text is that of the pages' language."""
 
     institution: str = "Department of Radiology"
     logo: str | None = None
-    banner: str = "Confidential: quality improvement work product. For the named recipient only."
+    banner: str = ""
     contact: str = ""
     returns_by: str = ""
-    next_issue: str = "next quarter"
-    governance: str = (
-        "Feedback is formative: a reader's pages go to that reader alone, and the committee sees "
-        "readers under codes. It is not used for credentialing, pay or discipline."
-    )
+    next_issue: str = ""
+    governance: str = ""
     page: Literal["A4", "Letter"] = "A4"
     window_months: int = Field(default=12, ge=1, le=120)
     min_exams: int = Field(default=20, ge=5)

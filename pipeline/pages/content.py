@@ -70,7 +70,7 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
     words = Strings.load(language=settings.language)
     return Masthead(
         institution=settings.institution,
-        banner=settings.banner,
+        banner=settings.banner or words("page.banner"),
         recipient=words("page.committee") if recipient == COMMITTEE else recipient,
         period=words("page.period", first=months[0], last=months[-1]),
         data_cut=words("page.data_cut", month=months[-1]),
@@ -78,7 +78,7 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         config_hash=issue.config.digest,
         contact=settings.contact or words("page.no_contact"),
         returns_by=settings.returns_by,
-        next_issue=settings.next_issue,
+        next_issue=settings.next_issue or words("page.next_issue"),
         logo=issue.logo,
         language=_LANGUAGES[settings.language],
         demonstration=issue.demonstration,
@@ -314,4 +314,5 @@ def flow_steps(flow: Sequence[pairing.FlowStep]) -> tuple[FlowStep, ...]:
 def governance(config: Configuration) -> tuple[GovernanceText, ...]:
     """Give the configured governance text."""
     words = Strings.load(language=config.reports.language)
-    return (GovernanceText(words("page.governance"), config.reports.governance),)
+    text = config.reports.governance or words("page.governance_text")
+    return (GovernanceText(words("page.governance"), text),)
