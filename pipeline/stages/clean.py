@@ -13,13 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import pandas as pd
 
 from pipeline.config.basis import digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.deidentify.coding import Codes, clean, known_identifiers
+from pipeline.errors import DamagedShardError
 from pipeline.names.lexicon import contents, own_lexicon
 from pipeline.stages import Keyed, Named, options
 from pipeline.vault.codes import (
@@ -149,6 +150,9 @@ def _stated(site: Site, item: ExamShard) -> Mapping[str, tuple[str, bool]]:
         return {}
     moved = site.workspace.read("raw", "months", [item.months])
     moved = moved[moved["shard"] == item.shard]
+    if moved.empty:  # true months beside shifted times would tell the shift
+        table: tuple[Literal["raw"], str, str] = ("raw", "months", item.months)
+        raise DamagedShardError(*table, "names no exam of a shard that it is of")
     both = zip(moved["month"], moved["is_own"].astype(bool), strict=True)
     return dict(zip(moved["source_digest"], both, strict=True))
 

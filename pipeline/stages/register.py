@@ -168,7 +168,8 @@ def _moved(
 
 
 def _digest(moved: pd.DataFrame) -> str:
-    rows = moved.drop(columns="shard").astype("str")
+    """Hash whose month is stated as another, and in which shards, for a table names its shards."""
+    rows = moved.astype("str")
     return digest_of(*sorted(rows.itertuples(index=False, name=None))) if len(moved) else ""
 
 

@@ -21,7 +21,7 @@ from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.pages import FEEDBACK
 from pipeline.tables.profiles import profile_of
-from tests.fixtures.here import Here
+from tests.fixtures.here import Here, coded
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 PROMPT = "code of extraction.prompt"
@@ -185,6 +185,32 @@ def test_an_issue_follows_the_newest_one_before_it_and_never_one_of_its_own_mont
     first = here.choose(gathered)
     assert here.made["issue"] == 1
     assert (here.choose(gathered), here.made["issue"]) == (first, 0)
+
+
+def test_exams_in_other_shards_have_the_months_that_were_stated_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", KEY)
+    exams = simulate(pairs=150, readers=3, seed=5).exams.astype(str)
+    exams.to_csv(tmp_path / "exams-0.csv", index=False)
+    stated = []
+    names = set[str]()
+    for encoding in ("utf-8", "cp1252"):
+        more = f'encoding = "{encoding}"\n[execution]'
+        (tmp_path / "radcal.toml").write_text(BASE.replace("[execution]", more))
+        here = site(tmp_path)
+        keys = [each.key for each in coded(here)]
+        assert not names & set(keys)
+        names.update(keys)
+        stated.append(
+            here.workspace.read("analysis", "clean_exams", keys).set_index("exam_key")[
+                "performed_month"
+            ]
+        )
+    before, after = stated
+    assert after.sort_index().equals(before.sort_index())
+    true = pd.to_datetime(exams["performed_at"], utc=True).dt.strftime("%Y-%m")
+    assert sorted(before) != sorted(true)
 
 
 def test_changed_prompt_reads_nothing_again_where_rules_read(place: Path) -> None:
