@@ -280,10 +280,10 @@ def _told(path: Path) -> Iterator[None]:
 def _rows(path: Path, sheet: Any) -> Rows:
     with _told(path):
         sheet.reset_dimensions()  # what a sheet says of its size is not to be relied on
-        rows = sheet.iter_rows(max_col=_MAX_COLUMNS)
+        rows = sheet.iter_rows()  # unpadded: a mark far below the table costs next to nothing
         while True:
             with warnings.catch_warnings(action="ignore"):
-                some = [list(map(_shown, row)) for row in islice(rows, _AT_ONCE)]
+                some = [list(map(_shown, row[:_MAX_COLUMNS])) for row in islice(rows, _AT_ONCE)]
             if not some:
                 return
             yield from some
