@@ -71,25 +71,16 @@ class _Read:
 
 def audit_extraction(given: AuditGiven) -> None:
     """Score engines against reports that people labelled; several are compared pairwise."""
-    import numpy as np
-
-    from extraction.audit.scores import audit
     from extraction.audit.text import as_data, as_text
 
     read = list(_reads(given))
-    audits, data = [], []
-    lines: list[str] = []
-    for each in read:
-        found = audit(
-            each.reports,
-            each.outcomes,
-            vocabulary=each.vocabulary,
-            bootstrap=given.bootstrap,
-            rng=np.random.default_rng(given.seed),
-        )
-        audits.append(found)
-        data.append(as_data(found, engine=each.name, version=each.version))
-        lines += as_text(found, engine=each.label, version=each.version)
+    told = [(each, _audited(each, given)) for each in read]
+    data = [as_data(found, engine=each.name, version=each.version) for each, found in told]
+    lines = [
+        line
+        for each, found in told
+        for line in as_text(found, engine=each.label, version=each.version)
+    ]
     content: dict[str, object] = data[0]
     if len(read) > 1:
         content, more = _side_by_side(given, read, data)
@@ -97,12 +88,25 @@ def audit_extraction(given: AuditGiven) -> None:
     if given.out is not None:
         write_whole(given.out, f"{json.dumps(content, indent=2, allow_nan=False)}\n".encode())
     if given.pdf is not None:
-        _draw(given.pdf, read, audits)
+        _draw(given.pdf, told)
     if given.output.as_json:
         typer.echo(json.dumps(content, allow_nan=False))
     elif not given.output.quiet:
-        for line in lines:
-            typer.echo(line)
+        typer.echo("\n".join(lines))
+
+
+def _audited(read: _Read, given: AuditGiven) -> Audit:
+    import numpy as np
+
+    from extraction.audit.scores import audit
+
+    return audit(
+        read.reports,
+        read.outcomes,
+        vocabulary=read.vocabulary,
+        bootstrap=given.bootstrap,
+        rng=np.random.default_rng(given.seed),
+    )
 
 
 def _side_by_side(
@@ -150,14 +154,14 @@ def _cost(asked: Mapping[str, object]) -> str:
     return ", ".join(parts)
 
 
-def _draw(path: Path, read: Sequence[_Read], audits: Sequence[Audit]) -> None:
+def _draw(path: Path, told: Sequence[tuple[_Read, Audit]]) -> None:
     """Draw the audits of one or several engines as one PDF, under the engine's name and version."""
     from reports.drawing.pdf import DocumentInfo, to_pdf
     from reports.drawing.style import Style
     from reports.pages.extraction_audit import audit_pages
 
     style = Style()
-    shown = [_pages(each, found) for each, found in zip(read, audits, strict=True)]
+    shown = [_pages(each, found) for each, found in told]
     pages = [page for content in shown for page in audit_pages(content, style=style)]
     engines = "; ".join(content.engine for content in shown)
     title = style.strings("audit.title")

@@ -9,12 +9,16 @@ import os
 import subprocess
 import sys
 import tokenize
+from collections.abc import Callable, Iterator
+from inspect import getclosurevars, getsource
 from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer
 
-from pipeline import config
+from pipeline import cli, config
+from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError, RunLockedError
 from pipeline.run.gates import Accounting, check
 from pipeline.store.workspace import Workspace
@@ -32,6 +36,7 @@ SILENT_TOKENS = {
     tokenize.ENDMARKER,
 }  # fmt: skip
 LONGEST_FUNCTION = 50
+LONGEST_COMMAND = 30
 MOST_PARAMETERS = 6
 
 
@@ -239,6 +244,34 @@ def over_budget(path: Path) -> dict[str, str]:
 def test_no_function_is_too_long_or_takes_too_much() -> None:
     over = {name: what for path in MODULES for name, what in over_budget(path).items()}
     assert over == {}
+
+
+def commands(app: typer.Typer) -> Iterator[Callable[..., object]]:
+    """Give what does each command's work, behind what takes its options."""
+    for command in app.registered_commands:
+        assert command.callback is not None
+        yield getclosurevars(command.callback).nonlocals.get("command", command.callback)
+    for group in app.registered_groups:
+        assert group.typer_instance is not None
+        yield from commands(group.typer_instance)
+
+
+def body_lines(function: Callable[..., object]) -> int:
+    (parsed,) = ast.parse(getsource(function)).body
+    assert isinstance(parsed, ast.FunctionDef)
+    assert ast.get_docstring(parsed), "what --help says"
+    return parsed.end_lineno - parsed.body[1].lineno + 1
+
+
+def test_no_command_has_a_long_body() -> None:
+    """What a command does is done elsewhere; it asks for it and tells what came of it."""
+    app = typer.Typer()
+    for module in cli._GROUPS:
+        importlib.import_module(module).register(app)
+    app.add_typer(audit)
+    found = {f"{each.__module__}::{each.__name__}": body_lines(each) for each in commands(app)}
+    assert len(found) >= 36
+    assert {name: n for name, n in found.items() if n > LONGEST_COMMAND} == {}
 
 
 def code_lines(text: str) -> set[int]:
