@@ -17,7 +17,7 @@ from calibration.survey import PhraseTable
 from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
-from pipeline.tables import pairing
+from pipeline.tables.pairing import INELIGIBLE, Sifted
 from pipeline.tables.results import Period, telling
 from reports import rounded
 from reports.content import (
@@ -258,7 +258,7 @@ def cases(chosen: pd.DataFrame) -> tuple[Case, ...]:
 
 def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:
     """Count the adult chest X-rays in `observations.coverage`, and how many were paired."""
-    eligible = counts[~counts["fate"].isin(pairing.INELIGIBLE)]
+    eligible = counts[~counts["fate"].isin(INELIGIBLE)]
     if eligible.empty:
         return None
     return Coverage(
@@ -299,8 +299,8 @@ def _audited_note(audited: SiteAudit, engine: str, words: Strings) -> str:
     return words("measured.by_another", note=note, engine=audited.engine)
 
 
-def flow_steps(flow: Sequence[pairing.FlowStep]) -> tuple[FlowStep, ...]:
-    """Turn the pairing's counts into the flow diagram's boxes."""
+def flow_steps(flow: Sequence[Sifted]) -> tuple[FlowStep, ...]:
+    """Turn the counts of the selection into the flow diagram's boxes."""
     return tuple(
         FlowStep(
             name=step.name,

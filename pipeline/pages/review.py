@@ -26,7 +26,7 @@ from pipeline.pages.sensitivity import Evidence, extraction_tables, sensitivity_
 from pipeline.pages.small_cells import results_without, withheld_phrases
 from pipeline.pages.variation import variation
 from pipeline.site.audited import SiteAudit
-from pipeline.tables.pairing import FlowStep
+from pipeline.tables.pairing import Sifted
 from pipeline.tables.results import Scale
 from reports.content import Gate, Instrument, Returned, SuppressedCell
 from reports.review_content import CommitteeContent, FrontierPoint, ReaderRow
@@ -36,7 +36,7 @@ from reports.review_content import CommitteeContent, FrontierPoint, ReaderRow
 class CommitteeFacts:
     """What the run itself contributes to the review."""
 
-    flow: Sequence[FlowStep]
+    flow: Sequence[Sifted]
     gates: tuple[Gate, ...]
     manifest: tuple[tuple[str, str], ...]
     measured: Instrument

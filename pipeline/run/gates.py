@@ -16,7 +16,7 @@ from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
 from pipeline.errors import EXIT_QUARANTINED
 from pipeline.stages import merged
-from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, FlowStep
+from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
 from reports.content import Gate
 from reports.strings import Strings
 
@@ -104,7 +104,7 @@ class Gathered:
         return merged(shard.removed for shard in self.coded)
 
     @property
-    def flow(self) -> tuple[FlowStep, ...]:
+    def flow(self) -> tuple[Sifted, ...]:
         """The flow diagram, from report versions to attributable pairs."""
         paired = [block.flow for block in self.paired]
         return (*_added(paired), *_added([block.flow for block in self.tallied]))
@@ -168,10 +168,10 @@ class Gathered:
         return (*((words(f"lost.{what}"), n) for what, n in lost.items()), *returned)
 
 
-def _added(blocks: Sequence[Sequence[FlowStep]]) -> list[FlowStep]:
+def _added(blocks: Sequence[Sequence[Sifted]]) -> list[Sifted]:
     """Add up the flow diagrams of all blocks, box by box."""
     return [
-        FlowStep(
+        Sifted(
             steps[0].name,
             sum(step.remaining for step in steps),
             sum(step.excluded for step in steps),

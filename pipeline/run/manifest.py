@@ -27,7 +27,7 @@ from pipeline.stages.deliver import Delivered
 from pipeline.stages.ingest import Ingested
 from pipeline.store.files import typed_json
 from pipeline.store.provenance import version
-from pipeline.tables.pairing import FlowStep
+from pipeline.tables.pairing import Sifted
 from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
@@ -69,7 +69,7 @@ class Manifest:
     reading_notes: Mapping[str, int]
     ingredients: Ingredients
     accounting: Accounting
-    flow: tuple[FlowStep, ...]
+    flow: tuple[Sifted, ...]
     months: tuple[str, ...]
     versions_signed_after_the_ct: int
     exams_with_contradicting_versions: int

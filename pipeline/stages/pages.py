@@ -31,7 +31,7 @@ from pipeline.stages.issue import Issue, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
 from pipeline.tables.observations import coded
-from pipeline.tables.pairing import FlowStep
+from pipeline.tables.pairing import Sifted
 from pipeline.tables.profiles import department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
@@ -51,7 +51,7 @@ _DEPARTMENT: Final = "department"
 class RunFacts:
     """What the pages say about the run; nothing here depends on the clock."""
 
-    flow: tuple[FlowStep, ...]
+    flow: tuple[Sifted, ...]
     pairs: tuple[str, ...]
     gates: tuple[Gate, ...]
     manifest: tuple[tuple[str, str], ...]

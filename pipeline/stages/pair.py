@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named, options
 from pipeline.tables.observations import coverage, written
-from pipeline.tables.pairing import FlowStep, PairedExams, pair
+from pipeline.tables.pairing import PairedExams, Sifted, pair
 from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_time, parts
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Paired:
     pairs: int
     late_versions: int
     contradictory: int
-    flow: tuple[FlowStep, ...]
+    flow: tuple[Sifted, ...]
     windows: tuple[tuple[float, str], ...]
     shards: tuple[str, ...]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named
 from pipeline.tables.observations import Answer, Block, alternatives, mix, tallied, words
-from pipeline.tables.pairing import FlowStep
+from pipeline.tables.pairing import Sifted
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -50,7 +50,7 @@ class Tallied:
     observations: int
     cells: int
     left_out: Mapping[str, int]
-    flow: tuple[FlowStep, ...]
+    flow: tuple[Sifted, ...]
     returned: Mapping[str, int]
     months: tuple[str, ...]
 

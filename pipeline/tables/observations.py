@@ -22,7 +22,7 @@ from pandas.api.types import union_categoricals
 
 from calibration.scores import label_values
 from calibration.survey import PhraseTable
-from pipeline.tables.pairing import CASE_FACTS, INELIGIBLE, FlowStep
+from pipeline.tables.pairing import CASE_FACTS, INELIGIBLE, Sifted
 
 Label: TypeAlias = Literal["probability", "mean"]
 Silence: TypeAlias = Literal["absent", "exclude"]
@@ -64,7 +64,7 @@ class Observed:
 
     observations: pd.DataFrame
     left_out: Mapping[str, int]
-    flow: tuple[FlowStep, ...]
+    flow: tuple[Sifted, ...]
 
 
 def ct_labels(phrases: PhraseTable, *, rule: Label) -> Mapping[str, float]:
@@ -132,13 +132,13 @@ def _joined(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
     return joined.drop(columns=["xr_exam_key", "ct_exam_key", "exam_key"])
 
 
-def _flow(pairs: pd.DataFrame, usable: pd.Series) -> tuple[FlowStep, ...]:
+def _flow(pairs: pd.DataFrame, usable: pd.Series) -> tuple[Sifted, ...]:
     """Carry the pairing's flow diagram on: both reports read, and a reader named."""
     read = int(usable.sum())
     named = int((usable & (pairs["reader_code"].fillna("") != "")).sum())
     return (
-        FlowStep("both reports read", read, len(pairs) - read, "a report could not be read"),
-        FlowStep("attributable to a reader", named, read - named, "no reader is named"),
+        Sifted("both reports read", read, len(pairs) - read, "a report could not be read"),
+        Sifted("attributable to a reader", named, read - named, "no reader is named"),
     )
 
 

@@ -37,8 +37,11 @@ PAIR_COLUMNS: Final = (
 )  # fmt: skip
 
 
-class FlowStep(NamedTuple):
-    """One line of the flow diagram: what remained after a step and what it left out."""
+class Sifted(NamedTuple):
+    """One step of the selection: what remained after it, what it left out and why.
+
+    Steps of several blocks add up; a page draws their sum as `reports.content.FlowStep`s.
+    """
 
     name: str
     remaining: int
@@ -58,7 +61,7 @@ class PairedExams:
 
     pairs: pd.DataFrame
     fates: pd.DataFrame
-    flow: tuple[FlowStep, ...]
+    flow: tuple[Sifted, ...]
     late_versions: int
     contradictory: pd.DataFrame
 
@@ -276,17 +279,17 @@ def _fates(
 
 def _flow(
     read: int, exams: pd.DataFrame, studies: pd.DataFrame, fates: pd.DataFrame
-) -> tuple[FlowStep, ...]:
+) -> tuple[Sifted, ...]:
     remaining = len(fates)
     steps = [
-        FlowStep("report versions read", read, 0, ""),
-        FlowStep("versions in force", len(exams), read - len(exams), TAKEN_BACK),
-        FlowStep("studies", len(studies), len(exams) - len(studies), "further versions of a study"),
-        FlowStep("X-ray studies", remaining, len(studies) - remaining, "CT studies"),
+        Sifted("report versions read", read, 0, ""),
+        Sifted("versions in force", len(exams), read - len(exams), TAKEN_BACK),
+        Sifted("studies", len(studies), len(exams) - len(studies), "further versions of a study"),
+        Sifted("X-ray studies", remaining, len(studies) - remaining, "CT studies"),
     ]
     counts = fates["fate"].value_counts()
     for name, reason in _STEPS:
         excluded = int(counts.get(reason, 0))
         remaining -= excluded
-        steps.append(FlowStep(name, remaining, excluded, reason))
+        steps.append(Sifted(name, remaining, excluded, reason))
     return tuple(steps)
