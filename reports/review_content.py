@@ -170,6 +170,26 @@ class Disagreement:
     entropy: CaseHistogram | SuppressedCell
 
 
+def statements(result: GroupResult) -> int:
+    """Give the statements compared with CT, as they are counted everywhere."""
+    return round(result.n)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What several parts of a review count, under one name each; None: withheld or not computed.
+
+    ``statements`` compared with CT, ``unscored`` hedges of the same reports without a surveyed
+    meaning, ``readers`` who have a row, ``judged`` of them by profile, ``told`` of a pattern.
+    """
+
+    statements: int | None
+    unscored: int | None
+    readers: int
+    judged: int
+    told: int
+
+
 @dataclass(frozen=True, slots=True)
 class CommitteeContent:
     """Everything the quality committee's review says. Readers appear by code only."""
@@ -198,3 +218,24 @@ class CommitteeContent:
     written: tuple[Written, ...] | None = None
     run_charts: tuple[RunChart, ...] | None = None
     returned: Returned | None = None
+
+    @property
+    def judged(self) -> DepartmentProfile | None:
+        """The readers judged together; None where they were not, or may not be shown."""
+        return None if isinstance(self.profiles, SuppressedCell) else self.profiles
+
+    @property
+    def counts(self) -> Counts:
+        """Every count that more than one part of the review prints."""
+        department, found, unscored = self.department, self.judged, self.unscored
+        hidden = any(isinstance(each.n, SuppressedCell) for each in unscored or ())
+        readers = found.readers if found else ()
+        return Counts(
+            statements=None if isinstance(department, SuppressedCell) else statements(department),
+            unscored=None
+            if unscored is None or hidden
+            else sum(each.n for each in unscored if not isinstance(each.n, SuppressedCell)),
+            readers=len(self.readers),
+            judged=len(readers),
+            told=sum(each.pattern.verdict.state == "pattern" for each in readers),
+        )

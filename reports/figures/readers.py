@@ -62,7 +62,7 @@ def plane(
             Box(x(r.pattern.shift.value) - 3.0, y(r.pattern.slope.value) - 3.0, 6.0, 6.0)
             for r in readers
         ]
-        for reader in sorted(readers, key=lambda r: (not _stated(r), r.reader)):
+        for reader in sorted(readers, key=lambda r: r.reader):
             pattern = reader.pattern
             hint = words(
                 "alt.plane_point",

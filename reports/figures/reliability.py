@@ -28,6 +28,7 @@ from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
 _TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
+_ENDS: Final = Ticks((0.0, 1.0), percent)
 _DOTS: Final = (1.2, 1.8)
 
 
@@ -179,13 +180,13 @@ def _panel(
     with drawing.figure(words("alt.panel", name=name, size=size, n=len(discs)), box):
         put(drawing, (box.x, box.y + 9.0), title, kind, id=f"panel.{name}")
         put(drawing, (box.x, box.y + 19.0), size, NOTE.muted)
-        plot = box.cut(top=_HEAD, bottom=_FOOT)
+        plot = box.cut(left=25.0, right=7.0, top=_HEAD, bottom=_FOOT)
         x = Scale(0.0, 1.0, plot.x + _PAD, plot.right - _PAD)
         y = Scale(0.0, 1.0, plot.bottom - _PAD, plot.y + _PAD)
         drawing.add(Rect(plot.x, plot.y, plot.width, plot.height, stroke=palette.rule))
         drawing.add(Line(x(0), y(0), x(1), y(1), palette.rule, 0.5))
-        put(drawing, (plot.x, plot.bottom + 8.5), percent(0.0), NOTE.muted)
-        put(drawing, (plot.right, plot.bottom + 8.5), percent(1.0), NOTE.muted, anchor="end")
+        x_axis(drawing, plot, x, _ENDS, grid=False)
+        y_axis(drawing, plot, y, _ENDS)
         for k in discs:
             _disc(drawing, result.phrases, k, (x, y), name, words)
 

@@ -15,7 +15,6 @@ from reports.strings import Strings
 _BOX: Final = 24.0
 _LINE: Final = 11.0
 _GAP: Final = 14.0
-_NUMBER: Final = 60.0
 
 
 def _between(step: FlowStep) -> float:
@@ -54,11 +53,11 @@ def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep], words:
 def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
     hint = f"{step.name}: {count(step.count)}"
     drawing.add(Rect(box.x, box.y, box.width, box.height, palette.wash, palette.rule, hint=hint))
-    name, kind = fit(step.name, FIGURE, box.width - _NUMBER - 16.0)
-    line = box.y + box.height / 2 + 3.0
-    put(drawing, (box.x + 8.0, line), name, kind)
-    number, kind = fit(count(step.count), FIGURE.bold, _NUMBER)
-    put(drawing, (box.right - 8.0, line), number, kind, anchor="end", id=f"flow.{step.name}")
+    number, line = count(step.count), box.y + box.height / 2 + 3.0
+    free = box.width - width_of(number, FIGURE.bold) - 22.0
+    put(drawing, (box.x + 8.0, line), *fit(step.name, FIGURE, free))
+    at = (box.right - 8.0, line)
+    put(drawing, at, number, FIGURE.bold, anchor="end", id=f"flow.{step.name}")
 
 
 def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: float) -> float:

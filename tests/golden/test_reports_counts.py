@@ -1,25 +1,28 @@
-"""Every count of one reader's documents agrees wherever it stands, or is named as another thing."""
+"""Every count of a document agrees wherever it stands, or is named as another thing."""
 
 from __future__ import annotations
 
+import io
 import re
 from collections import defaultdict
 from dataclasses import replace
 
+import pypdf
 import pytest
 
 from calibration.profile import Swap
 from calibration.profile.whole import profile_data
 from calibration.rounding import counted
 from reports import disclosure, swaps
-from reports.content import RadiologistContent
+from reports.content import RadiologistContent, Unscored
 from reports.drawing.marks import Text
 from reports.drawing.style import Style
-from reports.pages import radiologist
+from reports.pages import committee, radiologist
+from reports.pages.committee import html, months, tables
 from reports.pages.radiologist import later
 from tests.fixtures.reports import sample_contents as samples
 from tests.fixtures.reports import sample_profiles
-from tests.fixtures.reports.measured import words_of
+from tests.fixtures.reports.measured import counts_of_review, differing_in_review, words_of
 
 _ROW = re.compile(r"([a-z][a-z ,]*): says [^():]*\([^()]*\), n ([\d,]+)")
 _SWAP = re.compile(
@@ -33,6 +36,7 @@ _HABIT = re.compile(
 _HEDGES = re.compile(r"[Tt]he ([\d,]+) (?:hedges|of them)")
 _COVERED = re.compile(r"([\d,]+ of [\d,]+) X-rays (?:with|had) a CT within")
 _EVIDENCE = swaps._evidence
+GUARD = disclosure.guard_committee
 _LINES = re.compile(r"A line a phrase, \d+ of (\d+)")
 
 
@@ -105,3 +109,36 @@ def test_the_check_of_counts_fails_where_one_of_them_is_another(
     assert [differing(samples.simulated(seed)) for seed in range(6)] == [[]] * 6
     monkeypatch.setattr(where, name, broken)
     assert any(differing(samples.simulated(seed)) for seed in range(6))
+
+
+def _review(seed: int, readers: int = 12) -> tuple[str, str]:
+    filled = samples.committee(seed=seed, readers=readers)
+    filled = replace(filled, unscored=(Unscored("versus", 320), Unscored("cannot exclude", 487)))
+    pdf = pypdf.PdfReader(io.BytesIO(committee.build(filled, style=Style())))
+    page = html.build(filled, style=Style()).decode()
+    return page, " ".join(sheet.extract_text() for sheet in pdf.pages)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_count_of_a_review_is_the_same_wherever_it_stands_in_pdf_and_html(seed: int) -> None:
+    page, pdf = _review(seed, readers=(6, 12, 23)[seed % 3])
+    assert differing_in_review(page, pdf) == []
+    assert len(counts_of_review(page)) > 30
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "broken"),
+    [
+        (committee, "statements", lambda result: round(result.n) + 5),
+        (tables, "count", lambda n: f"{n + 1:,.0f}"),
+        (months, "kept_swaps", lambda reader: reader.advice),
+        (html, "guard_committee", lambda content: GUARD(GUARD(content))),
+    ],
+    ids=["headline", "tables", "swaps", "rounded twice"],
+)
+def test_the_check_of_a_review_fails_where_a_count_is_another(
+    where: object, name: str, broken: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert differing_in_review(*_review(3)) == []
+    monkeypatch.setattr(where, name, broken)
+    assert differing_in_review(*_review(3))

@@ -19,7 +19,7 @@ from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import case_mix, readers
 from reports.pages.committee.sections import department, exams, pathologies, withheld
-from reports.review_content import CommitteeContent
+from reports.review_content import CommitteeContent, statements
 from reports.strings import Strings, translated
 
 __all__ = ["build", "headline", "pages", "reading", "sections"]
@@ -34,7 +34,8 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
 @in_language
 def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
-    opened, parts = guard_committee(content), sections(content, words=style.strings)
+    opened = guard_committee(content)
+    parts = sections(opened, words=style.strings)
 
     def lay_out(composer: Composer) -> None:
         _opening(composer, opened)
@@ -44,8 +45,11 @@ def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
 
 
 def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...]:
-    """Lay out all sections in order, whatever they become."""
-    content = translated(guard_committee(content), words, keep=(Masthead,))
+    """Lay out all sections of a guarded content in order, whatever they become.
+
+    The door is passed once: what is rounded twice may lie elsewhere.
+    """
+    content = translated(content, words, keep=(Masthead,))
     return (
         *_deciding(content, words),
         *department(content, words),
@@ -125,7 +129,7 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
         gap=points(gap.value),
         low=points(gap.low),
         high=points(gap.high),
-        statements=words.several("unit.statements", round(department.n)),
+        statements=words.several("unit.statements", statements(department)),
         chance=chance,
         told=_told(content, words),
     ).strip()
@@ -133,8 +137,7 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
 
 def _told(content: CommitteeContent, words: Strings) -> str:
     """How many readers are told of a pattern; silent where readers were not judged or shown."""
-    found = content.profiles
-    if found is None or isinstance(found, SuppressedCell):
+    if content.judged is None:
         return ""
-    told = sum(reader.pattern.verdict.state == "pattern" for reader in found.readers)
-    return words("committee.profiles_headline", told=told, readers=len(found.readers))
+    counts = content.counts
+    return words("committee.profiles_headline", told=counts.told, readers=counts.judged)

@@ -38,8 +38,8 @@ _LEAST_SHARE: Final = 0.25
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed; of readers only where they were judged together."""
-    found, proposed = content.profiles, _audit(content, words)
-    if found is not None and not isinstance(found, SuppressedCell):
+    found, proposed = content.judged, _audit(content, words)
+    if found is not None:
         taught = _teach(found, content, words)
         proposed += _common(found, words) + taught + _contradicted(found, words)
         proposed[_MOST:] = _after(proposed[_MOST:], words)
@@ -202,10 +202,7 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
 
 def spoken_of(content: CommitteeContent) -> dict[str, Side]:
     """Say on which side CT lies of the words that the proposal names."""
-    found = content.profiles
-    if found is None or isinstance(found, SuppressedCell):
-        return {}
-    best = _best(found, content)
+    best = _best(content.judged, content) if content.judged else None
     named = (best.source, best.target) if best else ()
     return {phrase: side_of(*pair) for phrase, pair in _off(content).items() if phrase in named}
 

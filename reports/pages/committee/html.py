@@ -32,7 +32,7 @@ _BY_CODE = frozenset({"readers", "profiles"})
 @in_language
 def build(content: CommitteeContent, *, style: Style) -> bytes:
     """Make the file; the same content and style give the same bytes."""
-    content = guard_committee(content)
+    content = guard_committee(content)  # once: `sections` rounds nothing again
     words, head = style.strings, content.masthead
     parts = committee.sections(content, words=words)
     width = style.body.width

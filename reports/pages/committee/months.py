@@ -110,8 +110,8 @@ def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
 
 
 def _advised(content: CommitteeContent, words: Strings) -> str:
-    found = content.profiles
-    if found is None or isinstance(found, SuppressedCell):
+    found = content.judged
+    if found is None:
         return ""
     swaps = [len(kept_swaps(reader)) for reader in found.readers]
     told = sum(n > 0 for n in swaps)

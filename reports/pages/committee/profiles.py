@@ -18,7 +18,7 @@ from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Margins, plane
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.pages.committee.decisions import coordinate, shared_pattern
-from reports.review_content import CommitteeContent
+from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
 from reports.swaps import kept_swaps
 from reports.verdict import short, swaps_in_order
@@ -29,10 +29,9 @@ _PLANE: Final = 190.0
 def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Say how many readers stand apart, and draw them in one plane; or why there are none."""
     title, found = words("committee.profiles"), content.profiles
-    if found is None:
-        return (Section(title, (statement(words("state.not_computed")),)),)
-    if isinstance(found, SuppressedCell):
-        return (Section(title, (statement(state_of(found, words)),)),)
+    if found is None or isinstance(found, SuppressedCell):
+        why = state_of(found, words) if found else words("state.not_computed")
+        return (Section(title, (statement(why),)),)
     hidden, rules = _unreportable(content), found.settings
     margins = Margins(rules.shift_margin, rules.slope_margin)
     readers = [reader for reader in found.readers if reader.reader not in hidden]
@@ -41,14 +40,14 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         _PLANE,
         words("committee.plane_note"),
     )
-    said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(found, words, hidden))
+    said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
     return (Section(title, (*said, both), room=330.0),)
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what each reader is told; nothing where nobody may be shown."""
-    found = content.profiles
-    if found is None or isinstance(found, SuppressedCell):
+    found = content.judged
+    if found is None:
         return ()
     shared = words(
         "committee.profiles_note",
@@ -72,24 +71,30 @@ def _unreportable(content: CommitteeContent) -> frozenset[str]:
     return frozenset(row.code for row in content.readers if row.reliability < low)
 
 
-def _findings(found: DepartmentProfile, words: Strings, hidden: Collection[str]) -> tuple[str, ...]:
+def _findings(
+    content: CommitteeContent, found: DepartmentProfile, words: Strings
+) -> tuple[str, ...]:
     """Say how many stand apart, how sure that is, and how far readers differ."""
     states = [reader.pattern.verdict.state for reader in found.readers]
     verdicts = (reader.pattern.verdict for reader in found.readers)
     alike = sum(each.state == "none" and bool(each.shared) for each in verdicts)
-    told = states.count("pattern")
+    counts, hidden = content.counts, _unreportable(content)
+    left_out = counts.readers - counts.judged
     asked = sum(reader.pattern.verdict.question for reader in found.readers)
     first = words(
         "committee.apart",
-        told=count(told),
-        readers=count(len(states)),
+        told=count(counts.told),
+        readers=count(counts.judged),
         none=count(states.count("none") - alike),
         alike=words("committee.apart_alike", n=count(alike)) if alike else "",
         few=count(states.count("too few")),
     )
-    doubt = _doubt(found, told, words)
-    question = words("committee.asked", asked=count(asked)) if asked else ""
-    said = " ".join(part for part in (first, doubt if told else "", question) if part)
+    parts = (
+        words("committee.apart_withheld", n=count(left_out)) if left_out else "",
+        _doubt(found, counts, words) if counts.told else "",
+        words("committee.asked", asked=count(asked)) if asked else "",
+    )
+    said = " ".join(part for part in (first, *parts) if part)
     common = _shared(found, words)
     misread = found.settings.misread
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
@@ -98,11 +103,11 @@ def _findings(found: DepartmentProfile, words: Strings, hidden: Collection[str])
     return (said, *common, *read, _spread(found, words), *moved)
 
 
-def _doubt(found: DepartmentProfile, told: int, words: Strings) -> str:
+def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
     """Say how many of those told are expected to be told wrongly, of how many judged."""
     expected = round(found.expected_false)
     key = "committee.expected_few" if not expected else "committee.expected_false"
-    return words(key, expected=expected, told=told, readers=count(len(found.readers)))
+    return words(key, expected=expected, told=counts.told, readers=count(counts.judged))
 
 
 def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ mistaken for an absent difference.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from calibration.estimate import Estimate
@@ -15,6 +16,7 @@ from reports.drawing.layout import Piece, Section, note, statement
 from reports.drawing.tables import Cell, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.pages.committee.decisions import coordinates_of
+from reports.pages.committee.tables import drawn
 from reports.review_content import CaseMix, CommitteeContent, MixRow, ReaderRow
 from reports.strings import Strings
 
@@ -49,25 +51,29 @@ def _note(content: CommitteeContent, words: Strings) -> str:
 
 def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     """All readers in code order."""
-    columns = heads(
-        words, "readers",
-        ("code", 1.3), ("n", 1.1, "right"), ("share", 0.9, "right"), ("gap", 1.0, "right"),
-        ("adjusted", 1.0, "right"), ("shrunk", 1.0, "right"), ("shrunk_graph", 2.0),
-        ("reliability", 0.8, "right"), ("note", 1.6),
+    reach = _reach([row.shrunk for row in content.readers])
+    columns = (
+        *heads(words, "readers", ("code", 1.3), ("n", 1.1, "right"), ("share", 0.9, "right"),
+               ("gap", 1.0, "right"), ("adjusted", 1.0, "right"), ("shrunk", 1.0, "right")),
+        drawn(words("readers.shrunk_graph"), 2.0, (-reach, reach)),
+        *heads(words, "readers", ("reliability", 0.8, "right"), ("note", 1.6)),
     )  # fmt: skip
-    shown = [row.shrunk for row in content.readers if isinstance(row.shrunk, Estimate)]
-    ends = [v for e in shown for v in (e.low, e.high, e.value) if math.isfinite(v)]
-    reach = 1.05 * max(map(abs, ends), default=0.1)
     rows = sorted(content.readers, key=lambda row: row.code)
     signals = _signals(content, words)
     body = tuple(_row(row, content, reach, signals.get(row.code, ""), words) for row in rows)
     return Table(columns, body, empty=words("state.none"), id="readers")
 
 
+def _reach(values: Sequence[Value]) -> float:
+    """Say how far intervals reach from 0 on either side, in whole hundredths."""
+    shown = [value for value in values if isinstance(value, Estimate)]
+    ends = [abs(v) for e in shown for v in (e.low, e.high, e.value) if math.isfinite(v)]
+    return max(math.ceil(100 * max(ends, default=0.1)), 1) / 100
+
+
 def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
     """Say of readers told of a pattern whether the signal is one of shift, of slope or of both."""
-    found = content.profiles
-    told = () if found is None or isinstance(found, SuppressedCell) else found.readers
+    told = content.judged.readers if content.judged else ()
     verdicts = {each.reader: each.pattern.verdict for each in told}
     return {
         reader: words(
@@ -131,14 +137,13 @@ def case_mix(content: CommitteeContent, words: Strings) -> Section:
 
 
 def _mix_table(mix: CaseMix, words: Strings) -> Table:
+    reach = _reach([row.adjusted for row in mix.rows])
     columns = (
         *heads(words, "mix", ("factor", 1.3), ("level", 1.9), ("n", 1.0, "right"),
                ("share", 0.8, "right")),
         *heads(words, "readers", ("gap", 0.9, "right"), ("adjusted", 0.9, "right")),
-        *heads(words, "mix", ("graph", 2.6)),
+        drawn(words("mix.graph"), 2.6, (-reach, reach)),
     )  # fmt: skip
-    shown = [row.adjusted for row in mix.rows if isinstance(row.adjusted, Estimate)]
-    reach = 1.05 * max([abs(v) for e in shown for v in (e.low, e.high)], default=0.1)
     rows = tuple(_mix_row(row, reach, words) for row in mix.rows)
     return Table(columns, rows, empty=words("state.none"), id="mix")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
@@ -68,12 +67,10 @@ def _worth_drawing(steps: tuple[FlowStep, ...]) -> tuple[tuple[FlowStep, ...], l
 
 def _statements(content: CommitteeContent, words: Strings) -> tuple[FlowStep, ...]:
     """Go on to the statements of these exams, where every count of them may be shown."""
-    unscored = content.unscored
-    counts = [u.n for u in unscored or () if not isinstance(u.n, SuppressedCell)]
-    if unscored is None or isinstance(content.department, SuppressedCell):
+    scored, left = content.counts.statements, content.counts.unscored
+    if content.unscored is None or scored is None:
         return ()
-    scored, left = round(content.department.n), sum(counts)
-    if len(counts) < len(unscored):
+    if left is None:
         return (FlowStep(words("committee.flow_scored"), scored),)
     out = (Exclusion(words("committee.flow_unscored"), left),) if left else ()
     stated = FlowStep(words("committee.flow_stated"), scored + left)
@@ -98,8 +95,7 @@ def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     result = content.department
     if isinstance(result, SuppressedCell):
         return ()
-    found = content.profiles
-    hedges = found.large if isinstance(found, DepartmentProfile) else None
+    hedges = content.judged.large if content.judged else None
     table = score_table(result, hedges, words=words)
     return (Section(words("committee.scores"), (table,), room=150.0),)
 
@@ -244,9 +240,8 @@ def instrument(content: CommitteeContent, words: Strings) -> Section:
 def gates(content: CommitteeContent, words: Strings) -> Section:
     """Every check of the run."""
     table, said = gate_table(content.gates, words=words), [words("committee.gates_note")]
-    if not isinstance(content.department, SuppressedCell):
-        n = count(round(content.department.n))
-        said.append(words("committee.gates_counts", statements=n))
+    if (n := content.counts.statements) is not None:
+        said.append(words("committee.gates_counts", statements=count(n)))
     return Section(words("committee.gates"), (table,), " ".join(said))
 
 

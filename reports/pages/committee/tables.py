@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
-from reports.drawing.tables import Cell, Row, Span, Table, heads
+from reports.drawing.tables import Cell, Column, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
 from reports.review_content import (
     CommitteeContent,
@@ -40,6 +40,11 @@ def number(value: Value, words: Strings, places: int = 3) -> str:
     if isinstance(value, SuppressedCell):
         return words("state.few_short" if value.of == "exams" else "state.withheld_short")
     return decimal(value.value, places)
+
+
+def drawn(title: str, share: float, domain: tuple[float, float]) -> Column:
+    """Head a column of drawn intervals, with the values at its ends."""
+    return Column(f"{title}: {interval(*domain, 2)}", share)
 
 
 def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) -> Table:
@@ -121,10 +126,11 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
         if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell)
     ]
     top = max([v for e in shown for v in (e.high, e.value) if v == v], default=0.1)
-    columns = heads(
-        words, "sensitivity",
-        ("choice", 3.0, "wraps"), ("n", 0.9, "right"), ("ece", 0.9, "right"),
-        ("slope", 0.9, "right"), ("phrase_error", 0.9, "right"), ("graph", 2.4),
+    domain = (0.0, max(math.ceil(100 * top), 1) / 100)
+    columns = (
+        *heads(words, "sensitivity", ("choice", 3.0, "wraps"), ("n", 0.9, "right"),
+               ("ece", 0.9, "right"), ("slope", 0.9, "right"), ("phrase_error", 0.9, "right")),
+        drawn(words("sensitivity.graph"), 2.4, domain),
     )  # fmt: skip
     rows = []
     for r in table.rows:
@@ -133,7 +139,7 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
         if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell):
             e = r.phrase_error
             hint = f"{decimal(e.value)} ({interval(e.low, e.high)})"
-            graph = Span(e.value, e.low, e.high, (0.0, 1.05 * top), hint=hint)
+            graph = Span(e.value, e.low, e.high, domain, hint=hint)
         size = words("state.few_short") if few else count(r.n)
         numbers = (number(r.ece, words), number(r.slope, words, 2), number(r.phrase_error, words))
         rows.append(Row((r.name, size, *numbers, graph), strong=r.reference, quiet=few))
