@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from calibration.profile import ReaderProfile
-from reports import content
+from calibration.run_chart import process
+from reports import content, review_content
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer, Figure, Prose, Section, Subheading, compose
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
@@ -231,6 +234,47 @@ def test_no_page_is_half_empty_where_a_run_left_something_out(readers: int, left
     assert stranded(drawn) == []
     assert empty(drawn) == []
     assert faults(drawn) == []
+
+
+def _unadvised(filled: review_content.CommitteeContent) -> review_content.CommitteeContent:
+    found = filled.profiles
+    nobody = tuple(replace(reader, advice=()) for reader in found.readers)
+    maps = tuple(replace(m, advice=replace(m.advice, suggestions=())) for m in filled.maps)
+    return replace(filled, profiles=replace(found, readers=nobody), maps=maps)
+
+
+def _months_without_pairs(
+    filled: review_content.CommitteeContent,
+) -> review_content.CommitteeContent:
+    found = []
+    for each in filled.run_charts:
+        level = np.where(np.arange(len(each.months)) % 2, np.nan, each.level)
+        found.append(replace(each, level=level, process=process(level)))
+    return replace(filled, run_charts=tuple(found))
+
+
+_DEPARTMENTS = {
+    "two readers": lambda: samples.committee(readers=2),
+    "sixty readers": lambda: samples.committee(readers=60),
+    "one finding": lambda: samples.committee(readers=9, pathologies=1),
+    "no advice": lambda: _unadvised(samples.committee(readers=9, pathologies=9)),
+    "months without pairs": lambda: _months_without_pairs(samples.committee(readers=9)),
+}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("kind", _DEPARTMENTS)
+def test_reviews_of_unusual_departments_are_filled_whole_and_show_no_number_that_is_none(
+    kind: str, language: str
+) -> None:
+    drawn = committee.pages(_DEPARTMENTS[kind](), style=style_for("A4", language=language))
+    assert empty(drawn) == []
+    assert faults(drawn) == []
+    assert tiny(drawn) == []
+    assert clipped(drawn) == []
+    assert stranded(drawn) == []
+    texts = [m.string for page in drawn for m in page.marks if isinstance(m, Text)]
+    assert [text for text in texts if re.search(r"\b(nan|None|inf)\b", text)] == []
 
 
 def test_the_check_itself_finds_the_pages_that_a_broken_layout_leaves_half_empty(
