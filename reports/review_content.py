@@ -228,13 +228,12 @@ class CommitteeContent:
     def counts(self) -> Counts:
         """Every count that more than one part of the review prints."""
         department, found, unscored = self.department, self.judged, self.unscored
-        hidden = any(isinstance(each.n, SuppressedCell) for each in unscored or ())
+        shown = [each.n for each in unscored or () if not isinstance(each.n, SuppressedCell)]
+        whole = unscored is not None and len(shown) == len(unscored)
         readers = found.readers if found else ()
         return Counts(
             statements=None if isinstance(department, SuppressedCell) else statements(department),
-            unscored=None
-            if unscored is None or hidden
-            else sum(each.n for each in unscored if not isinstance(each.n, SuppressedCell)),
+            unscored=sum(shown) if whole else None,
             readers=len(self.readers),
             judged=len(readers),
             told=sum(each.pattern.verdict.state == "pattern" for each in readers),

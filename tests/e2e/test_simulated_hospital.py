@@ -20,7 +20,7 @@ from calibration.tally import tally
 from pipeline.vault.codes import exam_identifiers, study_identifiers
 from pipeline.vault.vault import Vault
 from tests.e2e.commands import Demo, radcal
-from tests.fixtures.reports.measured import words_of
+from tests.fixtures.reports.measured import counts_of_review, differing_in_review, words_of
 from tests.golden.test_reports_html import read
 
 pytestmark = pytest.mark.slow
@@ -84,6 +84,17 @@ def test_every_total_of_the_review_is_the_same_wherever_it_stands(demo: Demo) ->
     assert unscored is not None
     uses = sum(int(row[2].replace(",", "")) for row in tables["terms"][1:])
     assert f"{uses:,}" == f"{int(hedges.replace(',', '')) + int(unscored[1].replace(',', '')):,}"
+
+
+def test_every_count_of_the_review_is_one_in_its_pdf_and_html(demo: Demo) -> None:
+    folder = demo.delivery() / "committee"
+    page = (folder / "review.html").read_text(encoding="utf-8")
+    pdf = " ".join(sheet.extract_text() for sheet in pypdf.PdfReader(folder / "review.pdf").pages)
+    assert differing_in_review(page, pdf) == []
+    found = counts_of_review(page)
+    assert {"statements", "hedges without a meaning", "readers told", "swaps", "likely"} <= {
+        name for name, each in found.items() if each
+    }
 
 
 def test_pairs_are_those_of_the_truth_but_for_withheld_reports(demo: Demo) -> None:

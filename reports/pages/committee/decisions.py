@@ -41,7 +41,9 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     found, proposed = content.judged, _audit(content, words)
     if found is not None:
         taught = _teach(found, content, words)
-        proposed += _common(found, words) + taught + _contradicted(found, words)
+        what = shared_pattern(found, words)
+        common = [words("decisions.common", what=what)] if what else []
+        proposed += common + taught + _contradicted(found, words)
         proposed[_MOST:] = _after(proposed[_MOST:], words)
         proposed += [] if taught else [words("decisions.none")]
     pieces = tuple(Prose(text, BODY) for text in proposed)
@@ -61,12 +63,6 @@ def _audit(content: CommitteeContent, words: Strings) -> list[str]:
         return []
     missing = [figure.name for figure in measured.figures if figure.estimate is None]
     return [words("decisions.audit", names=", ".join(missing))] if missing else []
-
-
-def _common(found: DepartmentProfile, words: Strings) -> list[str]:
-    """Put what holds of all readers together before the committee; nothing where none does."""
-    what = shared_pattern(found, words)
-    return [words("decisions.common", what=what)] if what else []
 
 
 def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
