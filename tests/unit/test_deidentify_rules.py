@@ -129,11 +129,9 @@ def test_a_name_goes_on_over_a_wrapped_line() -> None:
     assert "with Dr. [NAME] at " in clean(line)
 
 
-@pytest.mark.parametrize("length", [1_000_000])
 @pytest.mark.parametrize("piece", ["a", "1", "A ", "Dr. ", "3/", "Aa", "\n", "(", "MRN: ", "^A"])
-def test_a_pathological_line_ends(piece: str, length: int) -> None:
-    text = (piece * (length // len(piece)))[:100_000]
-    assert CLEANER.clean(text) is not None
+def test_a_pathological_line_of_hundred_thousand_characters_ends(piece: str) -> None:
+    assert CLEANER.clean(piece * (100_000 // len(piece))) is not None
 
 
 @pytest.mark.parametrize(
