@@ -18,8 +18,7 @@ reaches, NaN by another name); of its cost and dual, all of them tried, 542 of 5
 of swaps under bins that do not add up to one, of more rows than a block, and of the steps taken).
 Left of these are equal programs and what only takes longer (warm starts, the line search's bounds,
 atoms summed bin by bin), the last step, which polishes a gradient that is small enough already, and
-the climb's end where no step helps, which no problem reached.
-Of the store, with
+the climb's end where no step helps, which no problem reached. Of the store, with
 tests/unit/test_workspace.py that was written for what survived, 552 of 646 (of 761: 63 have no test
 without a server of objects, 52 were not reached); left are words of messages, what only a server of
 objects shows (who owns a prefix, a marker of the site), files that vanish while they are swept, and

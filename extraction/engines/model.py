@@ -156,7 +156,7 @@ class ModelEngine:
         return {}
 
     def record(self, path: Path) -> None:
-        """Write every answer from now on to a file that `replay.ReplayEngine` reads."""
+        """Write every answer from now on to a file that `kinds.ReplayEngine` reads."""
         form = self._reader.manner.form
         heading = Heading(
             engine=self._named.engine,

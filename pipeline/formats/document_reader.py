@@ -2,7 +2,7 @@
 
 Documents come from outside and their formats are programs in themselves, so they are read where
 memory and processor time are bounded and where a crash costs one document. It is started by
-`documents`, which says what each answer means; it writes no file and says nothing else.
+`attachments`, which says what each answer means; it writes no file and says nothing else.
 
 Question: kind (a byte), length (4 bytes), content. Answer: outcome (a byte), length, UTF-8 text.
 """

@@ -138,7 +138,7 @@ class Lexicon:
 
     @cached_property
     def site_starts(self) -> frozenset[str]:
-        """First words of the sites, as `Words.plain` has them."""
+        """First words of the sites, as the rules compare words."""
         firsts = (re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites)
         return frozenset(first.removesuffix("s") for first in firsts).union(
             re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites
