@@ -241,20 +241,18 @@ def closing_model(engine: RuleEngine | ModelEngine) -> Iterator[None]:
 
 def read_reports(path: Path) -> pd.DataFrame:
     """Read a table of reports that has the needed columns and no report twice."""
-    from pipeline.formats.tables import read_table
+    from pipeline.formats.tables import read_table, refuse
 
     frame = read_table(path, NEEDED)
     if frame.empty:
         msg = f"{path.name}: the table has no rows; give at least one report."
         raise InputError(msg)
-    twice = frame["report_id"].astype(str).duplicated()
-    if twice.any():
-        first = int(twice.to_numpy().nonzero()[0][0]) + 1
-        msg = (
-            f"{path.name}: report_id: {int(twice.sum())} of {len(frame)} rows repeat an earlier "
-            f"one; first at row {first}. Make them unique before extracting."
-        )
-        raise InputError(msg)
+    refuse(
+        frame["report_id"].astype(str).duplicated(),
+        f"{path.name}: report_id",
+        "rows repeat an earlier one",
+        advice="Make them unique before extracting.",
+    )
     return frame
 
 
@@ -294,10 +292,9 @@ def outcomes_of(reader: Engine, reports: Sequence[GoldReport], output: Output) -
 def gold_reports(path: Path, vocabulary: Vocabulary) -> list[GoldReport]:
     """Read a gold file; what is wrong with it is the user's to hear."""
     from extraction.audit.gold import GoldError, load_gold
+    from pipeline.formats.decoding import require_file
 
-    if not path.is_file():
-        message = f"{path}: no such file."
-        raise InputError(message)
+    require_file(path)
     try:
         return load_gold(path, vocabulary=vocabulary)
     except GoldError as error:

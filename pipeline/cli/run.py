@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -302,10 +301,12 @@ def _in_short(told: dict[str, object]) -> dict[str, object]:
 
 
 def _new_key(folder: Path) -> Path:
+    from pipeline.vault.key import new_key
+
     path = folder / _KEY_FILE
     if not path.exists():
         path.touch(mode=0o600)
-        path.write_text(secrets.token_urlsafe(32) + "\n", encoding="utf-8")
+        path.write_text(new_key() + "\n", encoding="utf-8")
     return path.resolve()
 
 

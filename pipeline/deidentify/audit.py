@@ -27,6 +27,7 @@ from extraction.certainty import certainty_spans
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.spans import CATEGORIES, Clean, Removed
 from pipeline.errors import InputError
+from pipeline.formats.decoding import require_file
 
 _KEEP: Final = "KEEP"
 LABELS: Final = (*CATEGORIES, "AGE90", _KEEP)
@@ -156,9 +157,7 @@ def read_gold(path: Path) -> list[GoldReport]:
     InputError
         If it is missing or empty, or a line is not as it should be.
     """
-    if not path.is_file():
-        msg = f"{path}: no such file."
-        raise InputError(msg)
+    require_file(path)
     reports = []
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         if line.strip():

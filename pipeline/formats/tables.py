@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
+import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from pipeline.errors import InputError
 from pipeline.formats.decoding import require_file
@@ -97,6 +99,23 @@ def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: 
             f"{source}: {len(missing)} needed column(s) missing: {wanted}. "
             f"It has {shown_names(frame.columns)}."
         )
+        raise InputError(msg)
+
+
+def refuse(
+    wrong: ArrayLike, source: str, fault: str, *, advice: str = "Correct or drop them."
+) -> None:
+    """Refuse a table some rows of which are wrong; rows are numbered from 1.
+
+    Raises
+    ------
+    InputError
+        With their number, what is wrong with them, and the first of them.
+    """
+    rows = np.flatnonzero(wrong)
+    if rows.size:
+        many = f"{rows.size} of {np.size(wrong)} {fault}"
+        msg = f"{source}: {many}; first at row {rows[0] + 1}. {advice}"
         raise InputError(msg)
 
 

@@ -35,14 +35,13 @@ from calibration.plain import Plain, plain
 from calibration.survey import PhraseTable
 from pipeline.cli.common import blaming, phrase_table, write_result
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.tables import read_table, require_columns, write_table
+from pipeline.formats.tables import read_table, refuse, require_columns, write_table
 from pipeline.neighbours.categories import (
     ClassTable,
     aligned,
     matched,
     read_predictions,
     read_votes,
-    refuse,
 )
 from pipeline.neighbours.options import Disagreement, Scalar
 

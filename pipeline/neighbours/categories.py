@@ -18,12 +18,12 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities, checked_votes
 from pipeline.errors import InputError
-from pipeline.formats.tables import read_table, require_columns
+from pipeline.formats.tables import read_table, refuse, require_columns
 
 
 class _Check(Protocol):
@@ -252,20 +252,3 @@ def matched(source: str, items: Sequence[str], others: Sequence[str], other: str
     """Refuse items that another file does not name."""
     lacking = ~pd.Index(items).isin(others)
     refuse(lacking, source, f"rows name an item that {other} does not have")
-
-
-def refuse(
-    wrong: ArrayLike, source: str, fault: str, *, advice: str = "Correct or drop them."
-) -> None:
-    """Refuse a table some rows of which are wrong; rows are numbered from 1.
-
-    Raises
-    ------
-    InputError
-        With their number, what is wrong with them, and the first of them.
-    """
-    rows = np.flatnonzero(wrong)
-    if rows.size:
-        many = f"{rows.size} of {np.size(wrong)} {fault}"
-        msg = f"{source}: {many}; first at row {rows[0] + 1}. {advice}"
-        raise InputError(msg)

@@ -30,8 +30,9 @@ from extraction.neighbours.layers import (
 from extraction.neighbours.questions import load_questions
 from pipeline.cli.common import blaming, write_result
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
-from pipeline.formats.tables import read_table, require_columns, write_table
-from pipeline.neighbours.categories import Pool, read_pool, refuse
+from pipeline.formats.decoding import require_file
+from pipeline.formats.tables import read_table, refuse, require_columns, write_table
+from pipeline.neighbours.categories import Pool, read_pool
 from pipeline.neighbours.options import Difficulty, Layers
 from pipeline.store.files import replacing
 
@@ -95,9 +96,7 @@ def read_pool_file(path: Path, *, votes: Path | None) -> Pool:
 
 
 def _arrays(path: Path) -> Pool:
-    if not path.is_file():
-        msg = f"{path}: no such file."
-        raise InputError(msg)
+    require_file(path)
     try:
         with np.load(path, allow_pickle=False) as archive:
             held = {name: archive[name] for name in archive.files}

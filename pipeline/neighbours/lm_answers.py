@@ -21,8 +21,7 @@ from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
 from pipeline.cli.common import phrase_table
 from pipeline.errors import InputError
-from pipeline.formats.tables import require_columns
-from pipeline.neighbours.categories import refuse
+from pipeline.formats.tables import refuse, require_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

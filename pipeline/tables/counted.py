@@ -23,7 +23,7 @@ from calibration.plain import Plain
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, tally_groups
 from pipeline.errors import InputError
-from pipeline.formats.tables import require_columns
+from pipeline.formats.tables import refuse, require_columns
 
 _FINDING: Final = "pathology"
 """Column of the finding, over whose values one reader's chance of false advice is shared out."""
@@ -157,13 +157,12 @@ def _sliders(
     column = frame[columns.slider]
     text = column.astype(object).where(column.notna(), "").astype(str).str.strip()
     values = np.asarray(pd.to_numeric(text, errors="coerce"), dtype=np.float64) / columns.scale
-    wrong = np.flatnonzero((text != "").to_numpy() & ~((values >= 0.0) & (values <= 1.0)))
-    if wrong.size:
-        msg = (
-            f"{source}: {columns.slider}: {len(wrong)} of {len(values)} values are no number from "
-            f"0 to {columns.scale:g}; first at row {wrong[0] + 1}. Correct or blank them."
-        )
-        raise InputError(msg)
+    refuse(
+        (text != "").to_numpy() & ~((values >= 0.0) & (values <= 1.0)),
+        f"{source}: {columns.slider}",
+        f"values are no number from 0 to {columns.scale:g}",
+        advice="Correct or blank them.",
+    )
     return values[known]
 
 
@@ -227,11 +226,5 @@ def _sizes(
 
 def _numbers(column: pd.Series, name: str, source: str) -> FloatArray:
     values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
-    missing = np.isnan(values)
-    if missing.any():
-        msg = (
-            f"{source}: {name}: {int(missing.sum())} of {len(values)} values are missing or not "
-            f"numbers; first at row {int(missing.argmax()) + 1}. Drop or correct them."
-        )
-        raise InputError(msg)
+    refuse(np.isnan(values), f"{source}: {name}", "values are missing or not numbers")
     return values
