@@ -14,6 +14,7 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from typing import Final, TypeAlias
 
+from pipeline.formats.values import known_words
 from pipeline.names import Lexicon, load
 
 _SHOWN: Final = 24
@@ -24,16 +25,6 @@ _ABBREVIATION: Final = 4
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MAX_WORDS: Final = 4
 """A name on a line of its own has no more words."""
-_BEFORE: Final = frozenset(
-    {"dr", "drs", "dra", "prof", "mr", "mrs", "ms", "med", "pd", "priv.-doz", "a/prof", "assoc"}
-    | {"dott", "dott.ssa", "dr.ssa", "dr.med", "mudr", "uzm", "doç", "d-r"}
-)
-_BEHIND: Final = frozenset(
-    {"MD", "PhD", "PHD", "MBBS", "MBChB", "MBCHB", "MSc", "BSc", "MPH", "MBA", "DNB", "Jr", "Sr"}
-    | {"FRCR", "FACR", "FRCPC", "FRANZCR", "FSIR", "JR", "SR", "II", "III"}
-)
-"""Titles and what goes on behind a family name; spelt so that the names Do and Md are none."""
-
 _OSTEOPATH: Final = ("DO", "D.O.")
 """A title that is also a family name."""
 
@@ -160,19 +151,19 @@ def named_reader(name: str) -> str:
 
 def _without_titles(words: list[str]) -> list[str]:
     """Leave out what stands before and behind a name: "Dr. med.", "MD", "Ph.D.", "Jr."."""
-    last = len(words)
+    last, known = len(words), known_words("title")
     titles = [at for at, word in enumerate(words[:-1], start=1) if _is_known(word)]
     before = titles[-1] if titles else 0  # "dr n. med. Anna Low": what stands before "med." too
     first = before if all(w.endswith(".") or _is_known(w) for w in words[:before]) else 0
     while first < last and _is_title(words[first], last - first):
         first += 1
-    while last > first and words[last - 1].replace(".", "") in _BEHIND:
+    while last > first and known.get(words[last - 1].replace(".", "")) == "behind":
         last -= 1
     return words[first:last]
 
 
 def _is_known(word: str) -> bool:
-    return word.strip(".").casefold() in _BEFORE
+    return known_words("title").get(word.strip(".").casefold()) == "before"
 
 
 def _is_title(word: str, words: int) -> bool:

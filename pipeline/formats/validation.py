@@ -24,6 +24,7 @@ from pipeline.formats.values import (
     between_clocks,
     date_formats,
     iso_times,
+    known_words,
     status_of,
     utc_times,
 )
@@ -45,11 +46,6 @@ REASONS: Final[Mapping[str, str]] = {
     "duplicate_exam": "the same version of the same report came before",
 }
 """Why a row is set aside; a closed set, beside what a format's reader says."""
-
-_CLASS: Final[Mapping[str, str]] = {
-    "i": "inpatient", "inpatient": "inpatient", "e": "emergency", "emergency": "emergency",
-    "ed": "emergency", "o": "outpatient", "outpatient": "outpatient",
-}  # fmt: skip
 
 _SEX: Final[Mapping[str, str]] = {
     "f": "female", "female": "female", "w": "female", "m": "male", "male": "male",
@@ -161,7 +157,9 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
         status=_texts(
             (options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]), raw.index
         ),
-        patient_class=_mapped(raw["patient_class"].str.lower(), _CLASS).fillna("unknown"),
+        patient_class=_mapped(
+            raw["patient_class"].str.lower(), known_words("patient_class")
+        ).fillna("unknown"),
         patient_sex=_mapped(raw["patient_sex"].str.lower(), _SEX).fillna("unknown"),
         performed_at=utc_times(raw["performed_at"], zone),
         signed_at=utc_times(_end_of_day(raw["signed_at"]), zone, last=True),

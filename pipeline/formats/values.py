@@ -20,17 +20,6 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 
-_STATUS: Final[Mapping[str, str]] = {
-    "": "final", "f": "final", "signed": "final", "verified": "final", "u": "final",
-    "approved": "final", "authenticated": "final", "released": "final", "auth (verified)": "final",
-    "auth": "final", "authorised": "final", "authorized": "final", "validated": "final",
-    "attested": "final", "signed off": "final",
-    "p": "prelim", "r": "prelim", "wet read": "prelim", "draft": "prelim", "dictated": "prelim",
-    "transcribed": "prelim", "unsigned": "prelim", "unverified": "prelim", "unauth": "prelim",
-    "in progress": "prelim", "partial": "prelim", "pending signature": "prelim",
-    "a": "addendum", "appended": "addendum",
-    "c": "corrected", "amended": "corrected", "modified": "corrected",
-}  # fmt: skip
 RETRACTED: Final = "retracted"
 """The status of a row or message that takes the report back and says nothing in its place."""
 _STATUS_WORDS: Final = (
@@ -58,12 +47,19 @@ _FILM: Final = re.compile(
 )
 
 
+@cache
+def known_words(of: str) -> Mapping[str, str]:
+    """Read what sources' words mean: each word of a table of words.toml → ours."""
+    known = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))[of]
+    return {word: ours for ours, said in known.items() for word in said}
+
+
 def status_of(raw: str) -> str:
     """Give our status for a source's word; '' where it is none we know."""
     folded = " ".join(raw.casefold().split())
-    if folded in _STATUS:
-        return _STATUS[folded]
-    return next((ours for words, ours in _STATUS_WORDS if words.search(folded)), "")
+    if folded in known_words("status"):
+        return known_words("status")[folded]
+    return next((ours for pattern, ours in _STATUS_WORDS if pattern.search(folded)), "")
 
 
 def modality_of(exam_name: str) -> str:
@@ -94,8 +90,7 @@ OLDEST: Final = 130
 @cache
 def _age_units() -> Mapping[str, float]:
     """Read which part of a year each unit of an age is."""
-    units = tomllib.loads(Path(__file__).with_name("ages.toml").read_text(encoding="utf-8"))
-    return {word: _OF_A_YEAR[unit] for unit, words in units.items() for word in words}
+    return {word: _OF_A_YEAR[unit] for word, unit in known_words("age").items()}
 
 
 def age_in_years(written: str) -> float:
