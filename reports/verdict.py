@@ -9,7 +9,7 @@ is a question.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -226,6 +226,11 @@ def _too_few(profile: ReaderProfile, words: Strings, *, more: bool) -> tuple[str
     if verdict.untold == "one label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     but = words("verdict.too_few.but") if more else ""
+    if verdict.carried:
+        where = verdict.carried
+        said = words(f"verdict.one_cell.{'finding' if where.finding else 'word'}", **asdict(where))
+        lead = words("verdict.one_cell.lead", hedges=count(profile.hedges))
+        return words("verdict.one_cell.first", cell=said), _joined(lead, but)
     if verdict.untold == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
         return words("verdict.instrument.first"), _joined(lead, but)

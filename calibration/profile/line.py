@@ -29,8 +29,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibration.arrays import FloatArray
-from calibration.profile.design import Counts, information, linear_predictor
-from calibration.profile.rates import phrase_slopes
+from calibration.profile.design import CURVE, Counts, information, linear_predictor, places
+from calibration.profile.rates import cell_variance, phrase_slopes
 from calibration.profile.results import NOTHING, Interval, Large
 from calibration.profile.sparse import Found
 from calibration.profile.variances import Fitted
@@ -38,6 +38,7 @@ from calibration.profile.variances import Fitted
 _STEPS = 50
 _TOLERANCE = 1e-9
 _RIDGE = 0.1
+_LEAST = 0.1
 # Spread of meanings (log-odds) over which a clear slope moves a word by half a margin of shift.
 _NARROW = 1 / 3
 
@@ -52,11 +53,15 @@ class Lines:
         (shift, slope − 1), shape (R, 2) and (R, 2, 2).
     usual
         Mean log-odds of the words each reader uses, shape (R,).
+    moved
+        How far the line would move without what was seen of one word in one finding, all else as
+        it stands, shape (R, F, K, 2).
     """
 
     value: FloatArray
     covariance: FloatArray
     usual: FloatArray
+    moved: FloatArray
 
 
 def lines(found: Found) -> Lines:
@@ -67,10 +72,12 @@ def lines(found: Found) -> Lines:
     chance = np.asarray(expit(rest + mode.remainder))
     line = _projected(counts, chance, found.posterior.survey_error)
     uses = counts.n.sum(axis=1)
+    rates = _slopes(counts, fitted, line, chance)
     each = Lines(
         value=line.value,
-        covariance=_covariance(counts, fitted, line, chance, kept),
+        covariance=_covariance(counts, fitted, line, chance, rates, kept),
         usual=uses @ counts.meaning / np.maximum(uses.sum(axis=1), _RIDGE),
+        moved=_without(found, rates * kept[:, None, :]),
     )
     return _unsloped(each, line.curvature, found)
 
@@ -92,6 +99,7 @@ def _unsloped(each: Lines, curvature: FloatArray, found: Found) -> Lines:
         np.where(narrow[:, None], value, each.value),
         np.where(narrow[:, None, None], covariance, each.covariance),
         each.usual,
+        each.moved,
     )
 
 
@@ -124,16 +132,47 @@ def _projected(counts: Counts, chance: FloatArray, error: FloatArray) -> _Projec
     return _Projected(value, np.asarray(curvature), np.asarray(weight))
 
 
+def _slopes(counts: Counts, fitted: Fitted, found: _Projected, chance: FloatArray) -> FloatArray:
+    """Differentiate β in the reader's coordinates, shape (R, 2, L)."""
+    weight, remainder = counts.n * chance * (1.0 - chance), fitted.scales.remainder
+    held = information(counts, fitted.scales, weight / (1.0 + remainder * weight))
+    return np.asarray(np.linalg.solve(found.curvature, held[:, :2, :]))
+
+
+def _without(found: Found, rates: FloatArray) -> FloatArray:
+    """Take every cell's data out in turn, by one Newton step of the reader's coordinates.
+
+    With S their covariance, g the cell's score, w its weight and z its design the coordinates
+    move by −S z g / (1 − w zᵀ S z), and β by ``rates`` (R, 2, L) as much.
+    """
+    fitted, counts = found.fitted, found.counts
+    chance, remainder = found.posterior.chance, fitted.scales.remainder
+    score = counts.mass - counts.n * chance
+    weight = counts.n * chance * (1.0 - chance)
+    weight = weight / (1.0 + remainder * weight)
+    lever = weight * cell_variance(counts, found.posterior, found.habits.cell)
+    through = rates @ found.posterior.covariance
+    each = through[:, :, :CURVE] @ counts.curve.T + through[:, :, counts.phrases]
+    moved = each[:, :, None, :] + through[:, :, counts.findings, None]
+    rows, columns, finding, phrase = places(found.habits.cell, len(counts.meaning))
+    moved[rows, :, finding, phrase] += through[rows, :, counts.size + columns]
+    step = -score / np.maximum(1.0 - lever, _LEAST)
+    return np.asarray((moved * step[:, None]).transpose(0, 2, 3, 1))
+
+
 def _covariance(
-    counts: Counts, fitted: Fitted, found: _Projected, chance: FloatArray, kept: FloatArray
+    counts: Counts,
+    fitted: Fitted,
+    found: _Projected,
+    chance: FloatArray,
+    rates: FloatArray,
+    kept: FloatArray,
 ) -> FloatArray:
     """Covariance of β through the coordinates, the survey's error and the cells' remainders."""
     mode, size, own = fitted.mode, counts.size, fitted.held.deviations.phrase**2
     share = counts.survey**2 / (counts.survey**2 + own)
     back = np.linalg.inv(found.curvature)
     weight, remainder = counts.n * chance * (1.0 - chance), fitted.scales.remainder
-    held = information(counts, fitted.scales, weight / (1.0 + remainder * weight))
-    rates = back @ held[:, :2, :]
     design = counts.curve[:, :2].T
     meaning = back @ (design * found.weight[:, None, :])
     common, single = rates[:, :, :size].copy(), rates * kept[:, None, :]

@@ -15,6 +15,9 @@ it of a shift as well would be to say one thing twice, and falsely where the lin
 a shift counts that lies on one side both there and at the reader's usual word, the mean of those he
 writes, and beyond its limit at either; and it is clear, hence missed if unsaid, if clear at both.
 
+No pattern rests on one word in one finding: it must also be sound with `own_probability` without
+what was seen of any one (`line.Lines.moved`); else that one is named instead.
+
 What the instrument may have done (`shared`) is no reader's own: a part counts, as clear or as
 beyond half its margin, only where it does so with that taken off. One that is stated but for this
 is shared if the department has it too, and else can't be told.
@@ -31,14 +34,15 @@ from `asked_probability` on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from itertools import compress, product
 from typing import Final
 
 import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.profile.results import Coordinate, Part, Pattern, Untold, Verdict
+from calibration.profile.results import Cell, Coordinate, Part, Pattern, Untold, Verdict
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 
@@ -54,13 +58,15 @@ STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _BOTH)  # the sam
 class _Parts:
     """What holds of a line: the reader's own, what most readers share, what may be explained.
 
-    ``sound`` is the probability that nothing of what is the reader's own is false.
+    ``sound`` is the probability that nothing of what is the reader's own is false; ``carried``
+    the cell without which nothing more is.
     """
 
     own: tuple[Part, ...] = ()
     shared: tuple[Part, ...] = ()
     explained: tuple[Part, ...] = ()
     sound: float = float("nan")
+    carried: Cell | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +74,8 @@ class Case:
     """What a reader is judged on: line, usual word, what the instrument may have done to it.
 
     ``common`` are the parts that the department shares, ``before`` what the issue before told of
-    the reader; None where there was none, or none that judged him.
+    the reader; None where there was none, or none that judged him. Without what was seen of one
+    of ``cells`` the line would move as ``moved`` (C, 2) says.
     """
 
     evidence: Evidence
@@ -79,6 +86,8 @@ class Case:
     exams: int
     untold: Untold | None = None
     before: tuple[Part, ...] | None = None
+    cells: tuple[Cell, ...] = ()
+    moved: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
 
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Sort what holds of the line by whose it is."""
@@ -94,11 +103,17 @@ class Case:
         free = replace(settings, asked_probability=0.0)
         held, every = (self._chosen(each, free)[0] for each in (left, (whole, alone, alone)))
         gone = [part for part in every if part not in held]
+        firm, carried = self._without(settings), None
+        if own and len(firm):
+            weakest = self.cells[int(np.argmin(firm[:, STATED.index(own)]))]
+            own, sound = self._chosen((*left, firm.min(axis=0)), settings)
+            carried = None if own else weakest
         return _Parts(
             own=own,
             shared=tuple(part for part in gone if part in self.common),
             explained=tuple(part for part in gone if part not in self.common),
             sound=sound,
+            carried=carried,
         )
 
     def _chosen(
@@ -106,10 +121,10 @@ class Case:
     ) -> tuple[tuple[Part, ...], float]:
         """Take the set most probably whole of those that are sound enough; none if none is.
 
-        ``judged`` are P(sound and whole) and P(sound) of what is left of the line, and P(sound) of
-        the line alone.
+        ``judged`` are P(sound and whole) and P(sound) of what is left of the line, P(sound) of the
+        line alone, and of the line without the cell that it takes most from.
         """
-        whole, sound, alone = judged
+        whole, sound, alone, *firm = judged
         least, again = settings.pattern_probability, settings.again_probability
         needed = np.full(len(_SETS), least if self.before is None else max(least, again))
         own = np.full(len(_SETS), settings.own_probability)
@@ -119,11 +134,21 @@ class Case:
         if self.before:
             told = STATED.index(self.before)
             needed[told] = own[told] = settings.kept_probability
-        enough = (alone >= needed) & (sound >= own)
+        enough = (alone >= needed) & (np.min([sound, *firm], axis=0) >= own)
         if not enough.any():
             return (), float("nan")
         best = int(np.argmax(np.where(enough, whole, -1.0)))
         return STATED[best], float(sound[best])
+
+    def _without(self, settings: ProfileSettings) -> FloatArray:
+        """P(each of `_SETS` is sound) of the line without each of the cells, shape (C, 8)."""
+        limits = np.array([settings.shift_margin, settings.slope_margin, settings.slope_margin])
+        found = np.zeros((len(self.moved), len(_SETS)))
+        for c, move in enumerate(self.moved):
+            line = self.evidence.draws + move
+            near, beyond = (_beyond(line, self.usual, k * limits) for k in (_HALF, 1.0))
+            found[c] = _judged(near, near, beyond)[1]
+        return found
 
     def own(self, settings: ProfileSettings) -> Evidence:
         """Give what is the reader's own, at his usual word."""
@@ -133,7 +158,7 @@ class Case:
 
 
 def _beyond(
-    line: FloatArray, usual: float, limits: tuple[float, float, float], *, least: float = 0.0
+    line: FloatArray, usual: float, limits: Sequence[float] | FloatArray, *, least: float = 0.0
 ) -> BoolArray:
     """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
 
@@ -164,6 +189,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     d, g = settings.shift_margin, settings.slope_margin
     settled = bool(stated) or (enough and _nothing(case.own(settings), settings))
     untold = case.untold or ("instrument" if parts.explained else None)
+    untold = "one cell" if parts.carried else untold
     shift, slope = _coordinates(evidence, settings)
     verdict = Verdict(
         state="pattern" if stated else "none" if settled else "too few",
@@ -174,6 +200,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         explained=parts.explained,
         slight=_slight(case.own(settings), settings) if settled and not stated else None,
         untold=None if settled else untold,
+        carried=None if settled else parts.carried,
         sound=parts.sound,
     )
     return Pattern(
@@ -228,7 +255,7 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
     least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
         sharper = Evidence(case.evidence.mean, case.evidence.covariance / factor)
-        then = replace(case, evidence=sharper)
+        then = replace(case, evidence=sharper, moved=case.moved[:0])
         if then.stated(settings).own or _nothing(then.own(settings), settings):
             return _rounded_up((factor - 1.0) * case.exams)
     return None

@@ -15,6 +15,7 @@ from calibration.profile.pattern import Case, judge_pattern
 from calibration.profile.rates import Posterior, cell_rates, phrase_rates
 from calibration.profile.results import (
     AtomJudgement,
+    Cell,
     Habit,
     Interval,
     Large,
@@ -35,6 +36,8 @@ from calibration.profile.variances import QUIRK, Fitted
 _EVEN = 0.5
 # Share of a reader's hedges from which one phrase decides the line alone.
 _NEARLY_ALL = 0.95
+# Cells taken out of a reader's line in turn, the weightiest first.
+_CELLS = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +110,10 @@ def read_reader(
     untold = _untold(reading, r)
     usual, common = float(lines.usual[r]), reading.shared.parts
     before = reading.before.get(rows.readers[r])
-    case = Case(evidence, usual, reading.done, common, hedges, exams, untold, before)
+    cells, moved = _weightiest(reading, r)
+    case = Case(
+        evidence, usual, reading.done, common, hedges, exams, untold, before, cells, moved
+    )  # fmt: skip
     advice = choose_swaps(reading.uses, r, choices=reading.choices, settings=settings)
     return ReaderProfile(
         reader=rows.readers[r],
@@ -152,6 +158,16 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
         )
         for r, reader in enumerate(readers)
     )
+
+
+def _weightiest(reading: Reading, r: int) -> tuple[tuple[Cell, ...], FloatArray]:
+    """Give the cells without which the line would move most, for its errors, and how (C, 2)."""
+    moved = reading.lines.moved[r].reshape(-1, 2)
+    far = np.einsum("ci,ij,cj->c", moved, np.linalg.inv(reading.lines.covariance[r]), moved)
+    most, names = np.argsort(-far, kind="stable")[:_CELLS], reading.choices
+    findings, phrases = np.divmod(most, len(names.names))
+    cells = zip(phrases.tolist(), findings.tolist(), strict=True)
+    return tuple(Cell(names.names[k], names.findings[f]) for k, f in cells), moved[most]
 
 
 def _untold(reading: Reading, r: int) -> Untold | None:

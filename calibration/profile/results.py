@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Literal, Self, TypeAlias
 from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
-Untold: TypeAlias = Literal["one label", "one phrase", "instrument"]
+Untold: TypeAlias = Literal["one label", "one phrase", "one cell", "instrument"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
 Z: Final = 1.959963984540054
@@ -49,6 +49,14 @@ class Coordinate(Interval):
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """One phrase in one finding; ``finding`` is empty where none were told apart."""
+
+    phrase: str
+    finding: str
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What may be said first about a reader.
 
@@ -75,7 +83,10 @@ class Verdict:
     untold
         With ``too few``: why no number of exams like these would tell. All labels of the
         department have one value; the reader's hedges are one phrase, whose rate cannot tell a
-        shift from a slope; or the instrument may have done what is ``explained``.
+        shift from a slope; a pattern would stand, but falls without ``carried``; or the instrument
+        may have done what is ``explained``.
+    carried
+        One word in one finding without which nothing would be told.
     sound
         With ``pattern``: the probability that nothing that is stated is false
         (`calibration.profile.pattern`); else NaN.
@@ -89,6 +100,7 @@ class Verdict:
     explained: tuple[Part, ...] = ()
     slight: Part | None = None
     untold: Untold | None = None
+    carried: Cell | None = None
     sound: float = float("nan")
 
     @property

@@ -14,17 +14,18 @@ from scipy.stats import multivariate_normal
 from calibration.errors import CalibrationError
 from calibration.profile.atoms import AtomCounts
 from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
-from calibration.profile.line import Lines
+from calibration.profile.line import Lines, lines
 from calibration.profile.model import find_mode
 from calibration.profile.pattern import Case
-from calibration.profile.rates import Rate
+from calibration.profile.rates import Rate, posterior
 from calibration.profile.results import Part, Shared
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.shared import Common, Evidence, instrument, shared_line
+from calibration.profile.sparse import Found
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective
-from calibration.profile.variances import Deviations, fit
+from calibration.profile.variances import Deviations, Fitted, Habits, fit, refit
 from calibration.survey import PhraseTable
 from tests.fixtures.department import SCALE, department
 
@@ -341,7 +342,8 @@ def test_swap_must_be_right_with_and_without_what_most_readers_share() -> None:
 def lines_of(shift: list[float], slope: list[float], *, sd: float = 0.02) -> Lines:
     value = np.stack([np.array(shift), np.array(slope) - 1.0], axis=1)
     readers = len(shift)
-    return Lines(value, np.repeat(np.diag([sd**2] * 2)[None], readers, axis=0), np.zeros(readers))
+    covariance = np.repeat(np.diag([sd**2] * 2)[None], readers, axis=0)
+    return Lines(value, covariance, np.zeros(readers), np.zeros((readers, 0, 0, 2)))
 
 
 def shared_of(shift: list[float], slope: list[float]) -> Shared:
@@ -427,3 +429,26 @@ def test_counts_may_stand_for_rows() -> None:
     counted = frame.drop(columns=["patient", "exam"]).assign(count=2)
     one, other = read_rows(both, table=table), read_rows(counted, table=table)
     assert one.count.sum() == other.count.sum()
+
+
+def test_line_without_a_cell_is_where_a_fit_without_its_data_puts_it() -> None:
+    g = np.random.default_rng(5)
+    meaning, n = np.linspace(-2.5, 2.5, 8), g.integers(4, 14, (6, 5, 8)).astype(float)
+    mass = g.binomial(n.astype(int), expit(meaning)).astype(float)
+    mass[2, 1, 7] = 1.0
+    counts = Counts(n, mass, meaning, np.zeros(8))
+    full = fit(counts, priors=Priors())
+    line = lines(_without_habits(full))
+    for cell in ((2, 1, 7), (2, 3, 0), (4, 2, 5)):
+        left = np.ones_like(n)
+        left[cell] = 1e-6
+        less = replace(counts, n=n * left, mass=mass * left)
+        there = refit(less, Priors(), Habits.none(counts), full)
+        moved = lines(_without_habits(replace(there, counts=counts))).value - line.value
+        assert line.moved[cell] == pytest.approx(moved[cell[0]], rel=0.05)
+
+
+def _without_habits(fitted: Fitted) -> Found:
+    found, (readers, _, phrases) = posterior(fitted), fitted.counts.n.shape
+    nothing = np.zeros((readers, phrases))
+    return Found(fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0])

@@ -21,6 +21,7 @@ from calibration.profile import (
     profile,
 )
 from calibration.profile.pattern import Case, judge_pattern
+from calibration.profile.results import Cell
 from calibration.profile.shared import Common, Evidence
 from calibration.survey import PhraseTable
 from reports.strings import Strings
@@ -328,6 +329,19 @@ def test_what_the_instrument_may_have_done_is_not_told_of_the_reader() -> None:
     assert left.verdict.more_exams is None
     assert (shared.verdict.shared, shared.verdict.explained) == (("undercalls",), ())
     assert _judged_at(-0.4, 0.1, done=0.3).direction == "overcalls"
+
+
+def test_no_pattern_rests_on_one_word_in_one_finding() -> None:
+    evidence = Evidence(np.array([0.0, -0.3]), np.diag([0.1**2, 0.08**2]))
+    case = Case(evidence, 0.0, Common(np.zeros((1, 2)), np.ones(1)), (), hedges=2600.0, exams=1200)
+    cells = (Cell("likely", "finding 1"), Cell("possibly", "finding 2"))
+    for move, told in ((0.2, "too few"), (0.02, "too sure")):
+        moved = np.array([[0.0, 0.01], [0.0, move]])
+        found = judge_pattern(replace(case, cells=cells, moved=moved), settings=ProfileSettings())
+        assert found.direction == told
+        assert found.verdict.carried == (cells[1] if told == "too few" else None)
+        assert found.verdict.untold == ("one cell" if told == "too few" else None)
+        assert found.verdict.more_exams is None
 
 
 def test_slope_beside_a_shift_is_said_only_where_both_are_sound() -> None:
