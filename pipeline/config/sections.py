@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Annotated, Final, Literal, Self
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
@@ -387,3 +388,10 @@ class Notify(Section):
 
     command: tuple[str, ...] = ()
     url: str = Field(default="", pattern=r"^(https?://.+)?$")
+
+    @field_validator("url")
+    @classmethod
+    def _can_be_asked(cls, url: str) -> str:
+        parts = urlsplit(url)  # what is no address is a ValueError here, or in a host or port
+        _ = (parts.hostname or "").encode("idna"), parts.port
+        return url

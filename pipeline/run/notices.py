@@ -111,7 +111,7 @@ def _tell(settings: Notify, notice: dict[str, str]) -> None:
         try:
             answer = httpx.post(settings.url, json=notice, timeout=_PATIENCE_SECONDS)
             answer.raise_for_status()
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             _LOG.warning("notify.url could not be reached (%s)", type(error).__name__)
 
 

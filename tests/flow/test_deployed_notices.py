@@ -71,8 +71,10 @@ def test_unforeseen_error_is_told_without_its_message(
         Notify(command=("no-such-program",)),
         Notify(command=("false",)),
         Notify(url="http://127.0.0.1:9/"),
+        Notify.model_construct(command=(), url="http://a..b/hook"),
+        Notify.model_construct(command=(), url="http://[::1"),
     ],
-    ids=["no program", "program fails", "nobody listens"],
+    ids=["no program", "program fails", "nobody listens", "no name of a host", "no address"],
 )
 def test_notice_that_fails_does_not_hide_the_failure(settings: Notify) -> None:
     reason = "the reason itself"

@@ -21,6 +21,9 @@ from pipeline.store.provenance import version
         ("[input]\ntime_zoen = 'UTC'", "did you mean `time_zone`?"),
         ("[pairing]\nwindow_hour = 6", "did you mean `window_hours`?"),
         ("[paring]\nwindow_hours = 6", "did you mean `pairing`?"),
+        ('[notify]\nurl = "http://[::1"', "notify.url: Value error, Invalid IPv6 URL"),
+        ('[notify]\nurl = "https://hooks..example/x"', "label empty or too long"),
+        ('[notify]\nurl = "http://hooks.example:99999"', "Port out of range"),
     ],
 )
 def test_a_slip_is_told_with_what_was_meant(tmp_path: Path, content: str, said: str) -> None:
