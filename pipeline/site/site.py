@@ -223,19 +223,6 @@ def site_findings(site: Site) -> Iterator[Finding]:
     yield finding("extraction audit", lambda: "none" if site.audited is None else "can be read")
 
 
-def require(findings: Iterator[Finding]) -> None:
-    """Refuse to go on with what is at fault.
-
-    Raises
-    ------
-    ConfigurationError
-        If anything is; all of it is listed.
-    """
-    faults = [each.told for each in findings if each.state == "fault"]
-    if faults:
-        raise ConfigurationError("\n".join(faults))
-
-
 def _key(site: Site) -> str:
     key = Key.of()
     if not site.vault_path.is_file():
