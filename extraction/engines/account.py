@@ -121,8 +121,6 @@ class Answer:
         How much of what the vocabulary finds stated it speaks of.
     earlier
         Why a first answer failed; "" where there was none.
-    remembered
-        Whether it was given in an earlier run.
     attempt
         2 where the report was asked about a second time.
     doubts
@@ -134,7 +132,6 @@ class Answer:
     lines: tuple[AnswerLine, ...] = ()
     coverage: Coverage = field(default=Coverage())
     earlier: FailureReason | Literal[""] = ""
-    remembered: bool = False
     attempt: int = 1
     doubts: Mapping[Doubt, int] | None = None
 

@@ -266,14 +266,14 @@ def _number(sentence: str, report: str, sentences: Sequence[Place]) -> str:
 
 def _recalled(outcome: Outcome, heard: Testimony | None) -> Answer:
     if heard is None or isinstance(outcome, Failed):
-        return Answer(outcome, remembered=True)
+        return Answer(outcome)
     findings = outcome.findings if isinstance(outcome, Extracted) else ()
     places = [(Place(f.section, f.start, f.end), f.pathology) for f in findings]
     lines = tuple(
         _recalled_line(heard, place, name, found.phrase or OTHER)
         for (place, name), found in zip(places, findings, strict=True)
     )
-    return Answer(outcome, lines, heard.coverage(places), remembered=True)
+    return Answer(outcome, lines, heard.coverage(places))
 
 
 def _recalled_line(heard: Testimony, place: Place, pathology: str, certainty: str) -> AnswerLine:
