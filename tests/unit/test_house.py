@@ -6,10 +6,12 @@ import ast
 import importlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tokenize
 from collections.abc import Callable, Iterator
+from functools import cache
 from inspect import getclosurevars, getsource
 from pathlib import Path
 
@@ -37,6 +39,8 @@ SILENT_TOKENS = {
 }  # fmt: skip
 LONGEST_FUNCTION = 50
 LONGEST_COMMAND = 30
+OFFERED = {"brier_map", "exact_error_map", "from_moments", "log_score_of_votes", "rollup"}
+"""What nothing in the house calls: other maps and scores to compare with, what benchmarks ask."""
 MOST_PARAMETERS = 6
 
 
@@ -222,6 +226,11 @@ def test_gate_with_nothing_to_count_is_no_pass() -> None:
     assert states["paired reports that could not be read"] is None
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def own_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     taken = function.args
     named = [each.arg for each in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs)]
@@ -231,7 +240,7 @@ def own_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def over_budget(path: Path) -> dict[str, str]:
     """Name the functions of a module that are too long or take too much."""
     found = {}
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines, taken = node.end_lineno - node.lineno + 1, own_parameters(node)
             too_many = taken > MOST_PARAMETERS and node.name != "__init__"
@@ -272,6 +281,27 @@ def test_no_command_has_a_long_body() -> None:
     found = {f"{each.__module__}::{each.__name__}": body_lines(each) for each in commands(app)}
     assert len(found) >= 36
     assert {name: n for name, n in found.items() if n > LONGEST_COMMAND} == {}
+
+
+def named_in(node: ast.AST) -> str:
+    """Give the name that a piece of code uses, or reaches by a word (``getattr``, a column)."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    return getattr(node, "id", None) or getattr(node, "attr", None) or getattr(node, "arg", "")
+
+
+def test_nothing_stands_in_the_house_that_only_tests_call() -> None:
+    nodes = [node for path in MODULES for node in ast.walk(tree_of(path))]
+    defined = {
+        node.name
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not any(isinstance(each, ast.Call) for each in node.decorator_list)
+    }
+    data = (path for package in PACKAGES for path in (ROOT / package).rglob("*.toml"))
+    told = re.findall(r"\w+", " ".join(path.read_text(encoding="utf-8") for path in data))
+    unused = defined - {named_in(node) for node in nodes} - set(told)
+    assert {name for name in unused if not name.startswith("__")} == OFFERED
 
 
 def code_lines(text: str) -> set[int]:
