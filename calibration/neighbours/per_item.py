@@ -8,16 +8,11 @@
   (1, 0, 0), with three votes at (.66, .34, 0). With 2 to 5 readers use the Brier or log score of
   the votes, which are least at π whatever the number of votes, or the squared distance
   Σ(f − π̄)² − Σ π̄(1 − π̄)/(n − 1), whose mean is Σ(f − π)² exactly.
-
-Is the prediction as undecided as the readers are? (Baan et al. 2022, Eq. 5, in nats).
-
-Does the prediction order the classes as the readers do? (Baan et al. 2022, Eq. 6).
-
-The paper leaves ties open (its footnote 4). Two rules:
-
-* ``index``, as in the released code: both rows are sorted upwards, of tied classes the one with
-  the higher index counts as the higher, and the orders must be equal class by class.
-* ``aware``: where votes tie, any order of the tied classes is right; where votes differ, the
+* **EntCE** (Eq. 5, in nats): is the prediction as undecided as the readers are?
+* **RankCS** (Eq. 6): does it order the classes as the readers do? The paper leaves ties open (its
+  footnote 4). By ``index``, as in the released code, both rows are sorted upwards, of tied classes
+  the one with the higher index counts as the higher, and the orders must be equal class by class.
+  ``aware``: where votes tie, any order of the tied classes is right; where votes differ, the
   prediction must differ the same way, strictly.
 """
 
