@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import AtomJudgement, Interval, PhraseRate, ReaderProfile
-from reports.numbers import count, percent, percent_interval
+from reports.numbers import count, percent, percent_interval, percent_limits
 from reports.strings import Strings
 from reports.swaps import Rated, Side, side_of
 from reports.verdict import hedges_in_parts
@@ -162,6 +162,14 @@ def profile_rows(
     present = _atom_row(profile.present, minimum_n, certain=1.0)
     absent = _atom_row(profile.absent, minimum_n, certain=0.0)
     return (*present, *rows, *absent)
+
+
+def missed(row: PhraseRow) -> Side | None:
+    """Say on which side of its tick a rate lies whose interval misses the tick, both as printed."""
+    if row.state is not RowState.SHOWN or math.isnan(row.expected) or math.isnan(row.low):
+        return None
+    low, high = percent_limits(row.low, row.high, row.observed)
+    return None if low <= round(100 * row.expected) <= high else side_of(row.observed, row.expected)
 
 
 def rated_row(rated: Rated, words: Strings) -> PhraseRow:

@@ -17,11 +17,12 @@ from reports.drawing.layout import Prose
 from reports.drawing.marks import Text
 from reports.drawing.style import Style
 from reports.drawing.tables import Table
+from reports.numbers import percent_limits
 from reports.pages import committee
-from reports.pages.committee.decisions import decisions, spoken_of
+from reports.pages.committee.decisions import decisions
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
-from reports.pages.committee.sections import maps
+from reports.pages.committee.sections import department, maps
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.verdict import sides
@@ -174,7 +175,6 @@ def test_a_word_that_ct_does_not_bear_out_itself_is_taught_to_nobody(
     rate = department.phrases.observed[department.phrases.phrases.index(swap.target)]
     assert f"“{swap.target}”, comes true {rate:.0%}".replace("%", "\u00a0%") in text
     assert "points from CT instead" not in text
-    assert set(spoken_of(guard_committee(doubtful))) == {swap.source, swap.target}
     assert "No other word is named" not in taught(review)[0]
 
 
@@ -216,9 +216,9 @@ def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_fig
     texts = said(replace(review, profiles=replace(found, shared=shared)))
     slope = found.shared.slope
     place = f"slope {slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})"
-    together = f"Taken together, readers' hedges are surer than CT bears out: {place}."
+    together = f"Where readers gather, their hedges are surer than CT bears out: {place}."
     assert any(together in text for text in texts)
-    assert not any("aken together" in text for text in said(review))
+    assert not any("readers gather" in text for text in said(review))
 
 
 def test_absent_contradicted_in_several_hands_is_named(review: CommitteeContent) -> None:
@@ -321,6 +321,50 @@ def test_a_reader_whose_figures_are_not_reportable_has_none_on_any_page(
     assert f"plane.{code}" in {
         mark.id for page in committee.pages(review, style=Style()) for mark in page.marks
     }
+
+
+def test_a_phrase_is_marked_exactly_where_its_printed_interval_misses_its_printed_tick(
+    review: CommitteeContent,
+) -> None:
+    guarded = guard_committee(review)
+    assert not isinstance(guarded.department, SuppressedCell)
+    table, (section, _) = guarded.department.phrases, department(guarded, WORDS)
+    assert "**One rule:** “more” and “less” mark every phrase whose interval" in section.note
+    drawn = committee.pages(review, style=Style())
+    marks = {m.id: m.string for page in drawn for m in page.marks if isinstance(m, Text)}
+    found = {}
+    for k, phrase in enumerate(table.phrases):
+        if f"n.{phrase}" not in marks:
+            continue
+        shown = percent_limits(table.low[k], table.high[k], table.observed[k])
+        beyond = [
+            round(100 * table.expected[k]) > shown[1],
+            shown[0] > round(100 * table.expected[k]),
+        ]
+        found[phrase] = {(False, False): None, (True, False): "less", (False, True): "more"}[
+            *beyond
+        ]
+        assert marks.get(f"side.{phrase}") == found[phrase], phrase
+    assert {"less", "more", None} <= {*found.values()}
+
+
+def test_where_readers_gather_stands_beside_the_plain_means_of_the_columns(
+    review: CommitteeContent,
+) -> None:
+    shown = table_of_readers(review)
+    _, text = (piece for piece in profiles(guard_committee(review), WORDS)[0].pieces)
+    assert isinstance(text, Prose)
+    said = re.search(r"plain means of both columns: (\S+) and (\S+)\.", text.text)
+    assert said
+    for column, printed in zip((2, 3), said.groups(), strict=True):
+        values = [float(cells[column].split()[0].replace("−", "-")) for cells in shown.values()]
+        assert float(printed.replace("−", "-")) == pytest.approx(np.mean(values), abs=0.0101)
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    few = replace(found, shared=replace(found.shared, readers=4))
+    _, text = profiles(guard_committee(replace(review, profiles=few)), WORDS)[0].pieces
+    assert isinstance(text, Prose)
+    assert "gather" not in text.text
 
 
 def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(

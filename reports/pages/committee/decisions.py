@@ -28,7 +28,7 @@ from reports.numbers import decimal, interval, percent, percent_interval, points
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import Side, kept_swaps, reaches, side_of
+from reports.swaps import kept_swaps, reaches, side_of
 from reports.verdict import sides
 
 _MOST: Final = 3
@@ -194,13 +194,6 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
     )
     gains = {s: float(s.n * np.subtract(*_distances(s))) for s in fit}
     return max(gains, key=lambda s: (s.target not in off, gains[s], s.source), default=None)
-
-
-def spoken_of(content: CommitteeContent) -> dict[str, Side]:
-    """Say on which side CT lies of the words that the proposal names."""
-    best = _best(content.judged, content) if content.judged else None
-    named = (best.source, best.target) if best else ()
-    return {phrase: side_of(*pair) for phrase, pair in _off(content).items() if phrase in named}
 
 
 def _distances(swap: Suggestion) -> tuple[float, float]:

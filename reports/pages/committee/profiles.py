@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
+from statistics import fmean
 from typing import Final
 
 from scipy.special import expit
@@ -49,20 +50,31 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     found = content.judged
     if found is None:
         return ()
-    shared = words(
-        "committee.profiles_note",
-        shift=signed(found.shared.shift.value, 2),
-        slope=decimal(found.shared.slope.value, 2),
-    )
     hidden = _unreportable(content)
+    said = " ".join([words("committee.profiles_note"), *_centre(found, hidden, words)])
     if n := sum(reader.reader in hidden for reader in found.readers):
         limit = decimal(content.minimum_reliability, 1)
-        shared += " " + words("committee.unreportable", n=count(n), minimum=limit)
-    table = (profile_table(found, words=words, hidden=hidden), note(shared))
+        said += " " + words("committee.unreportable", n=count(n), minimum=limit)
+    table = (profile_table(found, words=words, hidden=hidden), note(said))
     return (
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
         Section(words("committee.advised"), _advised(found, words), level=1),
     )
+
+
+def _centre(found: DepartmentProfile, hidden: Collection[str], words: Strings) -> tuple[str, ...]:
+    """Say where readers gather beside the plain means; nothing where too few could be judged."""
+    shared, lines = found.shared, [r.pattern for r in found.readers if r.reader not in hidden]
+    if shared.readers < found.settings.least_shared or not lines:
+        return ()
+    said = words(
+        "committee.profiles_centre",
+        shift=signed(shared.shift.value, 2),
+        slope=decimal(shared.slope.value, 2),
+        mean_shift=signed(fmean(line.shift.value for line in lines), 2),
+        mean_slope=decimal(fmean(line.slope.value for line in lines), 2),
+    )
+    return (said,)
 
 
 def _unreportable(content: CommitteeContent) -> frozenset[str]:

@@ -12,12 +12,11 @@ from reports.drawing.style import BODY, CAPTION, NOTE
 from reports.drawing.typeset import paragraph
 from reports.figures.counts import spreads
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
-from reports.figures.phrase_rows import FINE, RowState, phrase_rows
+from reports.figures.phrase_rows import FINE, RowState, missed, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
 from reports.numbers import count, decimal, interval
-from reports.pages.committee.decisions import spoken_of
 from reports.pages.committee.tables import (
     frontier_table,
     pathology_table,
@@ -80,13 +79,14 @@ def _statements(content: CommitteeContent, words: Strings) -> tuple[FlowStep, ..
 def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Phrase chart and curve, or why they are withheld."""
     title, result = words("committee.phrases"), content.department
-    heading_note = " ".join(words(key) for key in ("phrase_chart.note", "committee.phrases_note"))
     if isinstance(result, SuppressedCell):
         return (Section(title, (statement(withheld(result, words)),)),)
-    curve = Figure(lambda d, box: _curve(d, box, result, words), 225.0)
+    curve = Figure(lambda d, box: _curve(d, box, result, words), 195.0)
     return (
-        Section(title, _phrases(result, content, words), heading_note, room=320.0),
-        Section(words("committee.curve"), (curve,), level=1, room=290.0),
+        Section(
+            title, _phrases(result, content, words), words("committee.phrases_note"), room=320.0
+        ),
+        Section(words("committee.curve"), (curve,), level=1, room=240.0),
     )
 
 
@@ -111,13 +111,11 @@ def withheld(cell: SuppressedCell, words: Strings) -> str:
 
 
 def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> tuple[Piece, ...]:
-    """Chart the phrases in use, marked where the first page speaks of them; name the others."""
-    minimum, sides = content.minimum_n, spoken_of(content)
+    """Chart the phrases in use, marked where their interval misses the tick; name the others."""
+    minimum = content.minimum_n
     rows = phrase_rows(result.phrases, minimum_n=minimum)
     used = tuple(
-        replace(row, side=sides.get(row.phrase))
-        for row in rows
-        if row.state is not RowState.NOT_USED
+        replace(row, side=missed(row)) for row in rows if row.state is not RowState.NOT_USED
     )
     unused = ", ".join(row.phrase for row in rows if row.state is RowState.NOT_USED)
 
@@ -256,6 +254,5 @@ def governance(content: CommitteeContent, words: Strings) -> Section:
     pieces: list[Piece] = []
     for text in content.governance:
         pieces += [Subheading(text.title, room=40.0), Prose(text.text, BODY)]
-    if not pieces:
-        pieces.append(statement(words("state.none")))
+    pieces.append(Prose(words("committee.codes"), BODY))
     return Section(words("committee.governance"), tuple(pieces), room=80.0)
