@@ -1,14 +1,15 @@
 """Fit the second look, and what its chances are worth, to authors that the first look was spared.
 
-``python benchmarks/judge/calibrate.py --weights DIR``; DIR is what `train.py` wrote. The networks
-of a fold are fit to what the networks of the other folds made of their own left-out authors, so
-that no part of them has seen an author of the fold but through another author's network.
+``python benchmarks/judge/calibrate.py --weights DIR [--jobs N]``; DIR is what `train.py` wrote.
+The networks of a fold are fit to what the networks of the other folds made of their own left-out
+authors, so that no part of them has seen an author of the fold but through another's network.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -112,7 +113,9 @@ def main() -> None:
     """Fit the second look of each fold by all others, and the one for use by everyone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, required=True)
-    folder = parser.parse_args().weights
+    parser.add_argument("--jobs", type=int, default=1)
+    asked = parser.parse_args()
+    folder = asked.weights
     rules, gold = Deidentifier(), authors()
     looks = {fold: load_weights(folder / file_of(fold)) for fold in (*FOLDS, ())}
     features = second_features(looks.values())
@@ -120,10 +123,10 @@ def main() -> None:
     for fold in FOLDS:
         judge = Judge(rules.lexicon, weights=looks[fold])
         shown |= {name: seen(gold[name][:REPORTS], rules, judge, features) for name in fold}
-    seconds = {
-        fold: second(each for author, each in shown.items() if author not in fold)
-        for fold in (*FOLDS, ())
-    }
+    folds = (*FOLDS, ())
+    others = [[each for author, each in shown.items() if author not in fold] for fold in folds]
+    with ProcessPoolExecutor(asked.jobs) as several:
+        seconds = dict(zip(folds, several.map(second, others), strict=True))
     odds = {author: odds_of(seconds[fold], shown[author]) for fold in FOLDS for author in fold}
     for fold, look in seconds.items():
         worth = slopes([(shown[a], odds[a]) for a in shown if a not in fold])

@@ -156,7 +156,7 @@ def _lines(summary: Mapping[str, object]) -> dict[str, object]:
     """Flatten shares into one line each: found of n, share, interval."""
     lines: dict[str, object] = {}
     for name, value in summary.items():
-        if name in ("recall", "left_whole", "precision") and isinstance(value, Mapping):
+        if isinstance(value, Mapping) and "ALL" in value:
             lines.update({f"{name}_{label}": _share(share) for label, share in value.items()})
         else:
             lines[name] = (

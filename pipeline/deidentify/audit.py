@@ -1,8 +1,11 @@
 """De-identification against a gold file: what was missed, what was harmed, each with its interval.
 
 A gold span counts as **found** when every letter and figure of it was removed, as **left whole**
-when none was, and is otherwise left in part. A report counts as **leaking** when any of its spans
-was not found. Intervals are Wilson's at 95 %; where nothing was missed
+when none was, and is otherwise left in part. **Nothing identifying is left** of it when it was
+found, or was left in part and only such of its words stand, whole, as ``words/nobody.toml`` lists:
+titles, credentials and particles of a name, generic nouns of a place, units of a date, time or age;
+never a figure, a letter of a cut word or a part of a number. A report counts as **leaking** when
+any of its spans was not found. Intervals are Wilson's at 95 %; where nothing was missed
 in n, the bound is the rule of three, 3/n (Hanley and Lippman-Hand, JAMA 1983;249:1743).
 
 A gold line is ``{"id", "text", "spans": [{"start", "end", "label"}]}``, with one of `LABELS`. A
@@ -13,6 +16,7 @@ span labelled ``KEEP`` is a hard negative: it must stay. Beside those, every exp
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +32,7 @@ from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.spans import CATEGORIES, Clean, Removed
 from pipeline.errors import InputError
 from pipeline.formats.decoding import require_file
+from pipeline.names.lexicon import unaccented
 
 _KEEP: Final = "KEEP"
 LABELS: Final = (*CATEGORIES, "AGE90", _KEEP)
@@ -36,6 +41,12 @@ WRONGS: Final = ("report_id", "start", "end", "label", "verdict")
 """What is said of each wrong: ``verdict`` is left whole, left in part, phrase harmed, or clinical
 expression harmed; the last two have no label."""
 _Z: Final = 1.959963984540054
+_WORD: Final = re.compile(r"[^\W_]+")
+_CLASSES: Final = {
+    "NAME": "NAME", "HOSPITAL": "PLACE", "LOCATION": "PLACE",
+    "DATE": "TIME", "TIME": "TIME", "AGE": "TIME", "AGE90": "TIME",
+}  # fmt: skip
+"""Whose words in ``words/nobody.toml`` name nobody when they alone are left; of others, none do."""
 
 
 class GoldSpan(BaseModel):
@@ -103,6 +114,8 @@ class DeidAudit:
         Gold label → spans found of spans seen, ``ALL`` included.
     untouched
         Gold label → spans left whole of spans seen, ``ALL`` included.
+    unidentified
+        Gold label → spans of which nothing identifying is left of spans seen, ``ALL`` included.
     precision
         Category → removed spans that touch a gold span, of all removed, ``ALL`` included.
     leaking
@@ -122,6 +135,7 @@ class DeidAudit:
     reports: int
     recall: dict[str, Share]
     untouched: dict[str, Share]
+    unidentified: dict[str, Share]
     precision: dict[str, Share]
     leaking: Share
     withheld: dict[str, int]
@@ -139,6 +153,9 @@ class DeidAudit:
             "withheld": self.withheld,
             "recall": {label: each.to_dict("found") for label, each in self.recall.items()},
             "left_whole": {label: each.to_dict("left") for label, each in self.untouched.items()},
+            "nothing_identifying_left": {
+                label: each.to_dict("unidentified") for label, each in self.unidentified.items()
+            },
             "precision": {label: each.to_dict("right") for label, each in self.precision.items()},
             "reports_with_a_leak": self.leaking.to_dict("leaking"),
             "certainty_phrases": self.phrases_before,
@@ -174,6 +191,7 @@ class _Tally:
     def __init__(self) -> None:
         self.found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.untouched: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.unidentified: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.right: dict[str, list[int]] = defaultdict(lambda: [0, 0])
         self.phrases, self.kept = [0, 0], [0, 0]
         self.wrongs: list[tuple[str, int, int, str, str]] = []
@@ -203,8 +221,13 @@ class _Tally:
         untouched = not found and not any(
             gone[at] for at in range(span.start, span.end) if report.text[at].isalnum()
         )
+        unidentified = found or (not untouched and names_nobody(report.text, span, gone))
         for label in (span.label, "ALL"):
-            for counts, is_so in ((self.found, found), (self.untouched, untouched)):
+            for counts, is_so in (
+                (self.found, found),
+                (self.untouched, untouched),
+                (self.unidentified, unidentified),
+            ):
                 counts[label][0] += is_so
                 counts[label][1] += 1
         if found:
@@ -235,6 +258,7 @@ def audit(
         reports=len(reports),
         recall=_shares(tally.found),
         untouched=_shares(tally.untouched),
+        unidentified=_shares(tally.unidentified),
         precision=_shares(tally.right),
         leaking=Share(tally.leaking, len(reports) - sum(withheld.values())),
         withheld=dict(withheld),
@@ -283,6 +307,26 @@ def marked(text: str, spans: Sequence[Removed] | Sequence[GoldSpan]) -> bytearra
 def is_gone(text: str, span: GoldSpan, gone: bytearray) -> bool:
     """Tell whether every letter and figure of a span was removed."""
     return all(gone[at] for at in range(span.start, span.end) if text[at].isalnum())
+
+
+def names_nobody(text: str, span: GoldSpan, gone: bytearray) -> bool:
+    """Tell whether only whole words that name nobody are left of an identifier."""
+    left = (
+        word for word in _WORD.finditer(text, span.start, span.end)
+        if not all(gone[word.start() : word.end()])
+    )  # fmt: skip
+    harmless = _naming_nobody(span.label)
+    return all(
+        unaccented(word.group()) in harmless and not any(gone[word.start() : word.end()])
+        for word in left
+    )
+
+
+@cache
+def _naming_nobody(label: str) -> frozenset[str]:
+    path = resources.files("pipeline.names").joinpath("words", "nobody.toml")
+    classes = tomllib.loads(path.read_text(encoding="utf-8"))
+    return frozenset(classes.get(_CLASSES.get(label, ""), ()))
 
 
 def _harmed(

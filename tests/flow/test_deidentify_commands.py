@@ -148,6 +148,9 @@ def test_the_audit_prints_recall_with_intervals(tmp_path: Path) -> None:
         {"report_id": 1, "start": 17, "end": 20, "label": "NAME", "verdict": "left whole"}
     ]
     assert summary["left_whole"]["NAME"]["left"] == 1
+    assert summary["nothing_identifying_left"]["NAME"]["unidentified"] == 1
+    lines = radcal("audit", "deid", "--gold", str(gold)).out
+    assert "nothing identifying left NAME: 1 of 2" in lines
 
 
 def test_the_audit_says_where_an_expression_was_harmed(tmp_path: Path) -> None:

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.deidentify.audit import DeidAudit, GoldReport, audit, read_gold
+from pipeline.deidentify.audit import (
+    DeidAudit,
+    GoldReport,
+    GoldSpan,
+    audit,
+    names_nobody,
+    read_gold,
+)
 
 GENERATOR = Path(__file__).parents[1] / "fixtures" / "deid" / "generator.py"
 CONTEXTS = GENERATOR.with_name("contexts.py")
@@ -201,6 +208,29 @@ def test_a_hard_negative_that_goes_is_counted() -> None:
     row = {"id": "1", "text": text, "spans": [{"start": 4, "end": 10, "label": "KEEP"}]}
     result = audit([GoldReport.model_validate_json(json.dumps(row))])
     assert (result.kept_before, result.kept_harmed) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("label", "taken", "nobody"),
+    [
+        ("NAME", "Zeldon", True),
+        ("NAME", "Baby Girl", False),
+        ("NAME", "Zel", False),
+        ("HOSPITAL", "Zeldon", False),
+        ("DATE", "Zeldon", False),
+        ("ID", "Girl Zeldon", False),
+        ("EMAIL", "Girl Zeldon", False),
+    ],
+)
+def test_what_is_left_names_nobody_only_by_whole_words_of_its_class(
+    label: str, taken: str, nobody: bool
+) -> None:
+    text = "Told Baby Girl Zeldon."
+    span = GoldSpan(start=5, end=21, label=label)
+    at = text.index(taken)
+    gone = bytearray(len(text))
+    gone[at : at + len(taken)] = b"\x01" * len(taken)
+    assert names_nobody(text, span, gone) is nobody
 
 
 def test_no_miss_in_n_has_a_bound_of_three_over_n() -> None:

@@ -38,12 +38,12 @@ _HEADS: Final = {
     "PHONE": ("phone_head",),
 }
 _TAILS: Final = {
-    "DATE": ("clock_tail",),
-    "TIME": ("clock_tail",),
+    "DATE": ("clock_tail", "day_tail", "age_tail"),
+    "TIME": ("clock_tail", "age_tail"),
     "NAME": ("half_behind", "initials_behind"),
     "LOCATION": ("half_behind", "place_tail"),
     "HOSPITAL": ("half_behind", "place_tail"),
-    "ID": ("code_behind",),
+    "ID": ("code_behind", "age_tail"),
     "PHONE": ("phone_tail",),
     "AGE": ("age_tail",),
 }
@@ -83,10 +83,12 @@ def _whole(text: str, each: Removed) -> _Stretch:
     for name in heads:
         head = _P[name].search(text, max(0, start - _REACH), start)
         start = head.start() if head else start
-    if text[end - 1].isdigit() or each.category not in ("DATE", "TIME"):
-        for name in dict.fromkeys(name for kind in kinds for name in _TAILS.get(kind, ())):
-            tail = _P[name].match(text, end)
-            end = tail.end() if tail else end
+    tails = dict.fromkeys(name for kind in kinds for name in _TAILS.get(kind, ()))
+    if each.category in ("DATE", "TIME") and not text[end - 1].isdigit():
+        tails = {"day_tail": None}
+    for name in tails:
+        tail = _P[name].match(text, end)
+        end = tail.end() if tail else end
     return _Stretch(start, end, each.category, each.rule)
 
 
