@@ -96,8 +96,7 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """List the pages of the newest issue, each with the file to open."""
     from pipeline.config import load
 
-    settings = load(config)
-    root = settings.path(settings.store.local) / "delivery"
+    root = load(config).workspace / "delivery"
     issues = sorted(folder for folder in root.glob("*-*") if folder.is_dir())
     if not issues:
         msg = f"open: nothing was delivered yet below {root}; run `radcal run {config}` first."

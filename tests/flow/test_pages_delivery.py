@@ -285,3 +285,16 @@ def test_the_pages_of_the_newest_issue_are_listed_with_the_file_to_open(
     pages(place.config, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert [each["recipient"] for each in told["pages"]] == ["R-A", "R-A", "R-B", "R-B"]
+
+
+@pytest.mark.parametrize("store", ['workspace = "own"', 'workspace = "s3://b/x"\nlocal = "own"'])
+def test_pages_are_listed_from_wherever_the_workspace_keeps_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], store: str
+) -> None:
+    config = tmp_path / "radcal.toml"
+    config.write_text(f'[input]\npaths = ["a.csv"]\n[store]\n{store}\n')
+    page = tmp_path / "own" / "delivery" / PERIOD / "R-1" / "feedback.pdf"
+    page.parent.mkdir(parents=True)
+    page.write_bytes(pdf("one"))
+    pages(config)
+    assert str(page) in capsys.readouterr().out
