@@ -3,8 +3,9 @@
 The demonstration's hospital, and the one of straight lines, are simulated with each seed (default
 0 1 2), and the labels of their truth go through ``radcal profile``. Printed: one line per reader,
 what is true and what is told, and how many headlines agree. A headline agrees if it tells every
-direction the reader is clearly off in, and none that isn't the reader's, habits counted or not.
-Texts are not read: what extraction adds is another matter.
+direction the reader is clearly off in, and none that isn't the reader's: one that only a
+habit makes is not, the habit is told by itself. Texts are not read: what extraction adds is another
+matter.
 """
 
 from __future__ import annotations
@@ -34,8 +35,7 @@ def words(directions: Any) -> frozenset[str]:
 
 def agrees(told: frozenset[str], truth: Any) -> bool:
     """Whether a headline says what is clear, and nothing that isn't so."""
-    so = words(truth.direction) | words(truth.direction_with_habits)
-    return words(truth.clearly) <= told <= so
+    return words(truth.clearly) <= told <= words(truth.direction)
 
 
 def observations(truth: Truth) -> pd.DataFrame:

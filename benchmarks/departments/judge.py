@@ -72,7 +72,7 @@ def _questions(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
 
 def _direction(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:
     told, standing = told_of(reader), truth.standing
-    clear, false = standing.clear(), told & standing.false() & truth.whole.false()
+    clear, false = standing.clear(), told & standing.false()
     detail = (
         f"told {', '.join(sorted(told)) or reader['pattern']['direction']}; true "
         f"{truth.reader.curve or 'calibrated'}, shift {standing.shift:+.2f} "
@@ -94,8 +94,7 @@ def _direction(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
         yield "calibrated: told a pattern that CT does not bear out", bool(false), detail
     if truth.reader.habit is not None:
         yield "calibrated with a habit: told a false pattern", bool(false), detail
-    opposite = told & standing.reversed() & truth.whole.reversed()
-    yield "told to move away from the truth", bool(opposite), detail
+    yield "told to move away from the truth", bool(told & standing.reversed()), detail
 
 
 def _swaps(advice: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator[_Question]:

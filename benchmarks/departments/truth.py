@@ -33,9 +33,8 @@ class ReaderTruth:
     ----------
     rates, use
         Expected label and share of statements by finding and phrase, shape (F, K).
-    standing, whole
-        The line nearest to the rates of hedges, without a habit's cell (it is told by itself) and
-        with it.
+    standing
+        The line nearest to the rates of hedges, without a habit's cell (it is told by itself).
     """
 
     reader: Reader
@@ -43,7 +42,6 @@ class ReaderTruth:
     rates: FloatArray
     use: FloatArray
     standing: Standing
-    whole: Standing
 
     @property
     def is_calibrated(self) -> bool:
@@ -83,13 +81,14 @@ def _truths(staff: Staff, rates: FloatArray) -> tuple[ReaderTruth, ...]:
     centre = float(total @ logits / total.sum())
     return tuple(
         ReaderTruth(
-            reader, staff.findings, rates[r], use[r], *(
-                standing_of(rates[r], kept, logits, centre=centre)
-                for kept in (_without(reader, hedges[r]), hedges[r])
-            ),
+            reader,
+            staff.findings,
+            rates[r],
+            use[r],
+            standing_of(rates[r], _without(reader, hedges[r]), logits, centre=centre),
         )
         for r, reader in enumerate(staff.readers)
-    )  # fmt: skip
+    )
 
 
 def _without(reader: Reader, hedges: FloatArray) -> FloatArray:
