@@ -100,7 +100,8 @@ class Written:
 class RunChart:
     """One measure of the department by month, judged as a process.
 
-    ``level`` (T,) is NaN for months withheld or empty; ``target`` is NaN where none is set.
+    ``level`` (T,) is NaN for months withheld, empty or ``partial`` (not whole yet, or only in
+    part); ``target`` is NaN where none is set.
     """
 
     key: Literal["distance", "scale_use"]
@@ -110,6 +111,7 @@ class RunChart:
     target: float = float("nan")
     chance: float = float("nan")
     """What exactly right words would average in months of this size; NaN for a share."""
+    partial: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from calibration.groups import quarters, tally_of
 from calibration.phrase_calibration import phrase_error
 from calibration.rounding import counted, rounded
 from calibration.run_chart import process
+from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import complementary, few_users
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
@@ -23,43 +24,51 @@ if TYPE_CHECKING:
     from pipeline.config.sections import Phrases
 
 
-def run_charts(
-    cells: pd.DataFrame, words: pd.DataFrame, *, months: Sequence[str], scale: Scale
-) -> tuple[RunChart, ...]:
+def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tuple[RunChart, ...]:
     """Chart both measures; a month of too few statements, or of too few readers, is withheld.
 
-    Parameters
-    ----------
-    cells
-        The department's tally table.
-    words
-        Hedges of paired X-ray reports by month, reader and phrase (`observations.words`).
+    So is the first or last one where an export began or ended inside it.
     """
     settings = scale.config.reports
-    distances, shares = _Monthly(cells, "month", "count"), _Monthly(words, "performed_month", "n")
+    distances = _Monthly(evidence.cells, "month", "count")
+    shares = _Monthly(evidence.words, "performed_month", "n")
     limits = {"minimum": settings.min_exams, "minimum_readers": settings.min_readers}
     named = scale.config.phrases.recommended
     level = distances.values(months, lambda part: _distance(part, scale), **limits)
     by_chance = distances.values(months, lambda part: _chance(part, scale), **limits)
     use = shares.values(months, lambda part: _share(part, named), **limits)
+    partial = _partial(evidence.coverage, months)
+    for values in (level, by_chance, use):
+        values[np.isin(months, partial)] = np.nan
     known = by_chance[np.isfinite(by_chance)]
     chance = float(known.mean()) if known.size else float("nan")
     return (
-        _chart("distance", months, level, settings.target_distance, chance=chance),
-        _chart("scale_use", months, use, settings.target_scale_use),
+        _chart("distance", (months, partial), level, settings.target_distance, chance=chance),
+        _chart("scale_use", (months, partial), use, settings.target_scale_use),
     )
+
+
+def _partial(coverage: pd.DataFrame, months: Sequence[str]) -> tuple[str, ...]:
+    """Name the first and last month read where either has less than half a middle month's X-rays.
+
+    An export that begins or ends inside a month leaves it so.
+    """
+    seen = coverage.groupby("performed_month")["n"].sum()
+    seen = seen[seen.index.isin(list(months))].sort_index()
+    ends = seen.iloc[[0, -1]] if len(seen) > 2 else seen.iloc[:0]
+    return tuple(map(str, ends.index[ends < seen.median() / 2]))
 
 
 def _chart(
     key: Literal["distance", "scale_use"],
-    months: Sequence[str],
+    months: tuple[Sequence[str], tuple[str, ...]],
     values: FloatArray,
     target: float | None,
     *,
     chance: float = float("nan"),
 ) -> RunChart:
     aim = float("nan") if target is None else target
-    return RunChart(key, tuple(months), values, process(values), aim, chance)
+    return RunChart(key, tuple(months[0]), values, process(values), aim, chance, months[1])
 
 
 @dataclass(frozen=True, slots=True)

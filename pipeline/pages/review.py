@@ -84,7 +84,7 @@ def committee_content(
             *extraction_tables(tally_of(cells, scale.phrases), facts.audited, scale=scale),
         ),
         maps=content.advice_rows(results, by_pathology),
-        run_charts=run_charts(cells, evidence.words, months=issue.period.months, scale=scale),
+        run_charts=run_charts(evidence, months=issue.period.months, scale=scale),
         returned=facts.returned,
         written=content.written_of(
             evidence.written, minimum=settings.min_exams, minimum_readers=settings.min_readers

@@ -483,7 +483,8 @@ def test_run_charts_show_each_month_and_withhold_what_would_give_a_small_one_awa
     rows = found.rows
     words = sums.words(found.block.pairs, found.block.report_findings)
     cells = tallied(rows).rename(columns={"performed_month": "month"})
-    distance, use = run_charts(cells, words, months=MONTHS, scale=SCALE)
+    seen = replace(found.evidence, cells=cells, words=words)
+    distance, use = run_charts(seen, months=MONTHS, scale=SCALE)
     part = rounded(tally_of(cells[cells["month"] == MONTHS[1]], SCALE.phrases))
     by_hand = np.abs(part.label_mass - part.n * SCALE.phrases.means).sum() / part.n.sum()
     assert distance.level[1] == pytest.approx(by_hand)
@@ -492,5 +493,19 @@ def test_run_charts_show_each_month_and_withhold_what_would_give_a_small_one_awa
     inside, whole = said.loc[named, "n"].sum(), said["n"].sum()
     assert use.level[0] == pytest.approx((inside // 5 * 5 + 2) / (whole // 5 * 5 + 2))
     fewer = cells[(cells["month"] != MONTHS[0]) | (cells["reader_code"] == "R0")]
-    distance, _ = run_charts(fewer, words, months=MONTHS, scale=SCALE)
+    distance, _ = run_charts(replace(seen, cells=fewer), months=MONTHS, scale=SCALE)
     assert np.isfinite(distance.level).tolist().count(True) == len(MONTHS) - 2
+
+
+@pytest.mark.parametrize(
+    ("xrays", "partial"), [((40, 90, 100), [0]), ((90, 100, 40), [2]), ((60, 90, 100), [])]
+)
+def test_a_month_in_which_an_export_begins_or_ends_has_no_point_in_a_run_chart(
+    xrays: tuple[int, ...], partial: list[int]
+) -> None:
+    whole = hospital(readers=7, per_reader=60).evidence
+    seen = pd.DataFrame({"performed_month": MONTHS, "n": xrays, "fate": "paired"})
+    for chart in run_charts(replace(whole, coverage=seen), months=MONTHS, scale=SCALE):
+        assert chart.partial == tuple(MONTHS[i] for i in partial)
+        assert np.flatnonzero(np.isnan(chart.level)).tolist() == partial
+        assert chart.process.n == len(MONTHS) - len(partial)

@@ -367,6 +367,15 @@ def test_where_readers_gather_stands_beside_the_plain_means_of_the_columns(
     assert "gather" not in text.text
 
 
+def test_a_month_left_out_of_the_run_charts_is_named_beside_them(review: CommitteeContent) -> None:
+    charts = tuple(replace(chart, partial=("2026-09",)) for chart in review.run_charts or ())
+    (section,) = over_time(replace(review, run_charts=charts), WORDS)
+    texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
+    assert any(text.startswith("**Left out of both charts:** 2026-09, with") for text in texts)
+    (section,) = over_time(review, WORDS)
+    assert not any("Left out" in str(piece) for piece in section.pieces)
+
+
 def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(
     review: CommitteeContent,
 ) -> None:

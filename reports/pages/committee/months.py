@@ -35,6 +35,8 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
     figure = Figure(paint, _CHART, words("run_chart.note"), screen=2 * PHONE + GUTTER)
     said = [_shown(chart, content, words) for chart in charts]
+    if charts[0].partial:
+        said.append(words("run_chart.partial", months=", ".join(charts[0].partial)))
     given = f"{_advised(content, words)} {_returned(content, words)}".strip()
     said += [text for text in (_coverage(content, words), given) if text]
     return (Section(title, (figure, *(Prose(text, BODY) for text in said)), room=_CHART + 60.0),)
