@@ -15,8 +15,9 @@ it of a shift as well would be to say one thing twice, and falsely where the lin
 a shift counts that lies on one side both there and at the reader's usual word, the mean of those he
 writes, and beyond its limit at either; and it is clear, hence missed if unsaid, if clear at both.
 
-No pattern rests on one word in one finding: it must also be sound with `own_probability` without
-what was seen of any one (`line.Lines.moved`); else that one is named instead.
+No pattern rests on one word in one finding that is too rare for `sparse` to see a habit in it: a
+pattern must be sound with `own_probability` without any one such that moves the line far
+(`line.Lines.moved`); else that one is named instead.
 
 What the instrument may have done (`shared`) is no reader's own: a part counts, as clear or as
 beyond half its margin, only where it does so with that taken off. One that is stated but for this

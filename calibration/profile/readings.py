@@ -29,15 +29,16 @@ from calibration.profile.results import (
 from calibration.profile.rows import Rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Common, Evidence
-from calibration.profile.sparse import Found
+from calibration.profile.sparse import FEW, Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps
 from calibration.profile.variances import QUIRK, Fitted
 
 _EVEN = 0.5
 # Share of a reader's hedges from which one phrase decides the line alone.
 _NEARLY_ALL = 0.95
-# Cells taken out of a reader's line in turn, the weightiest first.
-_CELLS = 4
+# Cells that are taken out of a reader's line in turn: at most so many, the weightiest first, and
+# only rare ones that move it by so many standard errors (of others it is known if they're habits).
+_CELLS, _HEAVY = 4, 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,10 +162,11 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
 
 
 def _weightiest(reading: Reading, r: int) -> tuple[tuple[Cell, ...], FloatArray]:
-    """Give the cells without which the line would move most, for its errors, and how (C, 2)."""
+    """Give the cells without which the line would move far, for its errors, and how (C, 2)."""
     moved = reading.lines.moved[r].reshape(-1, 2)
     far = np.einsum("ci,ij,cj->c", moved, np.linalg.inv(reading.lines.covariance[r]), moved)
     most, names = np.argsort(-far, kind="stable")[:_CELLS], reading.choices
+    most = most[(far[most] >= _HEAVY**2) & (reading.found.counts.n[r].ravel()[most] < FEW)]
     findings, phrases = np.divmod(most, len(names.names))
     cells = zip(phrases.tolist(), findings.tolist(), strict=True)
     return tuple(Cell(names.names[k], names.findings[f]) for k, f in cells), moved[most]

@@ -20,6 +20,11 @@ Two priors of c ask two questions on one likelihood:
                 of his y + w that holds, y of them borne out,
 
                 P(y | b) ∝ ∫ Bin(y; y + w, (1 − b/3) t) dt ∝ I_{1−b/3}(y + 1, w + 1) / (1 − b/3).
+
+                Where labels lie between 0 and 1 there is a third, c = (a − 1.2 b, −b − s): labels
+                drawn toward one half whatever CT saw take s ≥ 0 off every slope, up to
+                `_SOFTEST`. They do so of "absent" and "present" too, by s / 3 at least: b + s
+                stands for b above, and of "absent" as much comes true as of "present" does not.
 """
 
 from __future__ import annotations
@@ -39,6 +44,7 @@ from calibration.profile.settings import ProfileSettings
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _HALF = 0.5
 _ORDERINGS, _MISSES = 26, 16
+_SOFTENINGS, _SOFTEST, _SOFTENED = 16, 0.75, 0.5
 _ORDERED, _MISSED, _FALL, _STEEPER, _LEAST = 0.25, 0.12, 1.2, 3.0, 1e-300
 _APART, _ALIKE, _FAR = 0.6, np.array([0.1, 0.07]), np.array([0.8, 0.35])
 _SPREAD = np.array([0.5, 0.3])
@@ -150,33 +156,49 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
 
 
 def instrument(
-    found: Lines, enough: BoolArray, present: AtomCounts, *, settings: ProfileSettings
+    found: Lines,
+    enough: BoolArray,
+    absent: AtomCounts,
+    present: AtomCounts,
+    *,
+    soft: bool,
+    settings: ProfileSettings,
 ) -> Common:
     """Say how far (shift, slope − 1) of every reader may be the instrument's doing.
 
     Of the lines fewer than `ProfileSettings.least_shared` readers say nothing: then it is the
-    prior, and what "present" leaves of it.
+    prior, and what "absent" and "present" leave of it.
 
     Parameters
     ----------
     found, enough
         As for `shared_line`.
-    present
-        Statements of "present".
+    absent, present
+        Statements of "absent" and of "present".
+    soft
+        Whether labels lie between 0 and 1.
     """
     low, high = np.log(settings.plausible_ordering)
     ordering = np.linspace(low, high, _ORDERINGS)
     missing = np.linspace(0.0, 1.0 - settings.plausible_slope, _MISSES)
-    place = np.stack(np.meshgrid(ordering, missing, indexing="ij"), axis=-1).reshape(-1, 2)
-    line = np.stack([place[:, 0] - _FALL * place[:, 1], -place[:, 1]], axis=1)
-    lost = 1.0 - missing[:, None] / _STEEPER
-    wrong = present.effective_wrong.sum(axis=1)
-    held = present.effective.sum(axis=1) - wrong
-    seen = np.maximum(betainc(1.0 + held, 1.0 + wrong, lost), _LEAST)
-    missed = _log_prior(missing, _MISSED) + np.log(seen / lost).sum(axis=1)
-    log_p = np.add.outer(_log_prior(ordering, _ORDERED), missed).ravel()
+    softened = np.linspace(0.0, _SOFTEST, _SOFTENINGS) if soft else np.zeros(1)
+    a, b, s = np.meshgrid(ordering, missing, softened, indexing="ij")
+    line = np.stack([a - _FALL * b, -b - s], axis=-1).reshape(-1, 2)
+    wrong = _log_borne_out(present, np.add.outer(missing, softened).ravel())
+    log_p = _log_prior(missing, _MISSED)[:, None] + _log_prior(softened, _SOFTENED)
+    log_p = log_p + wrong.reshape(log_p.shape) + _log_borne_out(absent, softened)
+    log_p = (_log_prior(ordering, _ORDERED)[:, None, None] + log_p).ravel()
     told = enough if enough.sum() >= settings.least_shared else np.zeros_like(enough)
     return _posterior(found, told, line, log_p)
+
+
+def _log_borne_out(certain: AtomCounts, off: FloatArray) -> FloatArray:
+    """Log P(what was borne out | ``off`` (G,) taken off every slope), over all readers."""
+    lost = 1.0 - off[:, None] / _STEEPER
+    wrong = certain.effective_wrong.sum(axis=1)
+    held = certain.effective.sum(axis=1) - wrong
+    seen = np.maximum(betainc(1.0 + held, 1.0 + wrong, lost), _LEAST)
+    return np.asarray(np.log(seen / lost).sum(axis=1))
 
 
 def _posterior(found: Lines, told: BoolArray, place: FloatArray, log_p: FloatArray) -> Common:

@@ -33,7 +33,8 @@ from calibration.profile.variances import QUIRK, Fitted, Habits, fit, refit
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 _POINTS, _LOG_WEIGHTS = _NODES * np.sqrt(2.0), np.log(_WEIGHTS / np.sqrt(np.pi))
-_FEW = 16.0
+FEW = 16.0
+"""Effective uses below which a place is not searched for a habit."""
 _SINGLE = 0.75
 _HABITS = 4
 ROUNDS = 1 + _HABITS
@@ -159,7 +160,7 @@ def _excess(n: FloatArray) -> FloatArray:
 
 def _shares(use: FloatArray, n: FloatArray) -> FloatArray:
     """Share of each place in a reader's squared uses, among those with enough, (R, places)."""
-    able = np.where(n >= _FEW, use, 0.0).reshape(len(n), -1) ** 2
+    able = np.where(n >= FEW, use, 0.0).reshape(len(n), -1) ** 2
     total = able.sum(axis=1, keepdims=True)
     shares = np.divide(able, total, out=np.zeros_like(able), where=total > 0)
     return np.asarray(shares)
@@ -211,7 +212,7 @@ def _phrase_evidence(fitted: Fitted, settings: ProfileSettings) -> FloatArray:
             for side in (-1.0, 1.0)
         ]
     )
-    enough = known & (counts.n.sum(axis=1) >= _FEW)
+    enough = known & (counts.n.sum(axis=1) >= FEW)
     return np.where(enough, log_b, -np.inf)
 
 
@@ -220,7 +221,7 @@ def _cell_evidence(
 ) -> FloatArray:
     """Log B of a habit below and above for every cell, shape (2, R, F, K)."""
     log_b = np.full((2, *counts.n.shape), -np.inf)
-    open_ = counts.n >= _FEW
+    open_ = counts.n >= FEW
     rows, _, finding, phrase = places(habits.cell, len(counts.meaning))
     open_[rows, finding, phrase] = False
     if not open_.any():

@@ -351,12 +351,22 @@ def shared_of(shift: list[float], slope: list[float]) -> Shared:
     return shared_line(lines_of(shift, slope), enough, settings=ProfileSettings())
 
 
-def done_of(shift: list[float], slope: list[float], *, present: tuple[int, int] = (0, 0)) -> Common:
+def done_of(
+    shift: list[float],
+    slope: list[float],
+    *,
+    present: tuple[int, int] = (0, 0),
+    absent: tuple[int, int] = (0, 0),
+    soft: bool = False,
+) -> Common:
     """``present`` counts each reader's statements of "present" that CT bears out, and does not."""
     enough = np.ones(len(shift), dtype=bool)
-    n, wrong = (np.full((len(shift), 1), float(each)) for each in (sum(present), present[1]))
-    counts = AtomCounts(("present",), positive_is_wrong=False, n=n, wrong=wrong, effective=n)
-    return instrument(lines_of(shift, slope), enough, counts, settings=ProfileSettings())
+    atoms = []
+    for name, each in (("absent", absent), ("present", present)):
+        n, wrong = (np.full((len(shift), 1), float(count)) for count in (sum(each), each[1]))
+        atoms.append(AtomCounts((name,), positive_is_wrong=False, n=n, wrong=wrong, effective=n))
+    here = lines_of(shift, slope)
+    return instrument(here, enough, *atoms, soft=soft, settings=ProfileSettings())
 
 
 def test_where_most_readers_stand_is_shared_whatever_the_others() -> None:
@@ -429,6 +439,17 @@ def test_counts_may_stand_for_rows() -> None:
     counted = frame.drop(columns=["patient", "exam"]).assign(count=2)
     one, other = read_rows(both, table=table), read_rows(counted, table=table)
     assert one.count.sum() == other.count.sum()
+
+
+def test_labels_drawn_toward_one_half_may_take_any_slope_off_all_readers() -> None:
+    shift, slope = [0.0] * 12, [-0.5] * 8 + [-0.8] * 2 + [0.1, -0.1]
+    hard = done_of(shift, slope, absent=(85, 15), present=(85, 15))
+    soft = done_of(shift, slope, absent=(85, 15), present=(85, 15), soft=True)
+    assert hard.mean[1] > -0.26  # what CT may miss, and no more
+    assert soft.mean[1] == pytest.approx(-0.5, abs=0.06)
+    assert soft.mean[0] == pytest.approx(0.0, abs=0.15)
+    borne_out = done_of(shift, slope, absent=(495, 5), present=(495, 5), soft=True)
+    assert borne_out.mean[1] > -0.06  # then CT's doubt is honest, and the readers are too sure
 
 
 def test_line_without_a_cell_is_where_a_fit_without_its_data_puts_it() -> None:
