@@ -112,6 +112,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         absent=_atom(found.absent),
         present=_atom(found.present),
         advice=tuple(_rated(swap) for swap in found.advice),
+        considered=tuple(_rated(swap) for swap in found.considered),
         phrases=tuple(_rated(phrase) for phrase in found.phrases),
         rest=tuple(_rated(phrase) for phrase in found.rest),
     )

@@ -8,11 +8,12 @@ swap is offered, the word that is spoken of first is placed on the scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
-from reports.numbers import count, decimal, percent, percent_interval, percent_limits
+from calibration.profile.settings import ProfileSettings
+from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import VISIBLE, Rated, Scale, Side, about, claimed, reaches, side_of
 
@@ -23,47 +24,90 @@ _MANY_USES: Final = 40
 # Difference of rate and meaning beyond which it is.
 _CLEAR: Final = 0.1
 _EVEN, _SURE = 0.5, 0.9
+# Single words of a kind that help at once; chance of being nearer from which a swap is advised.
+_MOST: Final = 3
+_ADVISED: Final = ProfileSettings().swap_probability
 _EDGE: Final = 1e-6
 
 
 def told(profile: ReaderProfile) -> tuple[Habit, ...]:
-    """Give the habits that are told: those that can be seen, and are likelier than not."""
-    return tuple(h for h in profile.habits if h.visible and h.probability >= _EVEN)
+    """Give the habits that are told, heaviest first.
+
+    They can be seen, are likelier than not, and say surely more or less than CT shows.
+    """
+    seen = (h for h in profile.habits if h.visible and h.probability >= _EVEN and not reaches(h))
+    return tuple(sorted(seen, key=weight, reverse=True)[:_MOST])
+
+
+def foremost(profile: ReaderProfile, swaps: Sequence[Swap]) -> Rated | None:
+    """Give the single word that is spoken of first, the heaviest, where no pattern is stated."""
+    if profile.pattern.verdict.state == "pattern":
+        return None
+    said: tuple[Rated, ...] = (*told(profile), *unlike(profile, swaps), *swaps)
+    return max(said, key=weight, default=None)
 
 
 def besides(profile: ReaderProfile, swaps: Sequence[Swap]) -> bool:
     """Whether single words are spoken of."""
-    return bool(told(profile) or swaps or unlike(profile, swaps) or _wrong(profile))
+    return bool(told(profile) or swaps or unlike(profile, swaps) or wrong(profile))
 
 
-def alone(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> tuple[str, ...]:
-    """Say what single words do by themselves, a sentence each."""
-    habits = (_habit(each, words) for each in told(profile))
-    off = (_word(each, words) for each in unlike(profile, swaps))
-    return (*habits, *off, *(_atom(name, atom, words) for name, atom in _wrong(profile)))
+def alone(
+    profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, *, first: Rated | None
+) -> tuple[str, ...]:
+    """Say what single words but the first sentence's do, a sentence each, heaviest first."""
+    found: tuple[Rated, ...] = (*told(profile), *unlike(profile, swaps))
+    rest = sorted((each for each in found if each != first), key=weight, reverse=True)
+    atoms = (_atom(name, atom, words) for name, atom in wrong(profile))
+    return (*(f"{claim(each, words)} {basis(each, words)}" for each in rest), *atoms)
 
 
-def carriers(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, ...]:
+def claim(word: Rated, words: Strings) -> str:
+    """Say what a word says, and what CT shows."""
+    return words(
+        f"verdict.single.{side_of(word.rate.value, word.meaning)}",
+        phrase=word.phrase,
+        where=_where(word, words),
+        rate=about(word.rate.value, words),
+        meaning=percent(word.meaning),
+    )
+
+
+def basis(word: Rated, words: Strings) -> str:
+    """Say what such a sentence rests on; of a swap its card does."""
+    if isinstance(word, Swap):
+        return ""
+    shown = {
+        "interval": percent_interval(word.rate.low, word.rate.high, word.rate.value),
+        "statements": words.several("unit.statements", round(word.n)),
+    }
+    if isinstance(word, PhraseRate):
+        return words("verdict.single.word", **shown)
+    return words("verdict.single.habit", stands=_stands(word.probability, words), **shown)
+
+
+def _where(word: Rated, words: Strings) -> str:
+    return words("verdict.stay.finding", finding=word.finding) if word.finding else ""
+
+
+def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     """Choose the phrases that show the pattern: one, or a strong and a weak one on two sides."""
     strong, weak = claimed(profile.pattern)
     often = [p for p in profile.phrases if p.n >= _LEAST_USES]
     if profile.pattern.verdict.question and strong == weak:
         often = [p for p in often if explained(p, profile.pattern)] or often
     shown = (
-        _carrier([p for p in often if p.meaning > 0.5], strong, swaps),
-        _carrier([p for p in often if p.meaning <= 0.5], weak, swaps),
+        _carrier([p for p in often if p.meaning > 0.5], strong),
+        _carrier([p for p in often if p.meaning <= 0.5], weak),
     )
     found = [phrase for phrase in shown if phrase is not None]
     if strong == weak:
-        advised = {swap.phrase for swap in swaps if not swap.finding}
-        found = sorted(found, key=lambda p: (p.phrase not in advised, -_weight(p)))[:1]
+        found = sorted(found, key=weight, reverse=True)[:1]
     return tuple(found)
 
 
-def _carrier(
-    phrases: Sequence[PhraseRate], side: Side | None, swaps: Sequence[Swap]
-) -> PhraseRate | None:
-    """Choose the phrase that surely shows a side, best; one with a swap comes first."""
+def _carrier(phrases: Sequence[PhraseRate], side: Side | None) -> PhraseRate | None:
+    """Choose the heaviest phrase that surely shows a side."""
     on_side = [
         p
         for p in phrases
@@ -71,8 +115,7 @@ def _carrier(
         and abs(p.rate.value - p.meaning) >= VISIBLE
         and not reaches(p)
     ]
-    advised = {swap.phrase for swap in swaps if not swap.finding}
-    return max(on_side, key=lambda p: (p.phrase in advised, _weight(p)), default=None)
+    return max(on_side, key=weight, default=None)
 
 
 def explained(phrase: PhraseRate, pattern: Pattern) -> bool:
@@ -95,7 +138,7 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     if verdict.state == "pattern" or (verdict.state == "too few" and not common):
         return ()
     named = {each.phrase for each in told(profile)} | {s.phrase for s in swaps}
-    return tuple(
+    found = (
         p
         for p in profile.phrases
         if p.n >= _MANY_USES
@@ -103,6 +146,7 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
         and _misses(p, p.meaning)
         and not (common and not _misses(p, _on_line(p, profile.pattern)))
     )
+    return tuple(sorted(found, key=weight, reverse=True)[:_MOST])
 
 
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
@@ -111,14 +155,14 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     A sentence that nothing needs to change stands only where no other says as much: words wrong as
     "absent" or "present" have their own remedy.
     """
-    spoken_of: list[PhraseRate | Habit] = [*carriers(profile, ()), *told(profile)]
-    spoken_of += unlike(profile, ())
+    first = foremost(profile, ())
+    spoken_of: tuple[Rated, ...] = (first,) if first else (*carriers(profile), *told(profile))
     state = profile.pattern.verdict.state
     if spoken_of and scale:
-        return between(spoken_of[0], words, scale)
+        return between(spoken_of[0], profile, words, scale)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
-    few = state == "too few" and not besides(profile, ())
+    few = state == "too few" and not (profile.pattern.verdict.carried or besides(profile, ()))
     return words("verdict.stay.few") if few else ""
 
 
@@ -128,46 +172,35 @@ def weightier(
     """Give the marked word without a swap that weighs more than each one with a swap, or none."""
     named = {word for swap in swaps for word in (swap.phrase, swap.instead)}
     rest = [p for p in profile.phrases if p.phrase in marked and p.phrase not in named]
-    heaviest = max(rest, key=_weight, default=None)
-    return heaviest if heaviest and _weight(heaviest) > max(map(_weight, swaps)) else None
+    heaviest = max(rest, key=weight, default=None)
+    return heaviest if heaviest and weight(heaviest) > max(map(weight, swaps)) else None
 
 
-def held(swaps: Iterable[Swap], words: Strings) -> str:
-    """Say of swaps that are not offered that the word's interval holds what it means."""
-    return " ".join(
-        words(
-            "verdict.stay.held",
-            phrase=swap.phrase,
-            where=words("verdict.stay.finding", finding=swap.finding) if swap.finding else "",
-            interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
-            meaning=percent(swap.meaning),
-        )
-        for swap in swaps
-    )
-
-
-def between(word: PhraseRate | Habit, words: Strings, scale: Scale) -> str:
-    """Say what holds back the recommended word that lies nearest, or that none is nearer."""
-    rate = word.rate
+def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
+    """Say what holds back the word that lies nearest, or that no recommended one is nearer."""
+    rate, key = word.rate, (word.phrase, word.finding)
+    near = next((s for s in profile.considered if (s.phrase, s.finding) == key), None)
     away = {other: abs(scale[other] - rate.value) for other in scale if other != word.phrase}
     nearest = min(away, key=away.__getitem__, default="")
-    if not nearest:
-        return words("verdict.stay.plain")
-    other = scale[nearest]
     shown = {
         "phrase": word.phrase,
-        "where": words("verdict.stay.finding", finding=word.finding) if word.finding else "",
-        "word": nearest,
-        "other": percent(other),
+        "where": _where(word, words),
         "rate": about(rate.value, words),
     }
-    if abs(word.meaning - rate.value) <= away[nearest]:
-        return words("verdict.stay.nearest", **shown)
-    middle, limits = (other + word.meaning) / 2.0, percent_limits(rate.low, rate.high, rate.value)
-    if not limits[0] <= round(100 * middle) <= limits[1]:
-        return words("verdict.stay.open", **shown)
-    interval = percent_interval(rate.low, rate.high, rate.value)
-    return words("verdict.stay.reaches", **shown, interval=interval, middle=percent(middle))
+    if near and near.probability < _ADVISED:
+        chance = {"chance": _tenths(near.probability), "needed": _tenths(_ADVISED)}
+        other = {"word": near.instead, "other": percent(near.instead_meaning)}
+        return words("verdict.stay.unsure", **shown, **other, **chance)
+    if not nearest:
+        return words("verdict.stay.plain")
+    other = {"word": nearest, "other": percent(scale[nearest])}
+    nearer = away[nearest] < abs(word.meaning - rate.value)
+    return words(f"verdict.stay.{'open' if nearer else 'nearest'}", **shown, **other)
+
+
+def _tenths(probability: float) -> str:
+    """Print a chance in tenths, rounded down so that none seems to reach what it does not."""
+    return count(math.floor(10.0 * probability + _EDGE))
 
 
 def _misses(phrase: PhraseRate, value: float) -> bool:
@@ -182,7 +215,8 @@ def _on_line(phrase: PhraseRate, pattern: Pattern) -> float:
     return 1.0 / (1.0 + math.exp(-pattern.shift.value - pattern.slope.value * log_odds))
 
 
-def _weight(phrase: Rated) -> float:
+def weight(phrase: Rated) -> float:
+    """Weigh how far CT lies off a word by how often it is written."""
     return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
 
 
@@ -206,38 +240,14 @@ def quoted(phrases: Sequence[str], words: Strings) -> str:
     return ", ".join(words("verdict.quoted", phrase=phrase) for phrase in phrases)
 
 
-def _word(phrase: PhraseRate, words: Strings) -> str:
-    return words(
-        "verdict.word",
-        phrase=phrase.phrase,
-        rate=about(phrase.rate.value, words),
-        interval=percent_interval(phrase.rate.low, phrase.rate.high),
-        statements=words.several("unit.statements", round(phrase.n)),
-        meaning=percent(phrase.meaning),
-    )
-
-
-def _habit(habit: Habit, words: Strings) -> str:
-    return words(
-        "verdict.habit.finding" if habit.finding else "verdict.habit.all",
-        stands=_stands(habit.probability, words),
-        phrase=habit.phrase,
-        finding=habit.finding,
-        rate=about(habit.rate.value, words),
-        interval=percent_interval(habit.rate.low, habit.rate.high, habit.rate.value),
-        statements=words.several("unit.statements", round(habit.n)),
-        expected=about(habit.expected, words),
-    )
-
-
 def _stands(probability: float, words: Strings) -> str:
     """Say how sure a habit is: a fact only from .9 on."""
     if probability >= _SURE:
         return words("verdict.habit.stands")
-    return words("verdict.habit.probably", chance=count(math.floor(10.0 * probability)))
+    return words("verdict.habit.probably", chance=_tenths(probability))
 
 
-def _wrong(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:
+def wrong(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:
     """Give "absent" and "present" where they are wrong more often than others'."""
     each = (("absent", profile.absent), ("present", profile.present))
     return tuple((name, atom) for name, atom in each if atom.state == "more often")

@@ -136,7 +136,7 @@ def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) 
     return Action(swap, exception, instead, title, " ".join(part for part in parts if part))
 
 
-def reaches(phrase: PhraseRate | Habit) -> bool:
+def reaches(phrase: Rated) -> bool:
     """Whether the interval of a rate holds what the phrase means."""
     return phrase.rate.low <= phrase.meaning <= phrase.rate.high
 

@@ -18,17 +18,20 @@ from calibration.profile.shared import PARTS
 from reports.numbers import count, decimal
 from reports.single_words import (
     alone,
+    basis,
     besides,
     between,
     carriers,
+    claim,
     example,
     explained,
-    held,
+    foremost,
     quoted,
     stay,
     told,
     unlike,
     weightier,
+    wrong,
 )
 from reports.strings import Strings
 from reports.swaps import (
@@ -40,7 +43,6 @@ from reports.swaps import (
     advised,
     claimed,
     kept_swaps,
-    needless,
     off_itself,
     reaches,
     side_of,
@@ -83,43 +85,47 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     actions = tuple(action_of(swap, profile, words, scale) for swap in swaps)
     first, lead = _pattern(profile, swaps, words, scale)
     question = profile.pattern.verdict.question
-    also = alone(profile, swaps, words)
+    also = alone(profile, swaps, words, first=foremost(profile, swaps))
     return Said(question, first, lead, also, actions, _stay(profile, words, scale))
 
 
 def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
     """Give what is spoken of, the first sentence's first: words, habits, swaps."""
     swaps = swaps_in_order(profile)
-    said: tuple[Rated, ...] = (
-        *carriers(profile, swaps), *told(profile), *unlike(profile, swaps), *swaps
+    first, heavier = foremost(profile, swaps), _heavier(profile)
+    said: tuple[Rated | None, ...] = (
+        first, *carriers(profile), *told(profile), *unlike(profile, swaps), *swaps, heavier
     )  # fmt: skip
     found: dict[tuple[str, str | None], Rated] = {}
     for each in said:
-        found.setdefault((each.phrase, each.finding), each)
+        if each is not None:
+            found.setdefault((each.phrase, each.finding), each)
     return tuple(found.values())
 
 
 def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
     """Give the swaps as they are said: first those of the words that the first sentences show."""
     swaps = kept_swaps(profile)
-    shown: list[tuple[str, str | None]] = [(p.phrase, None) for p in carriers(profile, swaps)]
+    first = foremost(profile, swaps)
+    shown = [(first.phrase, first.finding)] if first else list[tuple[str, str | None]]()
+    shown += [(p.phrase, None) for p in carriers(profile)]
     shown += [(habit.phrase, habit.finding) for habit in told(profile)]
     place = {each: i for i, each in reversed([*enumerate(shown)])}
     return tuple(sorted(swaps, key=lambda s: place.get((s.phrase, s.finding), len(shown))))
 
 
-def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
-    """Say why there is no swap, or not one more: of the word that the page speaks of first too."""
-    withheld, first = [*filter(needless, profile.advice)], subjects(profile)[:1]
-    reason = held(withheld, words)
-    told_of = {(swap.phrase, swap.finding) for swap in withheld}
+def _heavier(profile: ReaderProfile) -> PhraseRate | None:
+    """Give the word without a swap that weighs more than any with one, where there are swaps."""
     swaps = kept_swaps(profile)
-    if swaps:
-        heavier = weightier(swaps, sides(profile), profile)
-        return _joined(between(heavier, words, scale) if heavier and scale else "", reason)
-    if any((each.phrase, each.finding) in told_of for each in first):
-        return reason
-    return _joined(stay(profile, words, scale), reason)
+    return weightier(swaps, sides(profile), profile) if swaps else None
+
+
+def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
+    """Say why there is no swap, or not one more: of words that the page speaks of."""
+    heavier = _heavier(profile)
+    if kept_swaps(profile):
+        return between(heavier, profile, words, scale) if heavier else ""
+    return stay(profile, words, scale)
 
 
 def short(profile: ReaderProfile, words: Strings) -> str:
@@ -143,15 +149,16 @@ def short(profile: ReaderProfile, words: Strings) -> str:
 
 
 def sides(profile: ReaderProfile) -> dict[str, Side]:
-    """Say on which side CT lies of the phrases that the sentences speak of in all findings.
+    """Say on which side CT lies of the phrases that a pattern or the sentences claim.
 
-    A pattern speaks of every phrase on its side whose interval misses the meaning; a swap also of
-    the word it advises, where that is off itself.
+    A pattern claims every phrase on its side whose interval misses the meaning.
     """
     claimed = {p.phrase: _beyond(p, profile.pattern) for p in profile.phrases}
+    swaps = kept_swaps(profile)
+    said = (foremost(profile, swaps), *carriers(profile), *told(profile), *unlike(profile, swaps))
+    off = (off_itself(swap, profile) for swap in swaps)
+    whole = [each for each in (*said, *swaps, *off) if each and not each.finding]
     found = {phrase: side for phrase, side in claimed.items() if side}
-    off = (off_itself(swap, profile) for swap in kept_swaps(profile))
-    whole = [each for each in (*subjects(profile), *off) if each and not each.finding]
     return found | {each.phrase: side_of(each.rate.value, each.meaning) for each in whole}
 
 
@@ -163,20 +170,23 @@ def _beyond(phrase: PhraseRate, pattern: Pattern) -> Side | None:
 
 
 def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], ...]:
-    """Give every hedge, with the side on which CT lies where the page speaks of it.
+    """Give every hedge, with the side on which CT lies where the page speaks of it, and only there.
 
-    One that is spoken of in some findings and not in all is parted: these, and all others.
+    One that is spoken of in some findings and not in all is parted: these, and all others. An
+    advised word is spoken of where its card says that it is off itself.
     """
-    marked, rows, spoken_of = sides(profile), list[tuple[Rated, Side | None]](), subjects(profile)
+    spoken_of, rows = subjects(profile), list[tuple[Rated, Side | None]]()
+    off = [off_itself(swap, profile) for swap in kept_swaps(profile)]
+    whole_words = {each.phrase for each in (*spoken_of, *off) if each and not each.finding}
     for whole in profile.phrases:
         named = [each for each in spoken_of if each.phrase == whole.phrase]
         parts = named if all(each.finding for each in named) else []
         rows += [(each, side_of(each.rate.value, each.meaning)) for each in parts]
         apart = {each.finding for each in parts}
         rest = (r for r in profile.rest if (r.phrase, {*r.besides}) == (whole.phrase, apart))
-        left = next(rest, None)
-        side = marked.get(whole.phrase) if left is None else _beyond(left, profile.pattern)
-        rows.append((left or whole, side))
+        row = next(rest, whole)
+        said = row is whole and whole.phrase in whole_words
+        rows.append((row, side_of(row.rate.value, row.meaning) if said else None))
     return tuple(rows)
 
 
@@ -184,58 +194,65 @@ def message(profile: ReaderProfile, *, words: Strings) -> str:
     """Say it in one plain paragraph, swaps included."""
     said = in_words(profile, words=words)
     swaps = [words("verdict.swap_line", title=a.title, evidence=a.evidence) for a in said.actions]
-    parts = (said.first, said.lead, *said.also, *swaps)
-    return " ".join(part for part in parts if part).replace("**", "").replace("\u00a0", " ")
+    return (
+        _joined(said.first, said.lead, *said.also, *swaps).replace("**", "").replace("\u00a0", " ")
+    )
 
 
 def _pattern(
     profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, scale: Scale
 ) -> tuple[str, str]:
     """Give the first sentence and the lead."""
-    verdict, more = profile.pattern.verdict, besides(profile, swaps)
-    if verdict.state == "none":
-        return _none(profile, words, more=more)
-    if verdict.state == "too few":
-        return _too_few(profile, words, more=more)
+    verdict, word = profile.pattern.verdict, foremost(profile, swaps)
+    if verdict.state != "pattern":
+        first, lead = (_none if verdict.state == "none" else _too_few)(profile, words, word)
+        if word is None:
+            return first, lead
+        return claim(word, words), _joined(basis(word, words), first, lead)
     kind = "_".join(map(_key, verdict.parts))
     stated = "question" if verdict.question else "stated"
-    shown = carriers(profile, swaps)
-    lead = [example(shown, profile.pattern, words)]
-    lead += [_ordering(profile.pattern, shown, words)] if verdict.question else []
-    lead += [words("verdict.choice")] if {*PARTS[2:]} & {*verdict.parts} else []
-    lead.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))
-    return words(f"verdict.{stated}.{kind}"), _joined(*lead)
+    shown = carriers(profile)
+    said = [example(shown, profile.pattern, words)]
+    said += [_ordering(profile.pattern, shown, words)] if verdict.question else []
+    said += [words("verdict.choice")] if {*PARTS[2:]} & {*verdict.parts} else []
+    said.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))
+    return words(f"verdict.{stated}.{kind}"), _joined(*said)
 
 
-def _none(profile: ReaderProfile, words: Strings, *, more: bool) -> tuple[str, str]:
-    """Say that nothing is off as a whole, and whether single words are."""
+def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
+    """Say that nothing is off as a whole; beside a single word in one sentence."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
+    more = bool(word or wrong(profile))
     if verdict.shared:
         lead = _what("verdict.shared.lead", "committee.common", verdict.shared, words)
-        return words(f"verdict.shared.{'first_but' if more else 'first'}"), lead
+        first = words(f"verdict.shared.{'first_but' if more else 'first'}")
+        return "" if word else first, lead
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
         return words(f"verdict.slight.{_key(verdict.slight)}"), lead
     key = "none_but" if more else "none"
-    return words(f"verdict.{key}.first"), words(f"verdict.{key}.lead", hedges=hedges)
+    first = "" if word else words(f"verdict.{key}.first")
+    return first, words(f"verdict.{key}.lead", hedges=hedges)
 
 
-def _too_few(profile: ReaderProfile, words: Strings, *, more: bool) -> tuple[str, str]:
-    """Say why nothing can be said of the whole, and what it would take."""
-    verdict = profile.pattern.verdict
+def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
+    """Say why nothing can be said of the whole, what it would take, and what can be said."""
+    verdict, hedges = profile.pattern.verdict, count(profile.hedges)
     if verdict.untold == "one label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
-    but = words("verdict.too_few.but") if more else ""
+    certain = [quoted(atom.phrases, words) for _, atom in wrong(profile)]
+    but = words("verdict.too_few.first_but", phrases=", ".join(certain)) if certain else ""
     if verdict.carried:
         where = verdict.carried
         said = words(f"verdict.one_cell.{'finding' if where.finding else 'word'}", **asdict(where))
-        lead = words("verdict.one_cell.lead", hedges=count(profile.hedges))
-        return words("verdict.one_cell.first", cell=said), _joined(lead, but)
+        lead = words("verdict.one_cell.lead", hedges=hedges)
+        same = word and (word.phrase, word.finding or "") == (where.phrase, where.finding)
+        return "" if same else but or words("verdict.one_cell.first", cell=said), lead
     if verdict.untold == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
-        return words("verdict.instrument.first"), _joined(lead, but)
-    lead = words("verdict.too_few.lead", hedges=count(profile.hedges))
-    return words("verdict.too_few.first"), _joined(lead, _further(profile, words), but)
+        return but or words("verdict.instrument.first"), lead
+    lead = _joined(words("verdict.too_few.lead", hedges=hedges), _further(profile, words))
+    return "" if word else but or words("verdict.too_few.first"), lead
 
 
 def _joined(*sentences: str) -> str:
@@ -278,7 +295,6 @@ def _further(profile: ReaderProfile, words: Strings) -> str:
 
 def _ordering(pattern: Pattern, shown: Sequence[PhraseRate], words: Strings) -> str:
     """Say which ordering of CTs would explain the shift, and of which quoted word it would not."""
-    said = [words("verdict.ordering.all", times=decimal(pattern.tipping, 1))]
     apart = [p.phrase for p in shown if not explained(p, pattern)]
-    said += [words("verdict.ordering.apart", phrases=quoted(apart, words))] if apart else []
-    return " ".join(said)
+    but = words("verdict.ordering.apart", phrases=quoted(apart, words)) if apart else ""
+    return _joined(words("verdict.ordering.all", times=decimal(pattern.tipping, 1)), but)

@@ -30,7 +30,7 @@ from calibration.profile.rows import Rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Common, Evidence
 from calibration.profile.sparse import FEW, Found
-from calibration.profile.swaps import Choices, Uses, choose_swaps
+from calibration.profile.swaps import Choices, Uses, choose_swaps, nearest_words
 from calibration.profile.variances import QUIRK, Fitted
 
 _EVEN = 0.5
@@ -116,18 +116,22 @@ def read_reader(
         evidence, usual, reading.done, common, hedges, exams, untold, before, cells, moved
     )  # fmt: skip
     advice = choose_swaps(reading.uses, r, choices=reading.choices, settings=settings)
+    habits = () if reading.one_label else tuple(_habits(reading, r))
+    own = [(each.phrase, each.finding) for each in habits if each.finding]
+    near = nearest_words(reading.uses, r, cells=own, choices=reading.choices)
     return ReaderProfile(
         reader=rows.readers[r],
         n=n,
         hedges=hedges,
         exams=exams,
         pattern=judge_pattern(case, settings=settings),
-        habits=() if reading.one_label else tuple(_habits(reading, r)),
+        habits=habits,
         absent=atoms[0],
         present=atoms[1],
         advice=() if reading.one_label else advice,
         phrases=tuple(_phrases(reading, r)),
         large=reading.large[r],
+        considered=() if reading.one_label else near,
     )
 
 

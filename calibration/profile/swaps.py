@@ -18,6 +18,7 @@ are asked.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,6 +105,27 @@ def choose_swaps(
                 found.append(_swap(uses, r, k, f, best, choices))
     found.sort(key=lambda pair: -pair[0])
     return tuple(swap for _, swap in found[: settings.most_swaps])
+
+
+def nearest_words(
+    uses: Uses, r: int, *, cells: Iterable[tuple[str, str]], choices: Choices
+) -> tuple[Swap, ...]:
+    """Give the word nearest to each rate, where it is not the reader's own, whatever its chance.
+
+    Of every word in all findings, and of ``cells`` (phrase, finding).
+    """
+    places = [(k, None) for k in np.flatnonzero(uses.n[r].any(axis=0)).tolist()]
+    named = ((choices.names.index(p), choices.findings.index(f)) for p, f in cells)
+    found = []
+    for k, finding in (*places, *named):
+        rate = uses.rate(r, k, finding)
+        away = np.where(choices.allowed[k], np.abs(choices.meaning - rate.value), np.inf)
+        target = int(np.argmin(away))
+        if away[target] < abs(choices.meaning[k] - rate.value):
+            gain = float(away[target] ** 2 - (choices.meaning[k] - rate.value) ** 2)
+            best = _Best(target, _nearer_drawn(k, target, rate, choices), -gain)
+            found.append(_swap(uses, r, k, finding, best, choices)[1])
+    return tuple(found)
 
 
 def _best(k: int, rate: Rate, choices: Choices, settings: ProfileSettings) -> _Best | None:

@@ -19,10 +19,10 @@ from benchmarks.departments.truth import draw_department
 from calibration.profile import Interval, ReaderProfile, Swap
 from calibration.profile import profile as fit
 from reports import rounded
-from reports.single_words import carriers
+from reports.single_words import carriers, claim, foremost, told
 from reports.strings import Strings
 from reports.swaps import claimed, kept_swaps, needless
-from reports.verdict import Said, in_words, message, sides
+from reports.verdict import Said, hedges_in_parts, in_words, message, sides
 from tests.fixtures.reports import sample_profiles as samples
 
 WORDS = Strings.load()
@@ -33,6 +33,7 @@ DRAWN = [
     for seed in range(800)
 ]
 SWAP = re.compile(r"^“(.+)” → “(.+)”$")
+QUOTE = re.compile(r"“([^”]+)”")
 QUOTED = re.compile(
     r"(?:you write|for) “([^”]+)”,? (?:CT shows the finding|it is) (?:about|under|over) (\S+)\s%"
     r"(?: of the time[;,] (?:and )?readers take it as| against) (\S+)\s%"
@@ -107,7 +108,7 @@ def test_the_examples_lie_on_the_side_that_the_first_sentence_names() -> None:
 
 
 def test_no_example_is_a_word_whose_interval_holds_what_it_means() -> None:
-    shown = [p for profile in DRAWN for p in carriers(profile, kept_swaps(profile))]
+    shown = [p for profile in DRAWN for p in carriers(profile)]
     assert len(shown) > 50
     assert not any(p.rate.low <= p.meaning <= p.rate.high for p in shown)
 
@@ -144,14 +145,16 @@ def test_where_only_a_habit_is_told_its_card_comes_first() -> None:
     seen = 0
     for profile in DRAWN:
         said = in_words(profile, words=WORDS)
-        habit = next((h for h in profile.habits if h.visible and h.probability >= 0.5), None)
+        habit = next(iter(told(profile)), None)
         if habit is None or profile.pattern.verdict.state == "pattern":
+            continue
+        if said.first != claim(habit, WORDS):
             continue
         scopes = [(action.swap.phrase, action.swap.finding) for action in said.actions]
         if (habit.phrase, habit.finding) in scopes:
             seen += 1
             assert scopes[0] == (habit.phrase, habit.finding)
-    assert seen > 5
+    assert seen > 3
 
 
 def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
@@ -197,19 +200,26 @@ def test_a_doubtful_habit_is_told_as_doubtful_and_an_invisible_one_not_at_all() 
     assert len(drawn) == 60
     for profile in drawn:
         (habit,) = profile.habits
-        told = {}
+        seen = habit.visible and not habit.rate.low <= habit.meaning <= habit.rate.high
+        heard = {}
         for probability in (0.45, 0.55, 0.7, 0.95):
             sure = replace(habit, probability=probability)
-            told[probability] = message(replace(profile, habits=(sure,)), words=WORDS)
-        assert ("probably stands apart (5 in 10)" in told[0.55]) == habit.visible
-        assert ("probably stands apart (7 in 10)" in told[0.7]) == habit.visible
-        assert (" stands apart: CT" in told[0.95]) == habit.visible
-        assert " stands apart: CT" not in told[0.7]
-        assert "stands apart" not in told[0.45]
+            heard[probability] = _unadvised(replace(profile, habits=(sure,)))
+        assert ("probably stands apart (5 in 10)" in heard[0.55]) == seen
+        assert ("probably stands apart (7 in 10)" in heard[0.7]) == seen
+        assert ("; the word stands apart" in heard[0.95]) == seen
+        assert "; the word stands apart" not in heard[0.7]
+        assert "stands apart" not in heard[0.45]
         blurred = replace(habit, rate=replace(habit.rate, low=0.0, high=1.0))
-        assert "apart: " not in message(replace(profile, habits=(blurred,)), words=WORDS)
+        assert "stands apart" not in _unadvised(replace(profile, habits=(blurred,)))
         near = replace(habit, expected=habit.rate.value + 0.04)
-        assert "apart: " not in message(replace(profile, habits=(near,)), words=WORDS)
+        assert "stands apart" not in _unadvised(replace(profile, habits=(near,)))
+        right = replace(habit, rate=samples.around(habit.meaning))
+        assert "stands apart" not in _unadvised(replace(profile, habits=(right,)))
+
+
+def _unadvised(profile: ReaderProfile) -> str:
+    return message(replace(profile, advice=()), words=WORDS)
 
 
 def test_nothing_to_change_never_stands_over_a_word_that_is_clearly_off() -> None:
@@ -219,17 +229,18 @@ def test_nothing_to_change_never_stands_over_a_word_that_is_clearly_off() -> Non
             continue
         bare = replace(profile, habits=(), advice=())
         said = in_words(bare, words=WORDS)
-        for p in bare.phrases:
-            inside = p.rate.low <= p.meaning <= p.rate.high
-            off = p.n >= 40 and not inside and abs(p.rate.value - p.meaning) > 0.1
-            sentence = [
-                s for s in said.also if s.startswith(f"“{p.phrase}” by itself stands off: CT shows")
-            ]
-            assert bool(sentence) == off
-            if off:
-                named += 1
-                assert f"{p.meaning * 100:.0f}" in sentence[0]
-                assert said.first != "Nothing to change."
+        off = [
+            p for p in bare.phrases
+            if p.n >= 40 and not p.rate.low <= p.meaning <= p.rate.high
+            and abs(p.rate.value - p.meaning) > 0.1
+        ]  # fmt: skip
+        off.sort(key=lambda p: -p.n * (p.rate.value - p.meaning) ** 2)
+        sentences = [s for s in (said.first, *said.also) if s.startswith("Your “")]
+        assert [QUOTE.findall(s)[0] for s in sentences] == [p.phrase for p in off[:3]]
+        for p, sentence in zip(off, sentences, strict=False):
+            named += 1
+            assert f"take it as {p.meaning * 100:.0f}" in sentence
+        assert not (off and said.first == "Nothing to change.")
     assert named > 50
 
 
@@ -258,7 +269,14 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
         verdict = profile.pattern.verdict
         if verdict.state == "too few":
             said = in_words(profile, words=WORDS)
-            assert said.first == "We cannot tell yet."
+            first = foremost(profile, kept_swaps(profile))
+            wrong = "more often" in (profile.absent.state, profile.present.state)
+            if first is not None:
+                assert said.first == claim(first, WORDS)
+            elif wrong:
+                assert said.first.endswith("can be judged already, your hedges as a whole not yet.")
+            else:
+                assert said.first == "We cannot tell yet."
             wanted = "far more" if verdict.more_exams is None else f"About {verdict.more_exams}"
             assert wanted in said.lead
 
@@ -398,15 +416,10 @@ PRINTED = {
     "en": r"Readers take “[^”]+” as \*\*(\d+)\s%",
     "de": r"Leser verstehen „[^“]+“ als \*\*(\d+)\s%",
 }
-HELD = {
-    "en": r"No swap for “([^”]+)”[^:]*: the interval \((\d+)(?:–(\d+))?\s%\) holds the (\d+)\s%",
-    "de": r"Kein Tausch für „([^“]+)“[^:]*: "
-    r"Das Intervall \((\d+)(?:–(\d+))?\s%\) enthält die (\d+)\s%",
-}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
-def test_a_swap_is_withheld_with_its_reason_where_its_printed_interval_holds_the_word(
+def test_no_swap_is_offered_where_its_printed_interval_holds_the_word(
     language: str,
 ) -> None:
     offered = withheld = 0
@@ -417,12 +430,9 @@ def test_a_swap_is_withheld_with_its_reason_where_its_printed_interval_holds_the
             low, high = re.search(r"\((\d+)(?:–(\d+))?\s%,", action.evidence).groups()  # type: ignore[union-attr]
             meaning = int(re.search(PRINTED[language], action.evidence).group(1))  # type: ignore[union-attr]
             assert not int(low) <= meaning <= int(high or low), action.evidence
-        for _, low, high, meaning in re.findall(HELD[language], said.stay):
-            withheld += 1
-            assert int(low) <= int(meaning) <= int(high or low), said.stay
-        assert len(re.findall(HELD[language], said.stay)) == sum(map(needless, profile.advice))
+        withheld += sum(map(needless, profile.advice))
     assert offered > 100
-    assert withheld > 10
+    assert withheld > 0
 
 
 def test_no_sentence_to_a_reader_speaks_of_most_readers() -> None:
@@ -438,13 +448,13 @@ def test_no_sentence_to_a_reader_speaks_of_most_readers() -> None:
     assert min(shared.values()) > 50
 
 
-NEARER = {
-    "en": r"“([^”]+)”(?: for [a-z ]+)? yet: CT shows it (?:about|under|over) (\d+)\s% of the time, "
-    r"nearer to “([^”]+)” \((\d+)\s%\), but the interval \((\d+)–(\d+)\s%\) reaches the middle "
-    r"between both words \((\d+)\s%\)",
-    "de": r"„([^“]+)“(?: bei [a-z ]+)?: das CT zeigt es (?:etwa|unter|über) (\d+)\s% der Male, "
-    r"näher an „([^“]+)“ \((\d+)\s%\), aber das Intervall \((\d+)–(\d+)\s%\) reicht bis zur Mitte "
-    r"zwischen beiden Worten \((\d+)\s%\)",
+UNSURE = {
+    "en": r"“([^”]+)”(?: for [a-z ]+)? yet: CT shows it (?:about|under|over) (\d+)\s% of the time. "
+    r"The chance that “([^”]+)” \((\d+)\s%\) is nearer than “[^”]+” is (\d) in 10; "
+    r"we advise from 9 in 10",
+    "de": r"„([^“]+)“(?: bei [a-z ]+)?: das CT zeigt es (?:etwa|unter|über) (\d+)\s% der Male. "
+    r"Dass „([^“]+)“ \((\d+)\s%\) näher liegt als „[^“]+“, gilt mit (\d) von 10; "
+    r"wir raten dazu ab 9 von 10",
 }
 HEAVIER = {
     "en": r"No swap for “([^”]+)”(?: yet)?: CT shows it",
@@ -470,35 +480,74 @@ FEW = {"en": "Nothing to change now.", "de": "Zurzeit ist nichts zu ändern."}
 def test_where_no_swap_is_offered_the_page_says_why_unless_it_has_said_so(language: str) -> None:
     words = Strings.load(language=language)
     placed = few = more = 0
-    for profile in DRAWN:
+    for drawn in DRAWN:
+        profile = replace(drawn, considered=_considered(drawn))
         said = in_words(profile, words=words, scale=SCALE)
-        if said.actions or any(map(needless, profile.advice)):
+        if said.actions:
             heavier = re.search(HEAVIER[language], said.stay)
-            reasons = any(map(needless, profile.advice)) or heavier is not None
-            assert (said.stay == "") == (not reasons)
+            assert bool(said.stay) == bool(heavier)
             if heavier is not None:
                 more += 1
                 _holds_more(heavier.group(1), said, profile)
             continue
         state = profile.pattern.verdict.state
         assert said.stay or state != "pattern"
-        assert state != "none" or said.stay == "" or said.also
         if said.stay == FEW[language]:
             few += 1
             assert state == "too few"
             assert said.also == ()
-        found = re.search(NEARER[language], said.stay)
+        found = re.search(UNSURE[language], said.stay)
         if found is not None:
             placed += 1
             word, nearer = found.group(1), found.group(3)
-            rate, other, low, high, middle = (int(found.group(i)) for i in (2, 4, 5, 6, 7))
-            assert word in f"{said.lead} {said.also}"
-            assert low <= middle <= high
-            assert abs(rate - other) <= abs(rate - 100 * samples.MEANINGS[word]) + 1
-            assert round(100 * SCALE[nearer]) == other
+            assert word in f"{said.first} {said.lead}"
+            assert [found.group(4), found.group(5)] == [f"{100 * SCALE[nearer]:.0f}", "7"]
     assert placed > 3
     assert more > 3
     assert few > 0
+
+
+def _considered(profile: ReaderProfile) -> tuple[Swap, ...]:
+    """Give the recommended word that is nearest to each rate a chance of .79 of being nearer."""
+    found = []
+    for p in profile.phrases:
+        near = min(SCALE, key=lambda word: abs(SCALE[word] - p.rate.value))
+        if abs(SCALE[near] - p.rate.value) < abs(p.meaning - p.rate.value):
+            gain = Interval(0.01, 0.0, 0.02)
+            found.append(
+                Swap(p.phrase, None, near, p.n, p.observed, p.rate, p.meaning, SCALE[near], 0.79,
+                     gain)
+            )  # fmt: skip
+    return tuple(found)
+
+
+def test_what_is_marked_is_spoken_of_and_what_is_spoken_of_is_marked() -> None:
+    """Words a page speaks of as its own are those before "says", "you write", "No swap for"."""
+    seen = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS, scale=SCALE)
+        cards = [f"{action.title} {action.evidence}" for action in said.actions]
+        text = " ".join((said.first, said.lead, *said.also, *cards, said.stay))
+        named = {
+            (phrase, finding) for pattern in OWNED for phrase, finding in re.findall(pattern, text)
+        }
+        named |= {(s.phrase, s.finding or "") for s in kept_swaps(profile)}
+        rows = {
+            (each.phrase, each.finding or "") for each, side in hedges_in_parts(profile) if side
+        }
+        assert {p for p, _ in rows} == {p for p, _ in named}, text
+        assert {row for row in rows if row[1]} <= named, text
+        seen += len(rows)
+    assert seen > 800
+
+
+OWNED = (
+    r"Your “([^”]+)”(?: for ([a-z ]+?))? says",
+    r"No swap for “([^”]+)”(?: for ([a-z ]+?))?(?: yet)?:",
+    r"Your own “([^”]+)” shows \S+ \S+\s%(?: overall)?()",
+    r"Where you write “([^”]+)”()",
+    r"; for “([^”]+)”() it is",
+)
 
 
 def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
@@ -509,13 +558,15 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
     pattern = replace(drawn.pattern, verdict=verdict)
     bare = replace(drawn, pattern=pattern, phrases=(word,), habits=(), advice=())
 
-    def stay(rate: Interval) -> str:
+    def stay(rate: Interval, chance: float = 0.95) -> str:
         shown = replace(bare, phrases=(replace(word, rate=rate),))
+        near = [replace(each, probability=chance) for each in _considered(shown)]
+        shown = replace(shown, considered=tuple(near))
         return in_words(shown, words=WORDS, scale=SCALE).stay.replace("\u00a0", " ")
 
-    assert stay(samples.around(0.54, wide=0.2)) == (
-        "No swap for “probably” yet: CT shows it about 54 % of the time, nearer to “may represent” "
-        "(44 %), but the interval (49–59 %) reaches the middle between both words (56 %)."
+    assert stay(samples.around(0.54, wide=0.2), 0.899) == (
+        "No swap for “probably” yet: CT shows it about 54 % of the time. The chance that “may "
+        "represent” (44 %) is nearer than “probably” is 8 in 10; we advise from 9 in 10."
     )
     assert stay(samples.around(0.57)) == (
         "No swap for “probably”: CT shows it about 57 % of the time, and no recommended word lies "
@@ -544,7 +595,7 @@ def test_a_side_of_the_first_sentence_that_no_word_shows_is_said_to_be_all_words
     lacking = 0
     for profile in DRAWN:
         sides_claimed = {*claimed(profile.pattern)} - {None}
-        shown = carriers(profile, kept_swaps(profile))
+        shown = carriers(profile)
         together = "all your hedges together do" in in_words(profile, words=WORDS).lead
         assert together == (len(shown) < len(sides_claimed)), profile.pattern.verdict
         lacking += together

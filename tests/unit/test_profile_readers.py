@@ -356,22 +356,25 @@ def test_what_the_instrument_explains_is_said_to_be_open_and_single_words_are_na
     reader = found.reader("r00")
     off = replace(reader.phrases[0], phrase="likely", n=200.0, meaning=0.77)
     alone = replace(off, rate=Interval(0.4, 0.34, 0.46))
-    for pattern, first in (
+    for pattern, whole in (
         (_judged_at(0.4, 0.1, done=0.3), "We cannot tell whether it is your words."),
         (
             _judged_at(0.4, 0.1, done=0.35, common=("undercalls",)),
-            "As a whole nothing that is yours alone to change; single words are.",
+            "it is a question about the department",
         ),
-        (_judged_at(0.0, 0.05), "Together your hedges say what CT shows"),
+        (_judged_at(0.0, 0.05), "show no pattern as a whole"),
     ):
         each = replace(reader, pattern=pattern, habits=(), advice=(), phrases=(alone,))
         told = message(each, words=WORDS)
-        assert told.startswith(first)
-        assert "“likely” by itself stands off" in told
+        assert told.startswith(
+            "Your “likely” says more than CT shows: CT shows it about 40 % of the time, readers "
+            "take it as 77 %."
+        )
+        assert whole in told
         assert short(each, WORDS).endswith("; single words stand off")
         # A word where the reader's line puts it is no word by itself.
         line = replace(off, rate=Interval(0.84, 0.8, 0.88))
-        assert "by itself" not in message(replace(each, phrases=(line,)), words=WORDS)
+        assert "than CT shows: " not in message(replace(each, phrases=(line,)), words=WORDS)
 
 
 def test_who_stands_off_but_surely_not_clearly_is_told_slightly_and_needs_no_more_exams() -> None:

@@ -160,7 +160,9 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         profile = guard_radiologist(filled).profile
         said = in_words(profile, words=style.strings)
         marked = set(_ids(drawn, "side."))
-        shown = " ".join([said.lead, *said.also, *(each.title for each in said.actions[:1])])
+        shown = " ".join(
+            [said.first, said.lead, *said.also, *(each.title for each in said.actions[:1])]
+        )
         bold = _bold(drawn[0])
         assert len(bold) <= 2, seed
         assert [name for name in bold if name.partition(", ")[0] not in shown] == [], seed

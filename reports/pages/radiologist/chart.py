@@ -22,7 +22,6 @@ from reports.figures.phrase_rows import (
 from reports.numbers import count
 from reports.single_words import carriers
 from reports.strings import Strings
-from reports.swaps import kept_swaps
 from reports.verdict import subjects
 
 _APART, _KEY = 20.0, 16.0
@@ -39,7 +38,7 @@ def picture_rows(
     first sentence is about has a row of its own, with the rate that the sentence gives.
     """
     spoken_of = {row.name: row for row in (rated_row(each, words) for each in subjects(profile))}
-    first = {p.phrase for p in carriers(profile, kept_swaps(profile))} or {*[*spoken_of][:1]}
+    first = {p.phrase for p in carriers(profile)} or {*[*spoken_of][:1]}
     hedges = {row.name: row for row in rows if row.hedge}
     alone = (spoken_of[name] for name in first if name not in hedges)
     drawn = [
