@@ -343,6 +343,7 @@ def note(text: str) -> Prose:
 def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
     """Lay sections out one below the other."""
     for section in sections:
+        _keep_with_table(composer, section.pieces, 0, _headed(section, composer))
         composer.heading(section.title, level=section.level, room=section.room, note=section.note)
         for i, piece in enumerate(section.pieces):
             below = _below(section.pieces, i, composer.body.width)
@@ -361,11 +362,21 @@ def _below(pieces: Sequence[Piece], i: int, width: float) -> float:
     return after.height(width) if isinstance(after, Prose) else 0.0
 
 
-def _keep_with_table(composer: Composer, pieces: Sequence[Piece], i: int) -> None:
-    """Open a page where the table under a small heading could not begin on this one."""
-    table, width = (pieces[i + 1] if i + 1 < len(pieces) else None), composer.body.width
+def _headed(section: Section, composer: Composer) -> float:
+    """Give the height of a section's heading and note."""
+    parts = Prose(section.title, HEADING), Prose(section.note, CAPTION)
+    return composer.spread * (20.0 + sum(p.height(composer.body.width) for p in parts if p.text))
+
+
+def _keep_with_table(
+    composer: Composer, pieces: Sequence[Piece], i: int, above: float = 0.0
+) -> None:
+    """Open a page where the table under a heading, or a small one, could not begin on this one."""
+    if isinstance(pieces[i], Subheading):
+        i, above = i + 1, above + 2.0 * SUBHEADING.leading
+    table, width = (pieces[i] if i < len(pieces) else None), composer.body.width
     if isinstance(table, Table):
-        room = composer.room - 2.0 * SUBHEADING.leading - _below(pieces, i + 1, width)
+        room = composer.room - above - _below(pieces, i, width)
         if table.scaled(composer.spread).split(width, room)[0] is None:
             composer.new_page()
 

@@ -85,24 +85,32 @@ def test_typical_pages_have_no_overflow_and_no_overlap(paper: str, language: str
     assert faults(run_report.refusal_pages(samples.gate_failure(), style=style)) == []
 
 
+def _end(mark: object) -> float:
+    """Give where a mark ends below."""
+    match mark:
+        case Text():
+            return text_box(mark).bottom
+        case Line():
+            return max(mark.y1, mark.y2)
+        case Rect():
+            return mark.y + mark.height
+        case Polygon():
+            return max(y for _, y in mark.points)
+        case Disc():
+            return mark.y + mark.r
+        case Ribbon():
+            return max(mark.y1 + mark.width1, mark.y2 + mark.width2)
+    return 0.0
+
+
+def _inside(page: Drawing) -> list[tuple[object, float]]:
+    """Give the marks above the footer, and where each ends."""
+    return [(m, end) for m in page.marks for end in [_end(m)] if end <= page.height - 50.0]
+
+
 def _reach(page: Drawing) -> float:
     """Share of the page's content frame above its lowest mark."""
-    low = page.height - 50.0
-    ends = []
-    for mark in page.marks:
-        if isinstance(mark, Text):
-            ends.append(text_box(mark).bottom)
-        elif isinstance(mark, Line):
-            ends.append(max(mark.y1, mark.y2))
-        elif isinstance(mark, Rect):
-            ends.append(mark.y + mark.height)
-        elif isinstance(mark, Polygon):
-            ends.append(max(y for _, y in mark.points))
-        elif isinstance(mark, Disc):
-            ends.append(mark.y + mark.r)
-        elif isinstance(mark, Ribbon):
-            ends.append(max(mark.y1 + mark.width1, mark.y2 + mark.width2))
-    return (max(y for y in ends if y <= low) - 52.0) / (low - 52.0)
+    return (max(end for _, end in _inside(page)) - 52.0) / (page.height - 50.0 - 52.0)
 
 
 def empty(pages: list[Drawing]) -> list[str]:
@@ -113,12 +121,17 @@ def empty(pages: list[Drawing]) -> list[str]:
 
 
 def stranded(pages: list[Drawing]) -> list[str]:
-    """Give the headings that stand last on their page, with what they head on the next."""
-    found = []
-    for number, page in enumerate(pages, start=1):
-        low = max(m.y for m in page.marks if isinstance(m, Text) and m.y < page.height - 50.0)
-        found += [f"page {number}: {b.title}" for b in page.bookmarks if low < b.y + 22.0]
-    return found
+    """Give the headings below which their page has nothing, or only a note on what they head."""
+    return [
+        f"page {number}: {heading.title}"
+        for number, page in enumerate(pages, start=1)
+        for heading in page.bookmarks
+        if all(
+            isinstance(m, Text) and m.colour == palette.muted and m.size <= CAPTION.size
+            for m, end in _inside(page)
+            if end > heading.y + 24.0
+        )
+    ]
 
 
 def clipped(pages: list[Drawing]) -> list[str]:
@@ -302,6 +315,19 @@ def test_a_small_heading_never_stands_alone_above_a_table_on_the_next_page(room:
     above = Figure(lambda _drawing, _box: None, composer.body.height - 40.0 - room)
     compose(composer, (Section("large", (above, Subheading("small", room=0.0), table, long)),))
     assert [each for each in stranded(composer.finish()) if each.endswith("small")] == []
+
+
+@pytest.mark.parametrize("room", range(20, 160, 4))
+@pytest.mark.parametrize("small", [(), (Subheading("small", room=0.0),)])
+def test_a_heading_and_its_note_never_stand_alone_above_a_table_on_the_next_page(
+    room: int, small: tuple[Subheading, ...]
+) -> None:
+    table = Table((Column("a", 1.0),), tuple(Row((f"row {i}",)) for i in range(3)))
+    composer = Composer(Style(), None)
+    above = Figure(lambda _drawing, _box: None, composer.body.height - 40.0 - room)
+    below = Section("large", (*small, table), "why " * 80, room=0.0)
+    compose(composer, (Section("first", (above,)), below))
+    assert [each for each in stranded(composer.finish()) if each.endswith("large")] == []
 
 
 def test_the_check_itself_finds_a_planted_overlap_and_overflow() -> None:
