@@ -1,8 +1,7 @@
 """Which certainty phrases are locked, the proof that all are still there, and what is guarded.
 
 Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
-``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, an s/o between capitalised
-words (it goes only where both are names), a capitalised word behind
+``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word behind
 another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web address
 stay open to rules, for there they may be part of a name or an address. The letter of an
 abbreviation (R/V) or a vessel (V. jugularis) is no initial and is locked, and so is the clinic of a
@@ -46,8 +45,6 @@ _VESSEL: Final = re.compile(r"\.?[ ](?!d[.]|on[ ]|at[ ])[a-z]")
 _INSIDE: Final = frozenset("@.-/_+%=&?#~'")
 _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
-_CHILD: Final = re.compile(r"[ ][A-Z]")
-"""What stands behind the s/o (son of) between two names; suggestive of stands before a finding."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -137,8 +134,6 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return True
     near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
-    if word.casefold() == "s/o":
-        return last[:1].isupper() and _CHILD.match(text, end) is not None
     named = last[:1].isupper() and not _DEPARTMENT.search(last)
     if not word[0].isupper() or not word.isalpha():
         return word in KINDS and text.islower()

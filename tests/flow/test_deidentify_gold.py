@@ -87,7 +87,7 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.kept_harmed == 0
 
 
-HARMED = {"s": (0, 1)}
+HARMED = {"s": (0, 1), "ac": (0, 1), "ae": (0, 1)}
 """Words of certainty and clinical names that a set loses: a society behind "per" and a comma."""
 
 
@@ -124,7 +124,7 @@ def test_reports_of_a_blind_author_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
     [
-        *(("o", 0.99, 0.995), ("p", 0.98, 0.99), ("q", 0.99, 0.995), ("r", 0.985, 0.99)),
+        *(("o", 0.99, 0.995), ("p", 0.98, 0.99), ("q", 0.995, 0.998), ("r", 0.985, 0.99)),
         *(("s", 0.98, 0.99), ("t", 0.99, 0.985)),
     ],
 )
@@ -144,12 +144,12 @@ def test_reports_of_newer_authors_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything", "needless"),
     [
-        ("u", 0.99, 0.995, 0.55),
+        ("u", 0.995, 0.995, 0.55),
         ("v", 0.98, 0.985, 0.65),
         ("w", 0.98, 0.985, 0.85),
         ("x", 0.99, 0.99, 0.8),
         ("y", 0.99, 0.99, 0.85),
-        ("z", 0.965, 0.97, 1.0),
+        ("z", 0.97, 0.975, 0.95),
     ],
 )
 def test_reports_of_the_newest_authors_keep_what_was_measured(
@@ -164,7 +164,13 @@ def test_reports_of_the_newest_authors_keep_what_was_measured(
     assert result.phrases_harmed == 0
 
 
-@pytest.mark.parametrize(("name", "names", "everything"), [("aa", 0.99, 0.99), ("ab", 0.99, 0.99)])
+@pytest.mark.parametrize(
+    ("name", "names", "everything"),
+    [
+        *(("aa", 0.99, 0.99), ("ab", 0.99, 0.99), ("ac", 0.99, 0.99), ("ad", 0.99, 0.995)),
+        ("ae", 0.99, 0.99),
+    ],
+)
 def test_reports_of_the_last_authors_keep_what_was_measured(
     name: str, names: float, everything: float
 ) -> None:
@@ -175,24 +181,7 @@ def test_reports_of_the_last_authors_keep_what_was_measured(
     assert result.untouched["ALL"].value <= 0.01
     assert result.superfluous.count / result.reports <= 0.6
     assert result.phrases_harmed == 0
-    assert result.kept_harmed == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "everything", "needless"),
-    [("ac", 0.98, 0.978, 0.65), ("ad", 0.99, 0.982, 0.3)],
-)
-def test_reports_that_nothing_was_learned_from_keep_what_was_measured(
-    name: str, names: float, everything: float, needless: float
-) -> None:
-    result = audit(blind(name))
-    assert result.withheld == {}
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.012
-    assert result.superfluous.count / result.reports <= needless
-    assert result.phrases_harmed == 0
-    assert result.kept_harmed <= 1
+    assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
 
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
