@@ -184,6 +184,24 @@ def test_reports_of_the_last_authors_keep_what_was_measured(
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
 
+@pytest.mark.parametrize(
+    ("name", "names", "everything", "needless", "harmed"),
+    # In AG the V of a congregation's "R.V.M." behind a nun's name, else "versus", goes with it.
+    [("af", 0.99, 0.987, 0.6, 0), ("ag", 0.978, 0.987, 0.65, 1)],
+)
+def test_reports_that_nothing_was_learned_from_keep_what_was_measured(
+    name: str, names: float, everything: float, needless: float, harmed: int
+) -> None:
+    result = audit(blind(name))
+    assert result.withheld == {}
+    assert result.recall["NAME"].value >= names
+    assert result.recall["ALL"].value >= everything
+    assert result.untouched["ALL"].value <= 0.008
+    assert result.superfluous.count / result.reports <= needless
+    assert result.phrases_harmed == harmed
+    assert result.kept_harmed == 0
+
+
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
     for report in own_gold(50, 3):
         for span in report.spans:
