@@ -69,7 +69,7 @@ def test_a_date_takes_its_clock_and_its_unit(marked: str, expected: str) -> None
         ("told van der ⟦NAME:Velden⟧ at once", "told [van der Velden] at once"),
         ("Told Crawford-⟦NAME:Moana⟧ of it", "Told [Crawford-Moana] of it"),
         ("Dr ⟦NAME:S. Nic⟧ a' ⟦NAME:Zeldon⟧", "Dr [S. Nic a' Zeldon]"),
-        ("\nBABY GIRL ⟦NAME:ZELDON⟧, 5 days", "\n[BABY GIRL ZELDON], 5 days"),
+        ("\nBABY GIRL ⟦NAME:ZELDON⟧, 5 days", "\nBABY GIRL [ZELDON], 5 days"),
         ("signed ⟦NAME:H.L⟧.-M.", "signed [H.L.-M.]"),
         ("⟦NAME:O'Dea⟧ and ⟦NAME:Wu⟧", "[O'Dea] and [Wu]"),
         ("\nMA. ⟦NAME:CORAZON DY⟧, MD", "\n[MA. CORAZON DY], MD"),
