@@ -38,6 +38,7 @@ class ReaderRow:
     ``gap`` is the unadjusted signed difference CT minus words (mean of label minus mean
     probability of the phrases used), ``adjusted`` the same adjusted for case mix, ``shrunk`` the
     empirical-Bayes estimate; ``reliability`` is signal over total variance (NaN: not computed).
+    ``n`` are the statements, rounded phrase by phrase and added up, as on the reader's own page.
     """
 
     code: str

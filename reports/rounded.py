@@ -182,10 +182,9 @@ def _atom(found: AtomJudgement) -> AtomJudgement:
 
 
 def reader_row(row: ReaderRow) -> ReaderRow:
-    """Round one reader's statements and gaps."""
+    """Round one reader's gaps; the statements are a sum of rounded counts, as the reader's own."""
     return replace(
         row,
-        n=_whole(row.n),
         gap=_estimate(row.gap, row.n),
         adjusted=_estimate(row.adjusted, row.n),
         shrunk=_estimate(row.shrunk, row.n),

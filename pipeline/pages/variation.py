@@ -16,6 +16,7 @@ from calibration.estimate import Estimate
 from calibration.gaps import Gaps, ShrunkGaps, reader_gaps, shrink_gaps
 from calibration.groups import tally_of
 from calibration.rounding import counted as printed
+from calibration.rounding import rounded
 from calibration.tally import Tally
 from pipeline.pages import content
 from pipeline.pages.cases import MIX, adjusted, estimate, mix_columns
@@ -56,13 +57,21 @@ def variation(
     grouped = {str(c): own for c, own in cells.groupby("reader_code", sort=True)}
     tallies = {code: tally_of(own, scale.phrases) for code, own in grouped.items()}
     minimum = scale.config.reports.min_exams
-    sizes = {code: t.total for code, t in tallies.items()}
-    few = {code for code, n in sizes.items() if n < minimum}
-    hidden = complementary(sizes, few)
+    exact = {code: t.total for code, t in tallies.items()}
+    sizes = {code: rounded(t).total for code, t in tallies.items()}
+    few = {code for code, n in sizes.items() if min(n, exact[code]) < minimum}
+    hidden = complementary(exact, few)
     shown = {code: t for code, t in tallies.items() if code not in few | hidden}
     enough = len(tallies) >= scale.config.reports.min_readers
     measured = _measure(shown, mix, scale) if shown and enough else _Measured()
-    return tuple(_row(code, t, measured, hidden, coverage, scale) for code, t in tallies.items())
+    withheld = dict.fromkeys(few, SuppressedCell(minimum))
+    withheld |= dict.fromkeys(hidden, SuppressedCell(minimum, "complementary"))
+    return tuple(
+        ReaderRow(code, 0, withheld[code], withheld[code], withheld[code])
+        if code in withheld
+        else _row(code, n, measured, coverage, scale)
+        for code, n in sizes.items()
+    )
 
 
 def _measure(shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale) -> _Measured:
@@ -77,25 +86,16 @@ def _measure(shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale) -> _Measu
 
 
 def _row(
-    code: str,
-    counted: Tally,
-    measured: _Measured,
-    hidden: frozenset[str],
-    coverage: pd.DataFrame,
-    scale: Scale,
+    code: str, n: float, measured: _Measured, coverage: pd.DataFrame, scale: Scale
 ) -> ReaderRow:
-    minimum = scale.config.reports.min_exams
-    if counted.total < minimum or code in hidden:
-        cell = SuppressedCell(minimum, "complementary" if code in hidden else "exams")
-        return ReaderRow(code, 0, cell, cell, cell)
     own = content.coverage_of(coverage[coverage["reader_code"] == code], scale.config)
     at = list(measured.codes).index(code) if measured.codes else None
     return ReaderRow(
         code,
-        int(counted.total),
+        round(n),
         gap=estimate(measured.raw, at, "mean difference, normal"),
         adjusted=estimate(measured.adjusted, at, "indirect standardisation, normal"),
-        shrunk=_of_shrunk(measured.shrunk, at, counted.total),
+        shrunk=_of_shrunk(measured.shrunk, at, n),
         reliability=float("nan")
         if measured.shrunk is None or at is None
         else float(measured.shrunk.reliability[at]),

@@ -86,6 +86,15 @@ def test_every_total_of_the_review_is_the_same_wherever_it_stands(demo: Demo) ->
     assert f"{uses:,}" == f"{int(hedges.replace(',', '')) + int(unscored[1].replace(',', '')):,}"
 
 
+def test_the_review_counts_a_reader_as_the_readers_own_page_does(demo: Demo) -> None:
+    page = (demo.delivery() / "committee" / "review.html").read_bytes()
+    in_review = {row[0]: row[1] for row in read(page).tables["readers"][1:]}
+    assert len(in_review) == 12
+    for reader, n in in_review.items():
+        own = (demo.delivery() / reader / "feedback.html").read_text(encoding="utf-8")
+        assert f"{n} statements about a finding" in words_of(own), reader
+
+
 def test_every_count_of_the_review_is_one_in_its_pdf_and_html(demo: Demo) -> None:
     folder = demo.delivery() / "committee"
     page = (folder / "review.html").read_text(encoding="utf-8")

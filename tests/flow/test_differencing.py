@@ -33,7 +33,7 @@ from pipeline.tables.results import Period, Scale
 from reports import rounded
 from reports.content import Instrument, RadiologistContent, Returned, SuppressedCell
 from reports.disclosure import guard_radiologist
-from reports.review_content import CaseMix, MixRow, ReaderRow
+from reports.review_content import CaseMix, MixRow
 
 CONFIG = Configuration(input={"paths": ["none"]}, calibration={"bootstrap": 100, "bins": 10})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
@@ -188,9 +188,6 @@ def _of_reader(
         few = isinstance(point.gap, SuppressedCell)
         if not few:
             yield reading.count(some(reader=r, months=inside), point.n, of=len(PHRASES))
-    row = rounded.reader_row(ReaderRow(READERS[r], round(own["count"].sum()), None))
-    if row.n >= MINIMUM:
-        yield reading.count(some(reader=r, months=span), row.n)
 
 
 def _page(own: pd.DataFrame, reader: str, months: list[str]) -> RadiologistContent:

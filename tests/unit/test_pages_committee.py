@@ -36,6 +36,7 @@ from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
 from reports.review_content import ReaderRow, ScaleUse
+from reports.rounded import reader_row as rounded_row
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
@@ -154,6 +155,18 @@ def test_reader_below_the_minimum_is_withheld_and_takes_one_more_along() -> None
     assert {row.n for row in found if row.code in states} == {0}
     compared = {row.code for row in found if row.shrunk and row.code not in states}
     assert compared == {"R0", "R1", "R3", "R5"}
+
+
+def test_the_review_counts_a_readers_statements_as_the_readers_own_page_does() -> None:
+    evidence = hospital(per_reader=61)
+    cells = tallied(evidence.rows)
+    found = {row.code: rounded_row(row).n for row in varied(evidence.rows, evidence)}
+    own = {
+        code: rounded(tally_of(part, SCALE.phrases)).total
+        for code, part in cells.groupby("reader_code")
+    }
+    assert found == own
+    assert any(n % 5 != 2 for n in own.values())
 
 
 def test_nothing_is_compared_between_fewer_readers_than_the_minimum() -> None:
