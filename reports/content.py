@@ -88,6 +88,8 @@ class TrendPoint:
     period: str
     n: int
     gap: Estimate | SuppressedCell
+    partial: bool = False
+    """True where the exports do not cover the period whole: one began or ended inside it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -224,15 +224,18 @@ def advice_rows(
 
 
 def trend_points(
-    series: Sequence[tuple[str, int, Estimate | None]], minimum: int
+    series: Sequence[tuple[str, int, Estimate | None]],
+    minimum: int,
+    *,
+    incomplete: Collection[str] = (),
 ) -> tuple[TrendPoint, ...]:
-    """Give each period its point, or say that it is withheld, and why."""
+    """Give each period its point, or say that it is withheld, and why; mark those not whole."""
     sizes = {name: float(n) for name, n, _ in series}
     hidden = complementary(sizes, {name for name, n, _ in series if n < minimum})
     return tuple(
-        TrendPoint(name, 0, SuppressedCell(minimum, "complementary"))
+        TrendPoint(name, 0, SuppressedCell(minimum, "complementary"), name in incomplete)
         if name in hidden
-        else TrendPoint(name, n, gap or SuppressedCell(minimum))
+        else TrendPoint(name, n, gap or SuppressedCell(minimum), name in incomplete)
         for name, n, gap in series
     )
 

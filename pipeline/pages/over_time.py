@@ -59,6 +59,13 @@ def _partial(coverage: pd.DataFrame, months: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(str, ends.index[ends < seen.median() / 2]))
 
 
+def incomplete_quarters(coverage: pd.DataFrame, months: Sequence[str]) -> frozenset[str]:
+    """Name the quarters that an issue does not hold whole: some month is missing, or in part."""
+    whole = {*coverage["performed_month"]}.difference(_partial(coverage, months))
+    each = quarters(months).items()
+    return frozenset(name for name, inside in each if len(whole.intersection(inside)) < 3)
+
+
 def _chart(
     key: Literal["distance", "scale_use"],
     months: tuple[Sequence[str], tuple[str, ...]],

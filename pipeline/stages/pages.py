@@ -23,6 +23,7 @@ from calibration.profile import ReaderProfile
 from calibration.rounding import rounded
 from pipeline.config.basis import digest_of
 from pipeline.pages import content
+from pipeline.pages.over_time import incomplete_quarters
 from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_enough_readers
@@ -249,8 +250,9 @@ def _feedback(
     rows = store.read("analysis", "observations", issue.tallies, where=mine)
     rows = rows[rows["performed_month"].isin(issue.period.months)]
     coverage = summed(store, "coverage", issue.key, reader)
+    incomplete = incomplete_quarters(summed(store, "coverage", issue.key), issue.period.months)
     facts = content.ReaderFacts(
-        trend=content.trend_points(series, minimum),
+        trend=content.trend_points(series, minimum, incomplete=incomplete),
         cases=content.cases(plainest(rows, site.phrases)),
         action_cases=content.action_cases(rows, profile),
         unscored=content.unscored_of(

@@ -52,12 +52,14 @@ def _known(point: TrendPoint) -> bool:
 
 def _said(point: TrendPoint, words: Strings) -> str:
     """Say a period's distance with its interval and the level that chance alone can give."""
-    gap = point.gap
+    gap, period = point.gap, point.period
+    if point.partial:
+        period = f"{period} ({words('trend.partial')})"
     if isinstance(gap, SuppressedCell):
-        return f"{point.period}: {state_of(gap, words)}"
+        return f"{period}: {state_of(gap, words)}"
     return words(
         "alt.trend_point",
-        period=point.period,
+        period=period,
         value=points(gap.value),
         low=points(gap.low),
         high=points(gap.high),
@@ -82,13 +84,20 @@ def _joined(
 def _under(
     drawing: Drawing, at: tuple[float, float], width: float, point: TrendPoint, words: Strings
 ) -> None:
-    """Set a period and its statements, or its state, centred under the axis."""
+    """Set a period and its statements, or its state, centred under the axis.
+
+    Of a period that is not whole too few statements say nothing: it is named as such instead.
+    """
     (x, y), gap = at, point.gap
     size, kind = f"n {count(point.n)}", NOTE.muted
+    few = isinstance(gap, SuppressedCell) and gap.of == "exams"
     if isinstance(gap, SuppressedCell):
-        few = gap.of == "exams"
         size, kind = words("state.few_short" if few else "state.withheld_short"), kind.oblique
-    for text, face in ((point.period, NOTE.muted), (size, kind)):
+    lines = [(point.period, NOTE.muted), (size, kind)]
+    if point.partial:
+        in_part = (words("trend.partial"), NOTE.muted.oblique)
+        lines[1 if few else 2 :] = [in_part]
+    for text, face in lines:
         for line in wrap(text, face, width - 2.0):
             y += 9.0
             put(drawing, (x, y), line, face, anchor="middle")

@@ -296,6 +296,25 @@ def test_no_number_below_the_minimum_is_drawn_and_too_few_is_printed() -> None:
     assert seldom[0] in line
 
 
+def test_a_quarter_that_the_exports_do_not_cover_is_named_in_part_and_not_too_few(
+    reader: content.RadiologistContent,
+) -> None:
+    whole, last = (reader.trend or ())[-2:]
+    few = replace(last, n=0, gap=content.SuppressedCell(20), partial=True)
+
+    def shown(*points: content.TrendPoint) -> list[str]:
+        return strings(radiologist.pages(replace(reader, trend=points), style=STYLE))
+
+    texts = shown(whole, few)
+    assert texts.count("in part") == 1
+    assert "too few" not in texts
+    assert any("In part: the exports" in text for text in texts)
+    assert shown(replace(whole, partial=True), last).count("in part") == 1
+    plain = shown(whole, replace(few, partial=False))
+    assert "in part" not in plain
+    assert plain.count("too few") == 1
+
+
 def test_an_unused_phrase_is_named_as_not_used_and_never_as_0_per_cent(
     reader: content.RadiologistContent,
 ) -> None:

@@ -17,7 +17,7 @@ from pipeline.config import Configuration
 from pipeline.config.sections import Phrases
 from pipeline.pages import content
 from pipeline.pages.cases import case_mix, disagreement
-from pipeline.pages.over_time import run_charts, scale_use
+from pipeline.pages.over_time import incomplete_quarters, run_charts, scale_use
 from pipeline.pages.review import held_out_frontier
 from pipeline.pages.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.small_cells import (
@@ -478,6 +478,30 @@ def test_single_small_quarter_takes_the_smallest_other_along() -> None:
     points = content.trend_points([("Q1", 8, None), ("Q2", 50, gap), ("Q3", 30, gap)], 20)
     states = [p.gap.of if isinstance(p.gap, SuppressedCell) else p.n for p in points]
     assert states == ["exams", 50, "complementary"]
+
+
+@pytest.mark.parametrize(
+    ("xrays", "incomplete"),
+    [
+        ((100, 90, 100, 95, 30), {"2026 Q4"}),
+        ((30, 90, 100, 95, 90, 99), {"2026 Q3"}),
+        ((90, 0, 100, 95, 90, 99), {"2026 Q3"}),
+        ((90, 80, 100, 95, 90, 99), set()),
+    ],
+)
+def test_a_quarter_in_which_an_export_began_or_ended_is_marked_in_a_readers_trend(
+    xrays: tuple[int, ...], incomplete: set[str]
+) -> None:
+    months = [f"2026-{number:02}" for number in range(7, 13)]
+    seen = pd.DataFrame(
+        [{"performed_month": m, "n": n} for m, n in zip(months, xrays, strict=False) if n]
+    )
+    found = incomplete_quarters(seen, months)
+    assert found == incomplete
+    gap = Estimate(0.1, 0.0, 0.2, 30, "test")
+    series = [("2026 Q3", 50, gap), ("2026 Q4", 8, None), ("2027 Q1", 0, None)]
+    points = content.trend_points(series, 20, incomplete=found)
+    assert {p.period for p in points if p.partial} == incomplete
 
 
 def test_rows_of_one_reader_are_read_without_the_others(tmp_path: Path) -> None:

@@ -101,6 +101,8 @@ def _panel(page: Drawing, box: Box, title: str, caption: str) -> Box:
 
 def _trend(page: Drawing, box: Box, content: RadiologistContent, words: Strings) -> None:
     note = words("radiologist.trend_note") if content.trend else ""
+    if any(point.partial for point in content.trend or ()):
+        note += " " + words("trend.partial_note")
     figure = _panel(page, box, words("radiologist.trend"), note)
     if content.trend:
         trend(page, figure, series=content.trend, words=words)
