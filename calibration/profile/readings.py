@@ -38,7 +38,7 @@ _EVEN = 0.5
 _NEARLY_ALL = 0.95
 # Cells that are taken out of a reader's line in turn: at most so many, the weightiest first, and
 # only rare ones that move it by so many standard errors (of others it is known if they're habits).
-_CELLS, _HEAVY = 4, 0.5
+_CELLS, _HEAVY = 4, 2 / 3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
