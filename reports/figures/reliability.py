@@ -119,10 +119,10 @@ def _density(drawing: Drawing, strip: Box, curve: ReliabilityCurve) -> None:
 
 COLUMNS: Final = 4
 _GUTTER: Final = 14.0
-_HEAD: Final = 24.0
-_FOOT: Final = 14.0
+_HEAD: Final = 33.0
+_FOOT: Final = 24.0
 _PAD: Final = 4.0
-_TALL: Final = 138.0
+_TALL: Final = 150.0
 """Height of one row of panels in points."""
 
 
@@ -185,8 +185,8 @@ def _panel(
         y = Scale(0.0, 1.0, plot.bottom - _PAD, plot.y + _PAD)
         drawing.add(Rect(plot.x, plot.y, plot.width, plot.height, stroke=palette.rule))
         drawing.add(Line(x(0), y(0), x(1), y(1), palette.rule, 0.5))
-        x_axis(drawing, plot, x, _ENDS, grid=False)
-        y_axis(drawing, plot, y, _ENDS)
+        x_axis(drawing, plot, x, _ENDS, title=words("panel.x"), grid=False)
+        y_axis(drawing, plot, y, _ENDS, title=words("panel.y"))
         for k in discs:
             _disc(drawing, result.phrases, k, (x, y), name, words)
 
