@@ -119,10 +119,10 @@ def _density(drawing: Drawing, strip: Box, curve: ReliabilityCurve) -> None:
 
 COLUMNS: Final = 4
 _GUTTER: Final = 14.0
-_HEAD: Final = 33.0
+_HEAD: Final = 37.0
 _FOOT: Final = 24.0
 _PAD: Final = 4.0
-_TALL: Final = 150.0
+_TALL: Final = 154.0
 """Height of one row of panels in points."""
 
 

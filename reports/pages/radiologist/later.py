@@ -288,12 +288,11 @@ def _number_row(
 
 def _cases(composer: Composer, content: RadiologistContent) -> None:
     words = composer.style.strings
+    none = Prose(words("radiologist.cases_none"), BODY.oblique.muted)
+    listed = case_table(content.cases, words=words) if content.cases else none
     note = words("radiologist.appendix_cases_note")
-    composer.heading(words("radiologist.appendix_cases"), room=150.0, note=note)
-    if not content.cases:
-        composer.add(Prose(words("radiologist.cases_none"), BODY.oblique.muted))
-        return
-    composer.flow(case_table(content.cases, words=words))
+    title = words("radiologist.appendix_cases")
+    compose(composer, (Section(title, (listed,), note, room=150.0),))
 
 
 def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
