@@ -42,7 +42,7 @@ BASE: Final = 5
 """Counts that are printed alike."""
 STEP: Final = 3
 """Statements by which two printed shares of the same count differ at least."""
-_STEPS: Final = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.15, 0.20)
+_STEPS: Final = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.12, 0.15, 0.20)
 """Distances of the rates that may be printed of an estimate."""
 _RUNGS: Final = 1.25
 """Ratio of the lengths that may be printed of half an interval."""

@@ -77,6 +77,13 @@ def test_an_estimate_is_printed_inside_its_interval_and_near_itself(
     assert 0.0 < least < value < most < 1.0
 
 
+def test_a_rate_is_printed_no_coarser_than_three_statements_and_a_rung_ask_for() -> None:
+    # Three of these 24 statements move the rate by ten points and a half: multiples of twelve.
+    value, low, high = estimated(0.815, (0.633, 0.919), 24, beside=0.967)
+    assert round(value, 9) == 0.84
+    assert low < 0.815 < high
+
+
 def test_few_statements_more_or_less_print_the_same_estimate() -> None:
     alike = []
     for prior in ((2.0, 2.0), (4.0, 16.0), (10.0, 10.0), (8.0, 3.0)):
