@@ -18,6 +18,7 @@ from pipeline.errors import EXIT_QUARANTINED
 from pipeline.stages import merged
 from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
 from reports.content import Gate
+from reports.numbers import count, decimal, written
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -203,7 +204,12 @@ class Accounting:
 
 def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
     """Evaluate every gate; all are shown, passed or not."""
-    a, words = accounting, Strings.load(language=config.reports.language)
+    with written(config.reports.language):
+        return _checked(accounting, config)
+
+
+def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
+    words = Strings.load(language=config.reports.language)
     limits = config.extraction
     gates = (
         _adds_up(words("gate.rows"), a.rows_in, (a.rows_kept, a.rows_quarantined)),
@@ -221,22 +227,24 @@ def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
         words("gate.observations"),
         a.observations > 0,
         words("gate.at_least_one"),
-        f"{a.observations:,}",
-        words("gate.from_pairs", pairs=f"{a.pairs:,}"),
+        count(a.observations),
+        words("gate.from_pairs", pairs=count(a.pairs)),
     )
     return (*gates, *([] if limits.engine == "rules" else [apart]), enough)
 
 
 def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:
-    found = f"{' + '.join(f'{p:,}' for p in parts)} = {sum(parts):,}"
-    return Gate(name, sum(parts) == total, f"= {total:,}", found)
+    found = f"{' + '.join(map(count, parts))} = {count(sum(parts))}"
+    return Gate(name, sum(parts) == total, f"= {count(total)}", found)
 
 
 def _share(words: Strings, what: str, part: int, whole: int, limit: float) -> Gate:
     name, note = words(f"gate.{what}"), words(f"gate.note.{what}")
-    required = words("gate.at_most", limit=f"{limit:.1%}")
+    required = words("gate.at_most", limit=f"{decimal(100 * limit, 1)}%")
     if whole == 0:
         return Gate(name, None, required, words("gate.nothing"), note)
     share = part / whole
-    found = words("gate.share", share=f"{share:.2%}", part=f"{part:,}", whole=f"{whole:,}")
+    found = words(
+        "gate.share", share=f"{decimal(100 * share, 2)}%", part=count(part), whole=count(whole)
+    )
     return Gate(name, share <= limit, required, found, note)
