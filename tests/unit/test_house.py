@@ -226,6 +226,15 @@ def test_gate_with_nothing_to_count_is_no_pass() -> None:
     assert states["paired reports that could not be read"] is None
 
 
+def test_gates_of_a_german_page_are_in_german_numbers() -> None:
+    asked = config.Configuration(input={"paths": ["a.csv"]}, reports={"language": "de"})
+    large = accounting(rows_in=10_000, rows_kept=9_800, rows_quarantined=200, exams_cleaned=9_798)
+    said = [part for c in check(large, asked) for part in (c.required, c.found)]
+    assert "= 10.000" in said
+    assert "0,00% (0 von 9.800)" in said
+    assert not any("10,000" in each or "0.00%" in each for each in said)
+
+
 @cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
