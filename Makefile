@@ -72,9 +72,10 @@ WAITING := $$(( $$($(PYTHON) -c 'import os; print(os.cpu_count() or 1)') + 1 ))
 FAST := tests/property tests/reference tests/unit tests/golden tests/clinical
 
 test-fast: check
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --durations=15 $(FAST)
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder --durations=15 -m 'not slow and not nightly' $(FAST)
 
 test: test-fast
+	$(BIN)/pytest -n auto --dist loadfile --durations=15 -m 'slow and not nightly' $(FAST)
 	$(BIN)/pytest -n $(WAITING) --dist loadfile --no-loadscope-reorder --durations=30 $(addprefix --ignore=,$(FAST))
 
 NUMERICAL := $(wildcard tests/unit/test_calibration_*.py tests/unit/test_profile_*.py) \

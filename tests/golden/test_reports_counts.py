@@ -76,6 +76,7 @@ def differing(filled: RadiologistContent) -> list[str]:
     return [f"{name}: {sorted(each)}" for name, each in found.items() if len(each) > 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, 60, 20))
 def test_every_count_of_a_reader_is_the_same_wherever_it_stands(start: int) -> None:
     things = 0

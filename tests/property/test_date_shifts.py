@@ -35,6 +35,7 @@ def patient(code: str, times: list[pd.Timestamp], shift: int) -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(
     hours=st.lists(st.integers(0, 24 * 400), min_size=1, max_size=4),

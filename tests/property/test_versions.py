@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -44,6 +45,7 @@ def table(drawn: list[tuple[int, float | None, str, str, str]], labels: list[int
     return frame.assign(**{name: DAY + pd.to_timedelta(h, unit="h") for name, h in hours.items()})
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=80, deadline=None)
 @given(versions, st.permutations(range(6)), st.permutations(range(6)), st.integers(0, 99))
 def test_labels_and_row_order_choose_no_version(
@@ -62,6 +64,7 @@ def test_labels_and_row_order_choose_no_version(
     assert told[0] == told[1]
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=80, deadline=None)
 @given(versions)
 def test_a_forecast_contradicts_no_version_of_its_own_place(

@@ -180,6 +180,7 @@ def test_a_document_that_cannot_be_read_whole_says_why(content: bytes, why: str)
     assert reason(content) == why
 
 
+@pytest.mark.slow
 def test_a_bomb_costs_one_document_and_the_next_is_read() -> None:
     stream = zlib.compress(b"BT /F1 12 Tf (x) Tj ET " * 2_000_000)
     whole = pdf(PLAIN)
