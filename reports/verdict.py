@@ -214,7 +214,8 @@ def _pattern(
     shown = carriers(profile)
     said = [example(shown, profile.pattern, words)]
     said += [_ordering(profile.pattern, shown, words)] if verdict.question else []
-    said += [words("verdict.choice")] if {*PARTS[2:]} & {*verdict.parts} else []
+    sloped = bool({*PARTS[2:]} & {*verdict.parts}) and not verdict.question
+    said += [words("verdict.choice")] if sloped else []
     said.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))
     return words(f"verdict.{stated}.{kind}"), _joined(*said)
 

@@ -473,7 +473,10 @@ def _holds_more(word: str, said: Said, profile: ReaderProfile) -> None:
         assert own.n * (own.rate.value - own.meaning) ** 2 > least
 
 
-FEW = {"en": "Nothing to change now.", "de": "Zurzeit ist nichts zu ändern."}
+FEW = {
+    "en": "No swap yet: by itself no word of yours is surely off.",
+    "de": "Noch kein Tausch: für sich allein liegt keines Ihrer Worte sicher daneben.",
+}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -586,7 +589,10 @@ def test_a_slope_comes_with_the_caveat_of_who_gets_a_ct_and_a_shift_alone_withou
             continue
         steep = bool(parts & {"too sure", "too cautious"})
         said = in_words(profile, words=WORDS).lead
-        assert ("who gets one, and what CT misses, may have a part in it" in said) == steep
+        asked = profile.pattern.verdict.question
+        caveat = "who gets one, and what CT misses, may have a part in it"
+        assert (caveat in said) == (steep and not asked)
+        assert ("It would look the same if patients with the finding got a CT" in said) == asked
         seen[steep] += 1
     assert min(seen.values()) > 20
 
