@@ -45,9 +45,8 @@ def main() -> None:
     words = sum(len(text.split()) for text in texts) / n
     people = [
         KnownIdentifiers(
-            patient_names=(f"Quillfeather{i}^Zed{i}",),
-            accessions=(f"QX{i:07d}",),
-            patient_ids=(f"{i:09d}",),
+            names=(f"Quillfeather{i}^Zed{i}",),
+            numbers=(f"QX{i:07d}", f"{i:09d}"),
         )
         for i in range(n)
     ]

@@ -148,7 +148,7 @@ DOCUMENTS = (
     rtf(REPORT.splitlines()), pdf(REPORT.splitlines()), encrypted(pdf(REPORT.splitlines()), ""),
 )  # fmt: skip
 CLEANER = Deidentifier()
-KNOWN = KnownIdentifiers(patient_names=("DOE^JANE",), patient_ids=("12345678",))
+KNOWN = KnownIdentifiers(names=("DOE^JANE",), numbers=("12345678",))
 CHECKS = IngestOptions(
     modalities={"XR": "XR", "CT": "CT"}, chest_pattern="chest", now=pd.Timestamp("2026-11-20T00Z")
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,6 +43,18 @@ _FACTS: Final = (
     "patient_class", "patient_sex", "site_code", "drafted", "sequence", "sent_at", "text_digest",
     "text_mark", "text", "phrases_locked", "cues",
 )  # fmt: skip
+
+
+_ALIKE: Final = {
+    **dict.fromkeys(("patient_name", "reader_name", "referring_name"), "names"),
+    **dict.fromkeys(("staff_names", "relative_names"), "names"),
+    **dict.fromkeys(("patient_id", "accession", "reader_id", "phone"), "numbers"),
+}
+_EXAM_COLUMNS: Final[Mapping[str, str]] = {
+    **_ALIKE, **dict.fromkeys(("exam_id", "preliminary_author", "other_ids"), "numbers"),
+}  # fmt: skip
+KNOWN_COLUMNS: Final[Mapping[str, str]] = {**_ALIKE, "mrn": "numbers", "patient_birth_date": ""}
+"""Column of a report table → the field of `KnownIdentifiers` it feeds, '' for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +96,22 @@ class Cleaned:
     removed: Mapping[str, int]
 
 
-def known_identifiers(exams: pd.DataFrame) -> list[KnownIdentifiers]:
-    """Collect what each exam's own fields say about the people in it."""
-    return [
-        KnownIdentifiers(
-            patient_names=_some(row.patient_name),
-            patient_ids=_some(row.patient_id),
-            accessions=_some(row.accession, row.exam_id),
-            staff_names=_some(row.reader_name, row.referring_name, row.staff_names),
-            relative_names=_some(row.relative_names),
-            other_ids=_some(row.reader_id, row.preliminary_author, row.other_ids),
-            phones=_some(row.phone),
-            birth_dates=_some(row.patient_birth_date),
-        )
-        for row in exams.itertuples(index=False)
+def known_identifiers(
+    rows: pd.DataFrame, columns: Mapping[str, str] = _EXAM_COLUMNS
+) -> list[KnownIdentifiers]:
+    """Collect what each row's own columns say about people and numbers, several in a cell."""
+    shown = {name: rows[name].fillna("").astype(str) for name in columns if name in rows}
+    cells = pd.DataFrame(shown, index=rows.index)
+    parts = [
+        cells[[name for name in shown if columns[name] == kind]] for kind in ("names", "numbers")
     ]
+    each = zip(*(part.to_numpy().tolist() for part in parts), strict=True)
+    return [KnownIdentifiers(_some(names), _some(numbers)) for names, numbers in each]
+
+
+def _some(cells: Iterable[str]) -> tuple[str, ...]:
+    parts = (part.strip() for cell in cells for part in cell.split(_SEVERAL))
+    return tuple(part for part in parts if part)
 
 
 def clean(
@@ -200,27 +213,6 @@ def _age_band(age: pd.Series) -> pd.Series:
     return band
 
 
-def _some(*values: object) -> tuple[str, ...]:
-    """Give the names or numbers of some cells, each of which may hold several."""
-    parts = (part.strip() for v in values if isinstance(v, str) for part in v.split(_SEVERAL))
-    return tuple(part for part in parts if part)
-
-
-KNOWN_COLUMNS: Final[Mapping[str, str]] = {
-    "patient_name": "patient_names",
-    "patient_id": "patient_ids",
-    "mrn": "patient_ids",
-    "accession": "accessions",
-    "reader_name": "staff_names",
-    "reader_id": "other_ids",
-    "referring_name": "staff_names",
-    "staff_names": "staff_names",
-    "relative_names": "relative_names",
-    "phone": "phones",
-    "patient_birth_date": "birth_dates",
-}
-"""Column of a report table → the field of `KnownIdentifiers` it feeds."""
-
 _OURS: Final = frozenset({"report_id", "text", *KNOWN_COLUMNS})
 
 
@@ -271,7 +263,7 @@ def clean_table(
     _refuse_twins(reports, source)
     cells = reports["text"].tolist()
     texts = [cell if isinstance(cell, str) else "" for cell in cells]
-    cleaner, known = deidentifier or Deidentifier(), known_from_rows(reports)
+    cleaner, known = deidentifier or Deidentifier(), known_identifiers(reports, KNOWN_COLUMNS)
     cleaned = cleaner.batch(texts, known=known, advance=advance)
     outcomes = [_if_text(cell, each) for cell, each in zip(cells, cleaned, strict=True)]
     ids = reports["report_id"].astype(str).tolist()
@@ -301,22 +293,6 @@ def _if_text(cell: object, outcome: Outcome) -> Outcome:
     """Withhold a cell that holds neither text nor nothing (bytes, a number)."""
     missing = cell is None or cell is pd.NA or (isinstance(cell, float) and math.isnan(cell))
     return outcome if missing or isinstance(cell, str) else Quarantined("not-text")
-
-
-def known_from_rows(rows: pd.DataFrame) -> list[KnownIdentifiers]:
-    """Read what each row's own columns say about its people and numbers."""
-    columns = [name for name in KNOWN_COLUMNS if name in rows.columns]
-    values = [rows[name].fillna("").astype(str).tolist() for name in columns]
-    return [_known(columns, row) for row in zip(*values, strict=True)] or [
-        KnownIdentifiers() for _ in range(len(rows))
-    ]
-
-
-def _known(columns: list[str], row: tuple[str, ...]) -> KnownIdentifiers:
-    collected: dict[str, list[str]] = {}
-    for name, cell in zip(columns, row, strict=True):
-        collected.setdefault(KNOWN_COLUMNS[name], []).extend(_some(cell))
-    return KnownIdentifiers(**{field: tuple(values) for field, values in collected.items()})
 
 
 def _spans(ids: list[str], outcomes: list[Outcome]) -> pd.DataFrame:

@@ -167,8 +167,7 @@ class Deidentifier:
         removed = self._removed(heard, report.known, missed)
         clean = _replaced(text, removed, self._replacement(report.surrogates))
         kept = locks.kept(text, phrases, heard.claims.locks, removed)
-        tokens = self.options.replacement == "token"
-        if locks.standing(text, clean, phrases, removed, tokens=tokens) != kept:
+        if locks.words(clean, certainty_spans(clean)) != kept:
             return Quarantined("phrases-changed")
         if scan.hits(clean):
             return Quarantined("leak")
@@ -204,7 +203,7 @@ class Deidentifier:
         text, claims = heard.text, heard.claims
         if self._second_layer is not None:
             _take(claims, self._second_layer.find(text))
-        if known:
+        if known != _NOBODY:
             for each in known_pass.find(text, Words(text), known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed)

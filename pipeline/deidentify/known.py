@@ -23,7 +23,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Final
 
 from rapidfuzz.distance import DamerauLevenshtein
@@ -52,30 +52,10 @@ _SUFFIXES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class KnownIdentifiers:
-    """What a record's structured fields say about the people and numbers in its text."""
+    """The names of people, and the numbers and codes, that a record's structured fields hold."""
 
-    patient_names: tuple[str, ...] = ()
-    patient_ids: tuple[str, ...] = ()
-    accessions: tuple[str, ...] = ()
-    staff_names: tuple[str, ...] = ()
-    relative_names: tuple[str, ...] = ()
-    phones: tuple[str, ...] = ()
-    birth_dates: tuple[str, ...] = ()
-    other_ids: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """All people's names."""
-        return (*self.patient_names, *self.staff_names, *self.relative_names)
-
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        """All numbers and codes."""
-        return (*self.patient_ids, *self.accessions, *self.phones, *self.other_ids)
-
-    def __bool__(self) -> bool:
-        """Tell whether anything is known at all."""
-        return any(getattr(self, field.name) for field in fields(self))
+    names: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
 
 
 def name_words(name: str) -> tuple[str, ...]:

@@ -11,11 +11,8 @@ other.
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
 them.
 
-Phrases are looked for once. A token in brackets neither holds nor joins words of certainty, so
-where every phrase lies wholly inside or wholly outside what was removed, and no word was cut, the
-phrases of the result are those of the original, each at its moved place; they are read there.
-Anything else (surrogates, a cut word, a phrase half taken) is searched anew. A property test holds
-the two ways equal.
+The phrases of the result are searched anew, so that the proof hangs on nothing that was kept from
+before; it takes a twenty-fifth of the time of cleaning.
 """
 
 from __future__ import annotations
@@ -24,7 +21,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from extraction.certainty import certainty_spans
 from pipeline.deidentify.rules.checks import KINDS, patterns, word_list
 from pipeline.deidentify.rules.window import Words
 from pipeline.deidentify.spans import Removed
@@ -62,58 +58,6 @@ def kept(
     """Give the words of the phrases that must stand in the result, in order."""
     sure = set(locked)
     return words(text, [each for each in phrases if each in sure or not _is_inside(*each, removed)])
-
-
-def standing(
-    text: str, clean: str, phrases: Sequence[Span], removed: Sequence[Removed], *, tokens: bool
-) -> list[str]:
-    """Give the words of certainty that stand in the result, in order.
-
-    Parameters
-    ----------
-    text, clean
-        The report, and the report with every removed span replaced.
-    phrases
-        The words of certainty of `text`.
-    removed
-        What was replaced, in order.
-    tokens
-        Whether each was replaced by ``[CATEGORY]``.
-    """
-    moved = _moved(text, phrases, removed) if tokens else None
-    return words(clean, certainty_spans(clean) if moved is None else moved)
-
-
-def _moved(text: str, phrases: Sequence[Span], removed: Sequence[Removed]) -> list[Span] | None:
-    """Give the places of the phrases behind tokens; None where that is not certain."""
-    moved = []
-    shift, at = 0, 0
-    for start, end in phrases:
-        while at < len(removed) and removed[at].end <= start:
-            shift += _growth(removed[at])
-            at += 1
-        if at < len(removed) and removed[at].start < end:
-            if not (removed[at].start <= start and end <= removed[at].end):
-                return None
-        else:
-            moved.append((start + shift, end + shift))
-    return None if any(_cuts_word(text, each) for each in removed) else moved
-
-
-def _growth(removed: Removed) -> int:
-    return len(removed.category) + 2 - (removed.end - removed.start)
-
-
-def _cuts_word(text: str, removed: Removed) -> bool:
-    """Tell whether an edge of a removed span lies inside a word."""
-    return any(
-        0 < edge < len(text) and _is_wordlike(text[edge - 1]) and _is_wordlike(text[edge])
-        for edge in (removed.start, removed.end)
-    )
-
-
-def _is_wordlike(letter: str) -> bool:
-    return letter.isalnum() or letter == "_"
 
 
 def words(text: str, spans: Sequence[Span]) -> list[str]:

@@ -39,7 +39,7 @@ def test_its_hits_are_added_to_ours_and_phrases_stay() -> None:
     assert isinstance(found, Clean)
     assert found.text == f"{PHRASED} Paid with [ID] by Dr. [NAME], [EMAIL]."
     assert "presidio" in {each.rule for each in found.removed}
-    known = KnownIdentifiers(patient_names=("MAY^GRACE",))
+    known = KnownIdentifiers(names=("MAY^GRACE",))
     assert isinstance(both.clean(PHRASED, known=known), Clean)
 
 

@@ -15,7 +15,7 @@ from pipeline.deidentify import (
 )
 
 CLEANER = Deidentifier()
-MAY = KnownIdentifiers(patient_names=("MAY^GRACE",), staff_names=("White, Will",))
+MAY = KnownIdentifiers(names=("MAY^GRACE", "White, Will"))
 
 
 def clean(text: str, known: KnownIdentifiers = MAY) -> Clean:
@@ -91,7 +91,7 @@ def test_an_initial_v_is_a_name_and_not_versus() -> None:
     ],
 )
 def test_known_identifiers_are_found(text: str, expected: str) -> None:
-    known = KnownIdentifiers(patient_names=("KOWALSKI^JO",), accessions=("A123456",))
+    known = KnownIdentifiers(names=("KOWALSKI^JO",), numbers=("A123456",))
     outcome = CLEANER.clean(text, known=known, scan=LeakScan.from_known([]))
     assert isinstance(outcome, Clean)
     assert outcome.text == expected
@@ -103,9 +103,9 @@ def test_a_known_name_that_is_a_word_goes_only_where_it_stands_as_a_name() -> No
 
 
 BATCH = [
-    KnownIdentifiers(patient_names=("Szymborska^Wisława",), patient_ids=("PX-998877",)),
-    KnownIdentifiers(patient_names=("WHITE^MAY",), staff_names=("Parkinson, Long",)),
-    KnownIdentifiers(staff_names=("Fields, Art",), phones=("440-555-0101",)),
+    KnownIdentifiers(names=("Szymborska^Wisława",), numbers=("PX-998877",)),
+    KnownIdentifiers(names=("WHITE^MAY", "Parkinson, Long")),
+    KnownIdentifiers(names=("Fields, Art",), numbers=("440-555-0101",)),
 ]
 
 
@@ -137,7 +137,7 @@ def test_the_leak_scan_finds_what_anyone_in_the_batch_left(text: str) -> None:
 
 
 def test_a_leak_withholds_the_report() -> None:
-    known = [KnownIdentifiers(), KnownIdentifiers(patient_names=("Szymborska^Wisława",))]
+    known = [KnownIdentifiers(), KnownIdentifiers(names=("Szymborska^Wisława",))]
     texts = ["Szymborska stable as before", "clear"]
     first, second = CLEANER.batch(texts, known=known)
     assert first == Quarantined("leak")

@@ -131,13 +131,13 @@ def test_a_word_that_every_report_holds_is_no_name_whatever_its_weight(word: str
 
 def test_what_the_record_names_stays_taken_though_the_judge_gives_it_back() -> None:
     text = "The film was shown to Zanzibar, Quillfeather agreed."
-    clean = cleaned(text, taking("nobody"), patient_names=("Quillfeather^Zed",))
+    clean = cleaned(text, taking("nobody"), names=("Quillfeather^Zed",))
     assert "Quillfeather" not in clean
 
 
 def test_a_known_number_goes_whole_before_the_judge_takes_its_parts() -> None:
     weights = taking("a", "123", "456")
-    assert cleaned("See A-123 456 again.", weights, accessions=("A123456",)) == "See [ID] again."
+    assert cleaned("See A-123 456 again.", weights, numbers=("A123456",)) == "See [ID] again."
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_reports_come_out_alike_however_their_batch_is_split() -> None:
         "Marisol:\nshown, Marisol agreed and marisol left." + REST, REST, "A few words.",
         "Told Okonkwo at 14.30, seen by Okonkwo." + REST, "Okonkwo / Zanzibar\n" + REST,
     ] * 3  # fmt: skip
-    known = [KnownIdentifiers(patient_names=("Drain^Zed",) if at % 5 else ()) for at in range(24)]
+    known = [KnownIdentifiers(names=("Drain^Zed",) if at % 5 else ()) for at in range(24)]
     cleaner = Deidentifier(Options(caution=30))
     scan = LeakScan.from_known(known)
     whole = cleaner.batch(texts, known=known, scan=scan)
