@@ -27,16 +27,15 @@ _MONTHS: Final = (
 _FIGURES: Final = "0123456789"
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 _WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_ISO: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-_MDY: Final = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(\d{4}|\d\d)(?!\d)")
-_DMY: Final = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4}|\d\d)(?!\d)")
-_M_D_Y: Final = re.compile(
-    r"([A-Za-z]{3,9})\.?[ /-]{1,2}(\d{1,2})(?:st|nd|rd|th)?,?[ /-]{1,2}(\d{4})"
-)
-_D_M_Y: Final = re.compile(
-    r"(\d{1,2})(?:st|nd|rd|th)?(?: of)?[ /.-]{0,2}([A-Za-z]{3,9})\.?,?[ /-]{0,2}(\d{4})"
-)
-_STAMP: Final = re.compile(r"(\d{4})(\d\d)(\d\d)")
+_FORMS: Final = r"""
+(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)
+(?P<month>\d{1,2})([-/])(?P<day>\d{1,2})\2(?P<year>\d{4}|\d\d)(?!\d)
+(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4}|\d\d)(?!\d)
+(?P<month>[A-Za-z]{3,9})\.?[ /-]{1,2}(?P<day>\d{1,2})TH,?[ /-]{1,2}(?P<year>\d{4})
+(?P<day>\d{1,2})TH(?: of)?[ /.-]{0,2}(?P<month>[A-Za-z]{3,9})\.?,?[ /-]{0,2}(?P<year>\d{4})
+(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)"""
+_DATES: Final = tuple(map(re.compile, _FORMS.replace("TH", "(?:st|nd|rd|th)?").split("\n")[1:]))
+"""The forms of a date that are tried, in this order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,29 +114,16 @@ _MAKERS: Final[dict[Category, Callable[[Surrogates, str], str]]] = {
 
 
 def _read(original: str) -> date | None:
-    for pattern, order in _ORDERS:
-        match = pattern.search(original)
-        if match:
-            try:
-                return _day(**{name: match.group(group) for name, group in order.items()})
-            except ValueError:
-                return None
-    return None
+    match = next(filter(None, (pattern.search(original) for pattern in _DATES)), None)
+    try:
+        return _day(**match.groupdict()) if match else None
+    except ValueError:
+        return None
 
 
 def _day(*, year: str, month: str, day: str) -> date:
     number = int(month) if month.isdigit() else _MONTHS.index(month[:3].casefold()) + 1
     return date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))
-
-
-_ORDERS: Final = (
-    (_ISO, {"year": 1, "month": 2, "day": 3}),
-    (_MDY, {"month": 1, "day": 3, "year": 4}),
-    (_DMY, {"day": 1, "month": 2, "year": 3}),
-    (_M_D_Y, {"month": 1, "day": 2, "year": 3}),
-    (_D_M_Y, {"day": 1, "month": 2, "year": 3}),
-    (_STAMP, {"year": 1, "month": 2, "day": 3}),
-)
 
 
 @cache
