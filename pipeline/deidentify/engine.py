@@ -10,6 +10,7 @@ and the phrases are counted again at the end: a report that lost or gained one i
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,12 +30,19 @@ from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Q
 from pipeline.deidentify.surrogates import Surrogates
 from pipeline.names import lexicon as lexicons
 from pipeline.names.grammar import as_capitals
-from pipeline.names.lexicon import Lexicon, triggers
+from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
 Replacement: TypeAlias = Callable[[str, Category], str]
 Span: TypeAlias = tuple[int, int]
 
-_SPOKEN: Final = frozenset({"NAME", "HOSPITAL"})
+_SPOKEN: Final = frozenset({"NAME", "HOSPITAL", "LOCATION", "ID"})
+_INITIALS: Final = 4
+"""Fewer letters, not written as a title, may be somebody's initials."""
+_PLACES: Final = frozenset({"HOSPITAL", "LOCATION"})
+_COUNTRIES: Final = triggers("countries")
+_LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abroad")
+_SMALL: Final = triggers("small_words")
+_WORD: Final = re.compile(r"[^\W_]+")
 _NEVER_ALONE: Final = triggers("never_alone")
 _SHARD: Final = 400_000
 """So many characters are before the judge at once."""
@@ -194,7 +202,7 @@ class Deidentifier:
         every = Words(text)
         for start, end in locks.guarded(text, every, self.lexicon):
             claims.guard(start, end)
-        _take(claims, self.rules.find(Window(text, every, self.lexicon)))
+        _take(claims, self.rules.find(Window(text, every, self.lexicon)), self.lexicon)
         return Hearing(text, claims, phrases)
 
     def _removed(
@@ -202,11 +210,11 @@ class Deidentifier:
     ) -> tuple[Removed, ...]:
         text, claims = heard.text, heard.claims
         if self._second_layer is not None:
-            _take(claims, self._second_layer.find(text))
+            _take(claims, self._second_layer.find(text), self.lexicon)
         if known != _NOBODY:
             for each in known_pass.find(text, Words(text), known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
-        _take(claims, missed)
+        _take(claims, missed, self.lexicon)
         join(claims)
         return claims.removed()
 
@@ -229,11 +237,36 @@ def _judge(lexicon: Lexicon, caution: float, weights: Weights | None) -> Judge |
     return Judge(lexicon, caution=caution, weights=weights) if caution > 0 else None
 
 
-def _take(claims: Claims, found: Iterable[Found]) -> None:
+def _take(claims: Claims, found: Iterable[Found], lexicon: Lexicon) -> None:
+    """Take what was found, in order; words that name nobody only as the rest of a place."""
+    rests = []
     for each in found:
-        if each.category in _SPOKEN and claims.text[each.start : each.end] in _NEVER_ALONE:
-            continue
-        claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
+        if each.category not in _SPOKEN or not _names_nobody(claims.text, each, lexicon):
+            claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
+        elif each.category in _PLACES and not claims.text[each.start : each.end].islower():
+            rests.append(each)
+    for each in rests:
+        if claims.is_beside(each.start, each.end):
+            claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
+
+
+def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
+    shown = text[each.start : each.end]
+    if shown in _NEVER_ALONE or locks.is_no_identifier(text, each.start, each.end):
+        return True
+    words = _WORD.findall(shown)
+    if each.category == "ID" and _LABELS.issuperset(map(unaccented, words)):
+        return True
+    place = each.category in _PLACES
+    if any(len(word) < _INITIALS and not _is_word(word, place=place) for word in words):
+        return False
+    plain = set(map(unaccented, words))
+    return plain <= lexicon.nobodys or plain <= _COUNTRIES or (place and plain <= _SMALL)
+
+
+def _is_word(word: str, *, place: bool) -> bool:
+    """Tell whether a short word is written as none of initials would be."""
+    return (place and word.islower()) or (word.istitle() and len(word) > len("Dr"))
 
 
 def _token(_: str, category: Category) -> str:

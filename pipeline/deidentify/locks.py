@@ -102,12 +102,24 @@ def _is_inside(start: int, end: int, removed: Sequence[Removed]) -> bool:
     return any(each.start <= start and end <= each.end for each in removed)
 
 
+def is_no_identifier(text: str, start: int, end: int) -> bool:
+    """Tell what only looks so: a letter that counts or abbreviates (V/Q), an age, a ratio."""
+    if _P["shapes"].fullmatch(text, start, end):
+        return True
+    before, after = text[max(0, start - 14) : start], text[end : end + 4]
+    if end - start == 1 and _P["lone"].search(f"{before}⟦{text[start]}⟧{after}"):
+        return True
+    near = _P["stroked"].finditer(text, max(0, start - 3), end + 3)
+    return any(each.start() <= start and end <= each.end() for each in near)
+
+
 def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
     """Find the spans that rules going by looks alone must leave."""
     for match in _P["measures"].finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
     yield from (match.span() for match in _P["class_of_disease"].finditer(text))
+    yield from (match.span(1) for match in _P["duration"].finditer(text))
     capital, folded = words.capital, words.folded
     for at in words.among(lexicon.guarding):
         start, end = words.span(at)

@@ -138,6 +138,13 @@ class Claims:
         """Who owns each character: nobody (0), `LOCK`, `GUARD`, or an identifier."""
         return self._marks
 
+    def is_beside(self, start: int, end: int) -> bool:
+        """Tell whether something taken stands before or behind a span, with blanks or & between."""
+        behind = self._text[end : end + 4]
+        left = len(self._text[:start].rstrip(" &"))
+        right = end + len(behind) - len(behind.lstrip(" &"))
+        return _TAKEN in (self._marks[left - 1], self._marks[right])
+
     def doubtful(self) -> tuple[Removed, ...]:
         """Give the identifiers that were taken whole and by their looks alone."""
         return tuple(each for each in self.removed() if each.start in self._doubtful)

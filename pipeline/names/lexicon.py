@@ -24,7 +24,7 @@ _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
 _DERIVED: Final = (
     "names", "all_names", "place_starts", "site_starts", "words", "familiar", "fillers",
-    "clinical_starts", "guarding", "first_names",
+    "clinical_starts", "guarding", "first_names", "nobodys",
 )  # fmt: skip
 _FORMED: Final = re.compile(
     r".{2}(?:ectasis|itis|osis|oses|omas?|tions?|sions?|ments?|ness|ities|ity|ous|graph(?:y|ic)"
@@ -37,9 +37,14 @@ _HINTS: Final = frozenset(
     {"days_of_other_languages", "months_abroad", "feasts", "words_of_day", "words_of_clock",
      "roles_abroad", "particles", "words_of_addresses", "labels_of_numbers_abroad",
      "labels_of_phones_abroad", "labels_of_birth", "words_of_care", "credentials_alone",
-     "countries"}
+     "countries", "specialities", "languages", "headings", "titles_alone", "in_names",
+     "small_words"}
 )  # fmt: skip
 """Lists that only the judge reads."""
+_NOBODYS: Final = (
+    "credentials_alone", "specialities", "languages", "headings", "titles_alone",
+)  # fmt: skip
+"""Lists whose words name nobody and no place by themselves."""
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
 _START: Final = 5
@@ -161,6 +166,16 @@ class Lexicon:
         """Names that may fill a field beside an identifier, though they be words of reports."""
         names = self.given_names | self.frequent_surnames | self.unreported
         return names - self.not_names - self.report_words - _trigger_words()
+
+    @cached_property
+    def nobodys(self) -> frozenset[str]:
+        """Words that name nobody and no place by themselves, with whatever capitals."""
+        places = (
+            place.split() for place in (*self.cities, *self.towns, *self.sites, *self.hospitals)
+        )
+        named = self.names.union(self.rare_names, self.unreported, self.common_words, *places)
+        nobodys = self.not_names.union(self.report_words) - named
+        return nobodys.union(*map(triggers, _NOBODYS)) - self.names - triggers("in_names")
 
     @cached_property
     def clinical_starts(self) -> frozenset[str]:

@@ -189,3 +189,33 @@ def test_a_surrogate_is_never_the_name_it_replaces() -> None:
 
 def test_a_date_without_a_shift_stays_a_token() -> None:
     assert Surrogates(b"k" * 32).replace("3 March 2021", "DATE") == "[DATE]"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Name: Frau Dr. [NAME], Kardiologie.",
+        "Reader A: no nodule. Reader B: no nodule.",
+        "Sent to A&E for a V/Q scan. Phoned to S/N on the ward.",
+        "The mother speaks Somali, interpreter Tamil.",
+        "Referred by Occupational Health, Thoracic Surgery.",
+        "Film at 28/40, repeat in 6/52. Control in 24 h, ordered as R91.1.",
+        "Drain at the 4th posterior rib, 1.1 L of fluid, 5000 IU heparin.",
+    ],
+)
+def test_what_names_nobody_stays(text: str) -> None:
+    found = CLEANER.clean(f"CT CHEST. {text} No nodule, no effusion, no oedema of the lungs.")
+    assert isinstance(found, Clean)
+    assert found.removed == ()
+
+
+def test_words_that_name_nobody_go_as_the_rest_of_a_place() -> None:
+    text = "Seen at St. Benedict's Hospice & Oncology yesterday, no oedema, no effusion, no nodule."
+    assert "Oncology" not in clean(text, KnownIdentifiers()).text
+
+
+@pytest.mark.parametrize("text", ["Cough x 2/12, GCS 12/15.", "Lund-Mackay 11/24.", "2/7 fever"])
+def test_spans_of_time_and_scores_are_no_dates_to_the_rules(text: str) -> None:
+    outcome = Deidentifier(Options(caution=0)).clean(text)
+    assert isinstance(outcome, Clean)
+    assert outcome.removed == ()
