@@ -41,9 +41,7 @@ _HINTS: Final = frozenset(
      "small_words"}
 )  # fmt: skip
 """Lists that only the judge reads."""
-_NOBODYS: Final = (
-    "credentials_alone", "specialities", "languages", "headings", "titles_alone",
-)  # fmt: skip
+_NOBODYS: Final = ("credentials_alone", "specialities", "languages", "headings", "titles_alone")
 """Lists whose words name nobody and no place by themselves."""
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
