@@ -87,13 +87,23 @@ _SHREDS: Final = frozenset({"M.D", "D.O", "MD", "DO", "S", "N", "O", "M", "F", "
 
 
 class Claims:
-    """The ledger of one text; `locks` are the certainty phrases that nothing takes."""
+    """The ledger of one text.
 
-    __slots__ = ("_doubtful", "_marks", "_removed", "_text", "locks")
+    Attributes
+    ----------
+    text
+        The text itself.
+    locks
+        The certainty phrases that nothing takes.
+    marks
+        Who owns each character: nobody (0), `LOCK`, `GUARD`, or an identifier.
+    """
+
+    __slots__ = ("_doubtful", "_removed", "locks", "marks", "text")
 
     def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
-        self._text = text
-        self._marks = bytearray(len(text) + 1)  # the last for what lies outside on either side
+        self.text = text
+        self.marks = bytearray(len(text) + 1)  # the last for what lies outside on either side
         self._removed: dict[int, Removed] = {}  # by where they begin
         self._doubtful: set[int] = set()
         self.locks = tuple(locks)
@@ -102,15 +112,15 @@ class Claims:
 
     def guard(self, start: int, end: int) -> None:
         """Protect a clinical expression from the rules that go by looks alone."""
-        if self._marks.count(0, start, end) == end - start:
+        if self.marks.count(0, start, end) == end - start:
             self._mark(start, end, GUARD)
             return
         for at in range(start, end):
-            self._marks[at] = self._marks[at] or GUARD
+            self.marks[at] = self.marks[at] or GUARD
 
     def take(self, start: int, end: int, category: Category, rule: str, *, sure: bool) -> None:
         """Take the free part of a span as an identifier."""
-        marks = self._marks
+        marks = self.marks
         if not sure:
             self._doubtful.add(start)
         if marks.count(0, start, end) == end - start:
@@ -128,22 +138,12 @@ class Claims:
                 self._record_part(begin, at, category, rule)
                 begin = None
 
-    @property
-    def text(self) -> str:
-        """The text itself."""
-        return self._text
-
-    @property
-    def marks(self) -> bytearray:
-        """Who owns each character: nobody (0), `LOCK`, `GUARD`, or an identifier."""
-        return self._marks
-
     def is_beside(self, start: int, end: int) -> bool:
         """Tell whether something taken stands before or behind a span, with blanks or & between."""
-        behind = self._text[end : end + 4]
-        left = len(self._text[:start].rstrip(" &"))
+        behind = self.text[end : end + 4]
+        left = len(self.text[:start].rstrip(" &"))
         right = end + len(behind) - len(behind.lstrip(" &"))
-        return _TAKEN in (self._marks[left - 1], self._marks[right])
+        return _TAKEN in (self.marks[left - 1], self.marks[right])
 
     def doubtful(self) -> tuple[Removed, ...]:
         """Give the identifiers that were taken whole and by their looks alone."""
@@ -161,7 +161,7 @@ class Claims:
         end = max((end, *(each.end for each in inside)))
         if len(inside) == 1 and (inside[0].start, inside[0].end) == (start, end):
             return
-        if LOCK in self._marks[start:end] or _TAKEN in self._free_of(inside, start, end):
+        if LOCK in self.marks[start:end] or _TAKEN in self._free_of(inside, start, end):
             return
         for each in inside:
             del self._removed[each.start]
@@ -169,7 +169,7 @@ class Claims:
 
     def _free_of(self, inside: Iterable[Removed], start: int, end: int) -> bytearray:
         """Give the marks of a stretch without those of its identifiers."""
-        marks = self._marks[start:end]
+        marks = self.marks[start:end]
         for each in inside:
             marks[each.start - start : each.end - start] = bytes(each.end - each.start)
         return marks
@@ -179,8 +179,8 @@ class Claims:
         return tuple(sorted(self._removed.values(), key=_start))
 
     def _record_part(self, start: int, end: int, category: Category, rule: str) -> None:
-        start += len(_LEADING.match(self._text, start, end).group())  # type: ignore[union-attr]
-        part = self._text[start:end]
+        start += len(_LEADING.match(self.text, start, end).group())  # type: ignore[union-attr]
+        part = self.text[start:end]
         left = len(part) - len(part.lstrip(" \t\r\n,;:.()-"))
         right = len(part.rstrip(" \t\r\n,;:()-"))
         if any(map(str.isalnum, part)) and part not in _SHREDS:
@@ -191,7 +191,7 @@ class Claims:
         self._mark(start, end, _TAKEN)
 
     def _mark(self, start: int, end: int, mark: int) -> None:
-        self._marks[start:end] = _RUNS[mark] * (end - start)
+        self.marks[start:end] = _RUNS[mark] * (end - start)
 
 
 def _start(removed: Removed) -> int:

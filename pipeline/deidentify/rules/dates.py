@@ -30,11 +30,6 @@ LONG: Final = 6
 """From how many figures on a number is a stamp or a code, never a day or a clock."""
 _SPANS: Final = frozenset({"7", "12", "24", "52"})
 """Days, months, hours and weeks, as the British count them (14/7 is a fortnight)."""
-_DATE_WORDS: Final = word_list("date_words")
-_DATE_ENDINGS: Final = ("note", "tomy", "plasty", "scopy", "graphy", "centesis", "graft")
-_LONG_CUES: Final = ("ate of ", "ATE OF ", "ompared with", "omparison with", "nderwent ")
-"""Words of dates that do not stand directly before the figure."""
-_LAST_WORD: Final = re.compile(r"[^\W\d_]+\Z")
 _LAST_DAY: Final = 10
 
 
@@ -182,21 +177,10 @@ def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
     first, second = int(match[1]), int(match[2])
     alone = match[1].startswith("0") or first > second or second > _LAST_DAY
     alone = alone or _P["then_clock"].match(text, match.end()) is not None
-    if not (alone or _is_heading(text, match) or _is_cued(before)):
+    if not (alone or _is_heading(text, match) or _P["date_before"].search(before)):
         return False
     unlike = _P["not_date_before"].search(before) and not before.endswith("since at least ")
     return not unlike and _P["not_date_after"].match(text, match.end()) is None
-
-
-def _is_cued(before: str) -> bool:
-    """Tell whether a word of dates stands before a figure; by its last word first, for speed."""
-    stem = before.rstrip(" \t").rstrip(".:,(–-").rstrip(" \t")
-    word = _LAST_WORD.search(stem, max(0, len(stem) - 16))
-    if word is not None and not any(cue in before for cue in _LONG_CUES):
-        last = word.group().casefold()
-        if last not in _DATE_WORDS and not last.endswith(_DATE_ENDINGS) and stem[:1] != "-":
-            return False
-    return _P["date_before"].search(before) is not None
 
 
 def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
@@ -205,7 +189,7 @@ def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
         return False
     if match[2] not in _SPANS:
         return True
-    return _is_cued(before) and _P["lasting"].search(before) is None
+    return _P["date_before"].search(before) is not None and _P["lasting"].search(before) is None
 
 
 def _is_heading(text: str, match: re.Match[str]) -> bool:

@@ -55,9 +55,8 @@ def find(window: Window) -> Iterator[Found]:
         if previous and (previous.isalpha() or previous in "-+("):
             found = _in_chunk(text, start, done)
         elif previous and previous in "/.:,^_\\" and text[start - 2 : start - 1].isalnum():
-            found = _dotted(text, start, done) if previous in "./" else None
-            if previous == "/" and figure.end() - start > dates.LONG:
-                found = found or _at(text, start, figure.end(), done)  # 20150327/20140102
+            long = previous == "/" and figure.end() - start > dates.LONG
+            found = _at(text, start, figure.end(), done) if long else None  # 20150327/20140102
         else:
             found = _at(text, start, figure.end(), done)
         if found is not None:
@@ -110,8 +109,7 @@ def _time(text: str, start: int, before: str) -> Found | None:
     match = _P["time"].match(text, start)
     if match is None:
         match = _P["time_at"].match(text, start)
-        since = text[start] == "0" and _P["since"].search(before)
-        match = match if _P["at"].search(before) or since else None
+        match = match if _P["at"].search(before) else None
     if match is None:
         match = _P["call_clock"].match(text, start)
         if match and not _P["called"].search(line_before(text, start, 110)):
@@ -124,13 +122,6 @@ def _counted(text: str, start: int, before: str) -> Found | None:
     found = _shaped(text, start)
     is_count = found is not None and found.end - start == _COUNT_FIGURES
     return None if is_count and _P["counted"].search(before) else found
-
-
-def _dotted(text: str, start: int, done: int) -> Found | None:
-    """Find letters, a dot or stroke, and figures (DX.21.004561, WB/813/58)."""
-    before = _P["letters_dot"].search(text[max(done, start - 8) : start])
-    match = _P["dotted"].match(text, start - len(before.group())) if before else None
-    return Found(match.start(), match.end(), "ID", "id-shape") if match else None
 
 
 def _shaped(text: str, start: int) -> Found | None:
