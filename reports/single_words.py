@@ -8,14 +8,24 @@ swap is offered, the word that is spoken of first is placed on the scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container, Sequence, Set
 from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.settings import ProfileSettings
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
-from reports.swaps import VISIBLE, Rated, Scale, Side, about, claimed, reaches, side_of
+from reports.swaps import (
+    VISIBLE,
+    Rated,
+    Scale,
+    Side,
+    about,
+    claimed,
+    kept_swaps,
+    reaches,
+    side_of,
+)
 
 # Uses below which a phrase is no example.
 _LEAST_USES: Final = 20
@@ -93,21 +103,24 @@ def _where(word: Rated, words: Strings) -> str:
 def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     """Choose the phrases that show the pattern: one, or a strong and a weak one on two sides."""
     strong, weak = claimed(profile.pattern)
+    swapped = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
     often = [p for p in profile.phrases if p.n >= _LEAST_USES]
     if profile.pattern.verdict.question and strong == weak:
         often = [p for p in often if explained(p, profile.pattern)] or often
     shown = (
-        _carrier([p for p in often if p.meaning > 0.5], strong),
-        _carrier([p for p in often if p.meaning <= 0.5], weak),
+        _carrier([p for p in often if p.meaning > 0.5], strong, swapped),
+        _carrier([p for p in often if p.meaning <= 0.5], weak, swapped),
     )
     found = [phrase for phrase in shown if phrase is not None]
     if strong == weak:
-        found = sorted(found, key=weight, reverse=True)[:1]
+        found = sorted(found, key=lambda p: _shows(p, swapped), reverse=True)[:1]
     return tuple(found)
 
 
-def _carrier(phrases: Sequence[PhraseRate], side: Side | None) -> PhraseRate | None:
-    """Choose the heaviest phrase that surely shows a side."""
+def _carrier(
+    phrases: Sequence[PhraseRate], side: Side | None, swapped: Set[str]
+) -> PhraseRate | None:
+    """Choose the phrase that surely shows a side: one with a swap, or else the heaviest."""
     on_side = [
         p
         for p in phrases
@@ -115,7 +128,12 @@ def _carrier(phrases: Sequence[PhraseRate], side: Side | None) -> PhraseRate | N
         and abs(p.rate.value - p.meaning) >= VISIBLE
         and not reaches(p)
     ]
-    return max(on_side, key=weight, default=None)
+    return max(on_side, key=lambda p: _shows(p, swapped), default=None)
+
+
+def _shows(phrase: PhraseRate, swapped: Set[str]) -> tuple[bool, float]:
+    """Rank a phrase as an example: the sentence, the picture and a card are best about one word."""
+    return phrase.phrase in swapped, weight(phrase)
 
 
 def explained(phrase: PhraseRate, pattern: Pattern) -> bool:

@@ -69,6 +69,8 @@ class Said:
         At most three swaps.
     stay
         Why there is no swap, where there is none and nothing else says so, or not one more.
+    behind
+        What explains these sentences and can wait for the next page.
     """
 
     question: bool
@@ -77,6 +79,7 @@ class Said:
     also: tuple[str, ...]
     actions: tuple[Action, ...]
     stay: str
+    behind: tuple[str, ...]
 
 
 def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE) -> Said:
@@ -86,7 +89,8 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     first, lead = _pattern(profile, swaps, words, scale)
     question = profile.pattern.verdict.question
     also = alone(profile, swaps, words, first=foremost(profile, swaps))
-    return Said(question, first, lead, also, actions, _stay(profile, words, scale))
+    behind = (_ordering(profile.pattern, carriers(profile), words),) * question
+    return Said(question, first, lead, also, actions, _stay(profile, words, scale), behind)
 
 
 def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
@@ -194,9 +198,8 @@ def message(profile: ReaderProfile, *, words: Strings) -> str:
     """Say it in one plain paragraph, swaps included."""
     said = in_words(profile, words=words)
     swaps = [words("verdict.swap_line", title=a.title, evidence=a.evidence) for a in said.actions]
-    return (
-        _joined(said.first, said.lead, *said.also, *swaps).replace("**", "").replace("\u00a0", " ")
-    )
+    text = _joined(said.first, said.lead, *said.also, *swaps, *said.behind)
+    return text.replace("**", "").replace("\u00a0", " ")
 
 
 def _pattern(
@@ -213,7 +216,6 @@ def _pattern(
     stated = "question" if verdict.question else "stated"
     shown = carriers(profile)
     said = [example(shown, profile.pattern, words)]
-    said += [_ordering(profile.pattern, shown, words)] if verdict.question else []
     sloped = bool({*PARTS[2:]} & {*verdict.parts}) and not verdict.question
     said += [words("verdict.choice")] if sloped else []
     said.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))

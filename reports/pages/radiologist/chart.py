@@ -22,6 +22,7 @@ from reports.figures.phrase_rows import (
 from reports.numbers import count
 from reports.single_words import carriers
 from reports.strings import Strings
+from reports.swaps import Scale
 from reports.verdict import subjects
 
 _APART, _KEY = 20.0, 16.0
@@ -50,6 +51,15 @@ def picture_rows(
         return row.name not in first, row.name not in spoken_of, -row.n
 
     return tuple(sorted(drawn, key=later))
+
+
+def scale_of(content: RadiologistContent) -> Scale:
+    """Give the recommended phrases of the table with what they mean."""
+    if isinstance(content.overall, SuppressedCell):
+        return {}
+    table = content.overall.phrases
+    means = dict(zip(table.phrases, table.expected.tolist(), strict=True))
+    return {phrase: means[phrase] for phrase in means if phrase in content.recommended}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +151,20 @@ def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: St
     return texts
 
 
+def _uses(n: int | SuppressedCell, words: Strings) -> str:
+    if not isinstance(n, SuppressedCell):
+        return count(n)
+    few = n.of == "exams"
+    return words("radiologist.unscored_few", minimum=n.minimum) if few else state_of(n, words)
+
+
 def unscored_words(unscored: tuple[Unscored, ...], words: Strings) -> str:
     """List hedges without a meaning, each with its count or why there is none."""
     return ", ".join(
         words(
             "radiologist.unscored_phrase",
             phrase=each.phrase,
-            n=state_of(each.n, words) if isinstance(each.n, SuppressedCell) else count(each.n),
+            n=_uses(each.n, words),
         )
         for each in unscored
     )

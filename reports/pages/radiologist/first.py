@@ -17,9 +17,8 @@ from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, p
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, hours, points
 from reports.pages.radiologist.card import Card
-from reports.pages.radiologist.chart import PhraseChart, picture_rows
+from reports.pages.radiologist.chart import PhraseChart, picture_rows, scale_of
 from reports.strings import Strings
-from reports.swaps import Scale
 from reports.verdict import Said, in_words
 
 _SIDE: Final = 0.55
@@ -58,7 +57,7 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD, "H2"), after=10.0)
     else:
-        said = in_words(profile, words=words, scale=_scale(content))
+        said = in_words(profile, words=words, scale=scale_of(content))
         cards, kind = _cards(composer, content, said)
         page = _Verdict(composer, content, profile, said, cards, kind, chart)
         listed = page.lead() or bool(page.cards)
@@ -69,15 +68,6 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
     if not listed:
         _second_look(composer, content)
     return True
-
-
-def _scale(content: RadiologistContent) -> Scale:
-    """Give the recommended phrases of the table with what they mean."""
-    if isinstance(content.overall, SuppressedCell):
-        return {}
-    table = content.overall.phrases
-    means = dict(zip(table.phrases, table.expected.tolist(), strict=True))
-    return {phrase: means[phrase] for phrase in means if phrase in content.recommended}
 
 
 def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple[list[Card], Type]:

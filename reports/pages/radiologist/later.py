@@ -26,11 +26,12 @@ from reports.figures.reliability import panel_pieces, reliability
 from reports.figures.series import trend
 from reports.numbers import BLANK, count, decimal, hours, percent, percent_interval
 from reports.pages import return_sheet
-from reports.pages.radiologist.chart import PhraseChart
+from reports.pages.radiologist.chart import PhraseChart, scale_of
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
+from reports.verdict import in_words
 
-_LOW, _COMPACT, _MOST, _ALONE = 200.0, 300.0, 400.0, 460.0
+_LOW, _COMPACT, _MOST, _ALONE = 184.0, 300.0, 400.0, 460.0
 """Least height of the curve with its title; below which its note stands beside it; the most."""
 _WIDE: Final = 0.6
 """Share of the page's width that the curve's part takes."""
@@ -112,10 +113,21 @@ def _trend(page: Drawing, box: Box, content: RadiologistContent, words: Strings)
 
 
 def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return (
-        (words("radiologist.how"), how_to_read(content, words=words)),
-        (words("radiologist.not"), what_it_is_not(content, words=words)),
-    )
+    how, limits = how_to_read(content, words=words), what_it_is_not(content, words=words)
+    behind = _behind(content, words)
+    if sum(map(len, how)) <= sum(map(len, limits)):
+        how += behind
+    else:
+        limits += behind
+    return (words("radiologist.how"), how), (words("radiologist.not"), limits)
+
+
+def _behind(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
+    """Explain what page 1 says of the reader, where there is something to explain."""
+    profile = content.profile
+    if not isinstance(profile, ReaderProfile):
+        return ()
+    return in_words(profile, words=words, scale=scale_of(content)).behind
 
 
 def _whom(content: RadiologistContent, words: Strings) -> str:
@@ -299,9 +311,9 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     """One line per case, four boxes to tick."""
     columns = heads(
         words, "cases",
-        ("xray", 1.6), ("ct", 1.6), ("pathology", 2.2, "wraps"), ("phrase", 1.9, "wraps"),
-        ("ct_phrase", 1.9, "wraps"), ("interval", 0.8, "right"),
-        *((choice.replace(" ", "_"), 1.05) for choice in get_args(Answer)),
+        ("xray", 1.6), ("ct", 1.6), ("pathology", 2.4, "wraps"), ("phrase", 2.1, "wraps"),
+        ("ct_phrase", 2.1, "wraps"), ("interval", 0.8, "right"),
+        *((choice.replace(" ", "_"), 0.85) for choice in get_args(Answer)),
     )  # fmt: skip
     rows = tuple(
         Row(
