@@ -17,7 +17,7 @@ from reports.drawing.layout import Prose
 from reports.drawing.marks import Text
 from reports.drawing.style import Style
 from reports.drawing.tables import Table
-from reports.numbers import percent_limits
+from reports.numbers import count, percent_limits, points
 from reports.pages import committee
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.months import over_time
@@ -25,6 +25,7 @@ from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.sections import department, maps
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
+from reports.swaps import kept_swaps
 from reports.verdict import sides
 from tests.fixtures.reports import sample_contents as samples
 
@@ -102,6 +103,68 @@ def test_the_word_to_teach_comes_with_its_replacement_its_effect_and_its_readers
     assert list(map(int, counted.groups())) == [len(able), len(off)]
     assert len(off) >= 3
     assert not any(reader.reader in text for reader in found.readers)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "key"), [(0.90, 0.95, "less"), (1.02, 1.10, "more"), (0.97, 1.04, None)]
+)
+def test_the_headline_says_to_which_side_the_words_lie_where_chance_does_not_explain_it(
+    usual: CommitteeContent, low: float, high: float, key: str | None
+) -> None:
+    found = usual.profiles
+    assert isinstance(found, DepartmentProfile)
+    ratio = Interval((low + high) / 2, low, high)
+    moved = replace(found, large=replace(found.large, ratio=ratio))
+    content = guard_committee(replace(usual, profiles=moved))
+    assert content.judged is not None
+    shown = content.judged.large.ratio
+    numbers = {name: count(100 * getattr(shown, name)) for name in ("low", "high")}
+    for side in ("less", "more"):
+        text = WORDS(f"committee.headline_{side}", seen=count(100 * shown.value), **numbers)
+        assert (text.strip() in committee.headline(content, words=WORDS)) == (side == key)
+
+
+def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
+    usual: CommitteeContent,
+) -> None:
+    opened = guard_committee(usual)
+    found = opened.judged
+    assert found is not None
+    stand = [r for r in found.readers if r.pattern.verdict.state == "pattern"]
+    both = sum(bool(kept_swaps(reader)) for reader in stand)
+    pieces = [piece for section in over_time(opened, WORDS) for piece in section.pieces]
+    (text,) = [p.text for p in pieces if isinstance(p, Prose) and "**Advice:**" in p.text]
+    assert f"{both} of them among the {len(stand)} who stand apart" in text
+
+
+def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_reading(
+    usual: CommitteeContent,
+) -> None:
+    found = usual.profiles
+    assert isinstance(found, DepartmentProfile)
+    shared = replace(found.shared, parts=("too sure",))
+    tables, whole = usual.sensitivity, usual.department
+    assert tables is not None
+    assert not isinstance(whole, SuppressedCell)
+    slopes = iter(np.linspace(0.81, 0.87, 50))
+    moved = tuple(
+        replace(
+            table,
+            rows=tuple(
+                replace(row, slope=replace(whole.ece, value=next(slopes))) for row in table.rows
+            ),
+        )
+        for table in tables
+    )
+    judged = replace(found, shared=shared)
+    content = replace(usual, profiles=judged, sensitivity=moved)
+    last = float(next(slopes)) - 0.06 / 49
+    (text,) = [each for each in said(content) if "**Look at who gets a CT" in each]
+    assert f"between 0.81 and {last:.2f} (sensitivity tables)" in text
+    (bare,) = [
+        each for each in said(replace(content, sensitivity=())) if "**Look at who gets a CT" in each
+    ]
+    assert "sensitivity tables" not in bare
 
 
 def test_a_word_within_what_readers_usually_take_it_to_mean_is_not_taught(
@@ -191,7 +254,15 @@ def test_a_word_that_most_readers_own_pages_do_not_advise_is_taught_to_nobody(
     assert taught(apart) == []
     (text,) = [each for each in said(apart) if "**Reserve" in each]
     assert f"own pages advise another than “{swap.target}”" in text
-    assert "Expected effect: at most the " in text
+    whole = apart.department
+    assert not isinstance(whole, SuppressedCell)
+    before = 100 * abs(swap.observed - swap.expected)
+    now = 100 * whole.phrase_error.value
+    after = max(now - before * swap.n / whole.n, 0.0)
+    assert f"these statements lie {points(before / 100)} points from CT" in text
+    assert (
+        f"the department's {points(now / 100)} points would be about {points(after / 100)}." in text
+    )
 
 
 def test_an_instrument_that_nobody_measured_is_the_first_thing_to_decide(

@@ -12,7 +12,7 @@ from reports.drawing.layout import Composer, Prose, Section, compose, composed
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
-from reports.numbers import points
+from reports.numbers import count, points
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.months import over_time
@@ -131,8 +131,19 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
         high=points(gap.high),
         statements=words.several("unit.statements", statements(department)),
         chance=chance,
+        side=_side(content, words),
         told=_told(content, words),
     ).strip()
+
+
+def _side(content: CommitteeContent, words: Strings) -> str:
+    """Say to which side the hedges of all lie, where chance does not explain it."""
+    ratio = content.judged.large.ratio if content.judged else None
+    if ratio is None or not (ratio.high < 1.0 or ratio.low > 1.0):
+        return ""
+    low, seen, high = (count(100.0 * each) for each in (ratio.low, ratio.value, ratio.high))
+    key = "less" if ratio.high < 1.0 else "more"
+    return words(f"committee.headline_{key}", seen=seen, low=low, high=high)
 
 
 def _told(content: CommitteeContent, words: Strings) -> str:

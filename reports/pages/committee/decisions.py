@@ -17,6 +17,7 @@ from typing import Final
 
 import numpy as np
 
+from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import Coordinate, DepartmentProfile, Interval, Part, ReaderProfile
 from calibration.profile.shared import PARTS
@@ -42,7 +43,8 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found is not None:
         taught = _teach(found, content, words)
         what = shared_pattern(found, words)
-        common = [words("decisions.common", what=what)] if what else []
+        common = [words("decisions.common", what=what, steady=_steady(content, words))]
+        common = common if what else []
         proposed += common + taught + _contradicted(found, words)
         proposed[_MOST:] = _after(proposed[_MOST:], words)
         proposed += [] if taught else [words("decisions.none")]
@@ -73,6 +75,16 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     places = {"shift": coordinate(shared.shift, sign=True), "slope": coordinate(shared.slope)}
     by = [f"{words(f'readers.{name}')} {places[name]}" for name in coordinates_of(shared.parts)]
     return words("committee.taken_together", by=", ".join(by), what=what) if parts else ""
+
+
+def _steady(content: CommitteeContent, words: Strings) -> str:
+    """Say where the department's slope lies under other choices; nothing of fewer than two."""
+    rows = [row.slope for table in content.sensitivity or () for row in table.rows]
+    slopes = [each.value for each in rows if isinstance(each, Estimate)]
+    slopes = [each for each in slopes if each == each]
+    if len(slopes) < _LEAST_READERS:
+        return ""
+    return words("decisions.steady", low=decimal(min(slopes), 2), high=decimal(max(slopes), 2))
 
 
 def coordinate(value: Coordinate | Interval, *, sign: bool = False) -> str:
@@ -151,7 +163,12 @@ def _reserve(
         why = words("decisions.target_other", instead=swap.target)
     else:
         return []
-    return [why, words("decisions.at_most", before=points(_distances(swap)[0]))]
+    before, whole = _distances(swap)[0], content.department
+    if isinstance(whole, SuppressedCell):
+        return [why]
+    after = max(whole.phrase_error.value - before * swap.n / whole.n, 0.0)
+    shown = {"gap": points(whole.phrase_error.value), "after": points(after)}
+    return [why, words("decisions.at_most", before=points(before), **shown)]
 
 
 def _effect(swap: Suggestion, own: Sequence[bool], words: Strings) -> list[str]:

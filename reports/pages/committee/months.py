@@ -115,10 +115,12 @@ def _advised(content: CommitteeContent, words: Strings) -> str:
     found = content.judged
     if found is None:
         return ""
-    swaps = [len(kept_swaps(reader)) for reader in found.readers]
-    told = sum(n > 0 for n in swaps)
-    given = words.several("unit.swaps", sum(swaps))
-    return words("run_chart.advised", swaps=given, told=told, readers=len(swaps))
+    swaps = {reader.reader: len(kept_swaps(reader)) for reader in found.readers}
+    told = {reader for reader, n in swaps.items() if n}
+    stand = {r.reader for r in found.readers if r.pattern.verdict.state == "pattern"}
+    counts = {"told": told, "readers": swaps, "both": told & stand, "apart": stand}
+    given = words.several("unit.swaps", sum(swaps.values()))
+    return words("run_chart.advised", swaps=given, **{k: len(v) for k, v in counts.items()})
 
 
 def _returned(content: CommitteeContent, words: Strings) -> str:

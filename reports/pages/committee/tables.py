@@ -101,18 +101,19 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
     columns = heads(
         words, "scores",
         ("pathology", 2.2), ("n", 1.3, "right"), ("phrase_error", 1.0, "right"),
-        ("interval", 1.5, "right"), ("ece", 0.8, "right"), ("reference", 1.1, "right"),
-        ("brier", 1.0, "right"),
+        ("interval", 1.5, "right"), ("null_high", 1.1, "right"), ("ece", 0.8, "right"),
+        ("reference", 1.1, "right"), ("brier", 1.0, "right"),
     )  # fmt: skip
     rows = []
     for part in content.by_pathology:
         if isinstance(part.result, SuppressedCell):
             few = state_of(part.result, words)
-            rows.append(Row((part.pathology, few, *(BLANK,) * 5), quiet=True))
+            rows.append(Row((part.pathology, few, *(BLANK,) * 6), quiet=True))
             continue
         r = part.result
         error = interval(r.phrase_error.low, r.phrase_error.high)
-        cells = (part.pathology, count(r.n), decimal(r.phrase_error.value), error)
+        by_chance = decimal(r.phrase_error.null_high)
+        cells = (part.pathology, count(r.n), decimal(r.phrase_error.value), error, by_chance)
         tail = (decimal(r.ece.value), decimal(r.ece.reference_level), decimal(r.brier.value))
         rows.append(Row((*cells, *tail)))
     return Table(columns, tuple(rows), empty=words("state.none"), id="pathologies")
