@@ -80,7 +80,11 @@ def _profile(content: RadiologistContent, *, few: bool) -> ReaderProfile | Suppr
         return profile
     if few:
         return SuppressedCell(minimum)
-    alone = isinstance(content.department, SuppressedCell)
+    return _of_reader(profile, minimum, alone=isinstance(content.department, SuppressedCell))
+
+
+def _of_reader(profile: ReaderProfile, minimum: int, *, alone: bool = False) -> ReaderProfile:
+    """Round a profile and leave out what rests on too few: alike for the reader and the review."""
     profile = rounded.profile(profile)
     return replace(
         profile,
@@ -125,7 +129,8 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
     changes = None
     if found.changes is not None:
         changes = tuple(change for change in found.changes if change.reader in shown)
-    kept = (rounded.profile(reader) for reader in found.readers if reader.reader in shown)
+    minimum = content.minimum_n
+    kept = (_of_reader(reader, minimum) for reader in found.readers if reader.reader in shown)
     large = rounded.large(found.large)
     return replace(found, readers=tuple(kept), changes=changes, large=large)
 

@@ -246,3 +246,28 @@ def test_an_estimate_that_is_its_own_limit_stays_so() -> None:
     assert isinstance(shown, Estimate)
     assert (shown.value, shown.low) == (0.0, 0.0)
     assert percent_interval(shown.low, shown.high, shown.value).startswith("0–")
+
+
+def test_a_reader_and_the_review_keep_the_same_words_and_swaps_of_a_profile() -> None:
+    """A word of too few uses took part in the review's choice of swaps and not in the reader's."""
+    review = samples.committee()
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    compared = 0
+    for reader in found.readers:
+        few = tuple(replace(p, n=5.0) if i % 3 == 0 else p for i, p in enumerate(reader.phrases))
+        own = replace(reader, phrases=few)
+        theirs = guard_radiologist(replace(samples.radiologist(), profile=own)).profile
+        judged = guard_committee(replace(review, profiles=replace(found, readers=(own,)))).judged
+        assert isinstance(theirs, ReaderProfile)
+        if judged is None or not judged.readers:
+            continue
+        (ours,) = judged.readers
+        assert (ours.phrases, ours.advice, ours.habits) == (
+            theirs.phrases,
+            theirs.advice,
+            theirs.habits,
+        )
+        assert len(ours.phrases) < len(reader.phrases)
+        compared += 1
+    assert compared > 5

@@ -19,7 +19,14 @@ import numpy as np
 
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import Coordinate, DepartmentProfile, Interval, Part, ReaderProfile
+from calibration.profile import (
+    Coordinate,
+    DepartmentProfile,
+    Interval,
+    Part,
+    PhraseRate,
+    ReaderProfile,
+)
 from calibration.profile.shared import PARTS
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
@@ -29,8 +36,8 @@ from reports.numbers import decimal, interval, percent, percent_interval, points
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import kept_swaps, reaches, side_of
-from reports.verdict import sides
+from reports.swaps import Side, kept_swaps, reaches, side_of
+from reports.verdict import hedges_in_parts, sides
 
 _MOST: Final = 3
 _LEAST_READERS: Final = 2
@@ -160,7 +167,8 @@ def _reserve(
         rate, meaning = map(percent, off[swap.target])
         why = words("decisions.target_off", instead=swap.target, rate=rate, meaning=meaning)
     elif 2 * sum(own) < len(own):
-        why = words("decisions.target_other", instead=swap.target)
+        other = len(own) - sum(own)
+        why = words("decisions.target_other", instead=swap.target, told=len(own), other=other)
     else:
         return []
     before, whole = _distances(swap)[0], content.department
@@ -229,22 +237,27 @@ def _hands(
 ) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
     """Give who wrote a word often enough, and in whose hands it is off as in the department's.
 
-    It is off where the reader's page names that side and the rate's interval misses the meaning.
+    It is off where the reader's own page marks it so, and the rate's interval misses the meaning.
     """
     side = side_of(swap.observed, swap.expected)
     enough = [
-        (reader, rate)
+        reader
         for reader in found.readers
         for rate in reader.phrases
         if rate.phrase == swap.source and rate.n >= minimum
     ]
-    off = [
-        reader
-        for reader, rate in enough
-        if not reaches(rate)
-        and sides(reader).get(swap.source) == side == side_of(rate.rate.value, rate.meaning)
-    ]
-    return [reader for reader, _ in enough], off
+    return enough, [reader for reader in enough if _marks(reader, swap.source) == side]
+
+
+def _marks(reader: ReaderProfile, phrase: str) -> Side | None:
+    """Say to which side a reader's own table marks a word that is off in all findings."""
+    whole = (
+        side
+        for rate, side in hedges_in_parts(reader)
+        if isinstance(rate, PhraseRate) and rate.phrase == phrase and not rate.besides
+        if side == sides(reader).get(phrase) and not reaches(rate)
+    )
+    return next(whole, None)
 
 
 def _unusual(phrase: str, table: PhraseCalibration) -> bool:

@@ -115,7 +115,9 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
     minimum = content.minimum_n
     rows = phrase_rows(result.phrases, minimum_n=minimum)
     used = tuple(
-        replace(row, side=missed(row)) for row in rows if row.state is not RowState.NOT_USED
+        replace(row, side=missed(row) if 0.0 < row.expected < 1.0 else None)
+        for row in rows
+        if row.state is not RowState.NOT_USED
     )
     unused = ", ".join(row.phrase for row in rows if row.state is RowState.NOT_USED)
 
