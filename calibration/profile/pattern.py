@@ -6,14 +6,16 @@ With margins d (shift) and g (slope), a line lies
     too sure    slope < 1−g  too cautious  slope > 1+g
 
 A set of parts is sound of a line if each lies beyond half its margin and one beyond its own, and
-whole if no other part is clear (`ProfileSettings`). Of all sets that are sound with probability
+whole if each is worth a word (`_WORTH` of what is clear) and no other part is clear
+(`ProfileSettings`). Of all sets that are sound with probability
 `ProfileSettings.pattern_probability`, and with `own_probability` once what the instrument may have
 done is taken off, the one most probably sound and whole is stated: to say what
 isn't so is worse than to say half. Shift is printed where a word means even odds (logit 0), so that
-it means the same in every department and issue. A slope alone shifts every other place, so to say
-it of a shift as well would be to say one thing twice, and falsely where the line crosses between:
-a shift counts that lies on one side both there and at the reader's usual word, the mean of those he
-writes, and beyond its limit at either; and it is clear, hence missed if unsaid, if clear at both.
+it means the same in every department and issue; there it is clear, hence missed if unsaid, or worth
+a word. A slope alone shifts every other place, so to say it of a shift as well would be to say one
+thing twice, and falsely where the line crosses between: a shift counts only if it lies on one side
+both there and at the reader's usual word, the mean of those he writes, and is sound if beyond its
+limit at either.
 
 No pattern rests on one word in one finding that is too rare for `sparse` to see a habit in it: a
 pattern must be sound with `own_probability` without any one such that moves the line far
@@ -50,6 +52,8 @@ from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 _MOST = 64.0
 _SURELY = 0.4
 _HALF = 0.5
+# Shares of a clear shift and of a clear slope that are worth a word.
+_WORTH = (0.7, 0.5)
 _BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
 _SETS = np.array(_BOTH)  # which parts (8, 4) may be stated together
 STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _BOTH)  # the same by name
@@ -94,12 +98,13 @@ class Case:
         """Sort what holds of the line by whose it is."""
         line, d, g = self.evidence.draws, settings.shift_margin, settings.slope_margin
         rest, half = line - self.done.at(EVENLY[2]), (_HALF * d, _HALF * g, _HALF * g)
-        off = settings.clear_shift
-        clear = _beyond(line, self.usual, (off, *settings.clear_slope), least=off)
+        off = np.array([settings.clear_shift, *settings.clear_slope])
+        least = off * [_WORTH[0], _WORTH[1], _WORTH[1]]
+        clear, worth = (_beyond(line, self.usual, each, even=True) for each in (off, least))
         near, beyond = _beyond(line, self.usual, half), _beyond(line, self.usual, (d, g, g))
         stands = _beyond(rest, self.usual, half)
-        whole, alone = _judged(clear, near, beyond)
-        left = (*_judged(clear & stands, near & stands, beyond), alone)
+        whole, alone = _judged(near, beyond, clear, worth)
+        left = (*_judged(near & stands, beyond, clear & stands, worth), alone)
         own, sound = self._chosen(left, settings)
         free = replace(settings, asked_probability=0.0)
         held, every = (self._chosen(each, free)[0] for each in (left, (whole, alone, alone)))
@@ -148,7 +153,7 @@ class Case:
         for c, move in enumerate(self.moved):
             line = self.evidence.draws + move
             near, beyond = (_beyond(line, self.usual, k * limits) for k in (_HALF, 1.0))
-            found[c] = _judged(near, near, beyond)[1]
+            found[c] = _sound(near, beyond).mean(axis=0)
         return found
 
     def own(self, settings: ProfileSettings) -> Evidence:
@@ -159,25 +164,32 @@ class Case:
 
 
 def _beyond(
-    line: FloatArray, usual: float, limits: Sequence[float] | FloatArray, *, least: float = 0.0
+    line: FloatArray, usual: float, limits: Sequence[float] | FloatArray, *, even: bool = False
 ) -> BoolArray:
     """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
 
-    A shift does that is beyond its limit at even odds or at the usual word and ``least`` at both.
+    A shift does that lies on one side at even odds and at the usual word, and beyond its limit at
+    either; or at ``even`` odds.
     """
-    low, high = np.sort([line[:, 0], line[:, 0] + usual * line[:, 1]], axis=0)
     shift, sure, cautious = limits
-    slope = line[:, 1]
-    down, up = (low < -shift) & (high < -least), (high > shift) & (low > least)
+    middle, slope = line[:, 0], line[:, 1]
+    low, high = np.sort([middle, middle + usual * slope], axis=0)
+    least, most = (middle, middle) if even else (low, high)
+    down, up = (least < -shift) & (high < 0.0), (most > shift) & (low > 0.0)
     return np.stack([down, up, slope < -sure, slope > cautious], axis=1)
 
 
+def _sound(near: BoolArray, beyond: BoolArray) -> BoolArray:
+    """Say which of `_SETS` are sound of every line, shape (S, 8)."""
+    return np.asarray(~(~near @ _SETS.T) & (beyond @ _SETS.T))
+
+
 def _judged(
-    needed: BoolArray, allowed: BoolArray, beyond: BoolArray
+    near: BoolArray, beyond: BoolArray, clear: BoolArray, worth: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """P(each of `_SETS` is sound and has all that is needed), and P(it is sound)."""
-    sound = ~(~allowed @ _SETS.T) & (beyond @ _SETS.T)
-    whole = sound & ~(needed @ ~_SETS.T)
+    """P(each of `_SETS` is sound and whole), and P(it is sound)."""
+    sound = _sound(near, beyond)
+    whole = sound & ~(~worth @ _SETS.T) & ~(clear @ ~_SETS.T)
     return np.asarray(whole.mean(axis=0)), np.asarray(sound.mean(axis=0))
 
 

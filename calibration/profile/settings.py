@@ -108,9 +108,9 @@ class ProfileSettings:
 
     shift_margin: float = 0.2
     slope_margin: float = 0.15
-    pattern_probability: float = 0.87
+    pattern_probability: float = 0.82
     own_probability: float = 0.8
-    asked_probability: float = 0.95
+    asked_probability: float = 0.92
     again_probability: float = 0.95
     kept_probability: float = 0.6
     clear_shift: float = 0.5

@@ -156,7 +156,8 @@ def test_word_off_in_every_finding_that_is_much_of_what_a_reader_writes_is_in_th
     labels = frame["label"].to_numpy(copy=True)
     labels[own] = np.random.default_rng(1).random(int(own.sum())) < 0.95
     each = profile(frame.assign(label=labels), phrases=SCALE).reader("r03")
-    assert each.pattern.direction == "undercalls, too cautious"
+    # A shift of .24 at even odds is too slight to be said beside the slope.
+    assert each.pattern.direction == "too cautious"
     assert [(habit.phrase, habit.finding) for habit in each.habits] == [("likely", None)]
 
 
