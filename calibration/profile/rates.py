@@ -4,7 +4,10 @@ Of a department's phrase effect d_k the share s²/(s² + σ²) is the survey's: 
 m_k, not the reader.
 
 Over all findings the rate is Σ_f w_f p_fk, weighted by the reader's own uses w_f. Its variance is
-that of its gradient in the model's coordinates; on its log-odds it is treated as Student's t.
+that of its gradient in the model's coordinates; on its log-odds it is treated as Student's t. What
+is chosen for advice or as a habit is chosen because it lies far off, where the tails are; a word
+that is only listed has `_LISTED` times the degrees of freedom. That is a measured number, not a
+derived one.
 """
 
 from __future__ import annotations
@@ -71,6 +74,7 @@ def posterior(fitted: Fitted) -> Posterior:
 _TAIL = 0.025
 _EDGE = 1e-9
 _FAR = 40.0
+_LISTED = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,11 @@ class Rate:
     plain_variance: float
     weight: float
     degrees: float = np.inf
+
+    @property
+    def listed(self) -> Rate:
+        """The rate of a word that was not chosen because of it."""
+        return replace(self, degrees=_LISTED * self.degrees)
 
     def less(self, offset: float) -> Rate:
         """Give the rate with its log-odds lower by ``offset``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -118,7 +118,14 @@ def read_reader(
     advice = choose_swaps(reading.uses, r, choices=reading.choices, settings=settings)
     habits = () if reading.one_label else tuple(_habits(reading, r))
     own = [(each.phrase, each.finding) for each in habits if each.finding]
-    near = nearest_words(reading.uses, r, cells=own, choices=reading.choices)
+    said: tuple[Habit | Swap, ...] = (*advice, *habits)
+    chosen = {each.phrase for each in said if each.finding is None}
+    phrases = tuple(_phrases(reading, r, chosen))
+    rates = {each.phrase: each.rate for each in phrases}
+    near = tuple(
+        each if each.finding else replace(each, rate=rates[each.phrase])
+        for each in nearest_words(reading.uses, r, cells=own, choices=reading.choices)
+    )
     return ReaderProfile(
         reader=rows.readers[r],
         n=n,
@@ -129,7 +136,7 @@ def read_reader(
         absent=atoms[0],
         present=atoms[1],
         advice=() if reading.one_label else advice,
-        phrases=tuple(_phrases(reading, r)),
+        phrases=phrases,
         large=reading.large[r],
         considered=() if reading.one_label else near,
     )
@@ -184,20 +191,28 @@ def _untold(reading: Reading, r: int) -> Untold | None:
     return "one phrase" if uses.sum() > 0 and uses.max() >= _NEARLY_ALL * uses.sum() else None
 
 
-def _phrases(reading: Reading, r: int) -> list[PhraseRate]:
+def _phrases(reading: Reading, r: int, chosen: Collection[str]) -> list[PhraseRate]:
+    names = reading.choices.names
     return [
-        _phrase(reading.uses, reading.choices, r, k)
-        for k in np.flatnonzero(reading.uses.n[r].sum(axis=0) > 0).tolist()
+        _phrase(reading.uses, reading.choices, r, k, chosen=names[k] in chosen)
+        for k in np.flatnonzero(reading.uses.n[r].any(axis=0)).tolist()
     ]
 
 
 def _phrase(
-    uses: Uses, choices: Choices, r: int, k: int, besides: tuple[str, ...] = ()
+    uses: Uses,
+    choices: Choices,
+    r: int,
+    k: int,
+    besides: tuple[str, ...] = (),
+    *,
+    chosen: bool = False,
 ) -> PhraseRate:
+    rate = uses.rate(r, k, None)
     return PhraseRate(
         choices.names[k],
         *uses.seen(r, k, None),
-        rate=uses.rate(r, k, None).interval(),
+        rate=(rate if chosen else rate.listed).interval(),
         meaning=float(choices.meaning[k]),
         besides=besides,
     )
