@@ -23,7 +23,7 @@ and E90 are above 0 all the same: every distance that isn't known exactly is abo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -95,12 +95,9 @@ def _unsloped(each: Lines, curvature: FloatArray, found: Found) -> Lines:
     lever = np.stack([-centre, np.ones_like(slope)], axis=1)
     covariance = doubt[:, None, None] * np.einsum("ri,rj->rij", lever, lever)
     covariance[:, 0, 0] += sure
-    return Lines(
-        np.where(narrow[:, None], value, each.value),
-        np.where(narrow[:, None, None], covariance, each.covariance),
-        each.usual,
-        each.moved,
-    )
+    value = np.where(narrow[:, None], value, each.value)
+    covariance = np.where(narrow[:, None, None], covariance, each.covariance)
+    return replace(each, value=value, covariance=covariance)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

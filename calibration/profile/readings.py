@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import expit
@@ -33,6 +34,7 @@ from calibration.profile.sparse import FEW, Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps, nearest_words
 from calibration.profile.variances import QUIRK, Fitted
 
+_Words: TypeAlias = tuple[str, ...]
 _EVEN = 0.5
 # Share of a reader's hedges from which one phrase decides the line alone.
 _NEARLY_ALL = 0.95
@@ -119,8 +121,11 @@ def read_reader(
     habits = () if reading.one_label else tuple(_habits(reading, r))
     own = [(each.phrase, each.finding) for each in habits if each.finding]
     said: tuple[Habit | Swap, ...] = (*advice, *habits)
-    chosen = {each.phrase for each in said if each.finding is None}
-    phrases = tuple(_phrases(reading, r, chosen))
+    chosen = tuple(each.phrase for each in said if each.finding is None)
+    phrases = tuple(
+        _phrase(reading.uses, reading.choices, r, k, chosen=chosen)
+        for k in np.flatnonzero(reading.uses.n[r].any(axis=0)).tolist()
+    )
     rates = {each.phrase: each.rate for each in phrases}
     near = tuple(
         each if each.finding else replace(each, rate=rates[each.phrase])
@@ -146,7 +151,7 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
     """Add what rates words with a habit or a swap in one finding have in all the others."""
     uses, names = reading.uses, reading.choices.names
     left = uses.n.copy()
-    apart: list[dict[str, tuple[str, ...]]] = []
+    apart: list[dict[str, _Words]] = []
     for r, reader in enumerate(readers):
         likely = (habit for habit in reader.habits if habit.probability >= _EVEN)
         said: tuple[Habit | Swap, ...] = (*likely, *reader.advice)
@@ -191,28 +196,14 @@ def _untold(reading: Reading, r: int) -> Untold | None:
     return "one phrase" if uses.sum() > 0 and uses.max() >= _NEARLY_ALL * uses.sum() else None
 
 
-def _phrases(reading: Reading, r: int, chosen: Collection[str]) -> list[PhraseRate]:
-    names = reading.choices.names
-    return [
-        _phrase(reading.uses, reading.choices, r, k, chosen=names[k] in chosen)
-        for k in np.flatnonzero(reading.uses.n[r].any(axis=0)).tolist()
-    ]
-
-
 def _phrase(
-    uses: Uses,
-    choices: Choices,
-    r: int,
-    k: int,
-    besides: tuple[str, ...] = (),
-    *,
-    chosen: bool = False,
+    uses: Uses, choices: Choices, r: int, k: int, besides: _Words = (), chosen: _Words = ()
 ) -> PhraseRate:
-    rate = uses.rate(r, k, None)
+    rate, name = uses.rate(r, k, None), choices.names[k]
     return PhraseRate(
-        choices.names[k],
+        name,
         *uses.seen(r, k, None),
-        rate=(rate if chosen else rate.listed).interval(),
+        rate=(rate if name in chosen else rate.listed).interval(),
         meaning=float(choices.meaning[k]),
         besides=besides,
     )
