@@ -4,6 +4,7 @@ An individuals chart (XmR; Wheeler 1993): limits at the mean ± 2.66 times the m
 which is three standard deviations of a process whose neighbours differ by chance alone. Signals are
 those of NHS England's *Making Data Count*: a point beyond a limit; seven points in a row on one
 side of the mean; seven in a row that rise, or fall; two of three in the outer third, on one side.
+Every point of a run is a signal.
 
 ==========  ======  =======================================================
 symbol      shape   meaning
@@ -27,6 +28,8 @@ from calibration.arrays import FloatArray
 
 LEAST: Final = 10
 """Values below which limits say nothing."""
+FIRM: Final = 20
+"""Values from which on limits are no longer provisional (Making Data Count)."""
 _LIMIT: Final = 2.66
 _RUN: Final = 7
 _OUTER: Final = 2.0 / 3.0
@@ -81,9 +84,11 @@ def _signals(apart: FloatArray, half: float) -> Iterator[tuple[int, Rule, bool]]
 
 
 def _ends(holds: np.ndarray, least: int) -> Iterator[int]:
-    """Give the places at which at least so many in a row have held."""
+    """Give every place of the runs in which at least so many in a row have held."""
     run = 0
     for at, each in enumerate(holds):
         run = run + 1 if each else 0
+        if run == least:
+            yield from range(at - least + 1, at)
         if run >= least:
             yield at

@@ -16,12 +16,16 @@ from importlib import resources
 from itertools import compress, count
 from typing import Final
 
+from extraction.report import SectionReader
 from extraction.rules.lexicon import END, Node, Part, build
 from extraction.vocabulary import Vocabulary, load
 
 _WORD: Final = re.compile(r"(\w+|[^\w\s-])")
 _ASCII_WORD: Final = re.compile(r"([a-z0-9_]+|[^a-z0-9_\s-])")
 """The same in small letters where every character is one of ASCII, and faster."""
+_ABSENT: Final = "absent"
+_STOPS: Final = frozenset(".,;:!?")
+_AGREES: Final = frozenset(("agree", "agrees"))
 
 
 class CertaintyReader:
@@ -29,6 +33,7 @@ class CertaintyReader:
 
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         words = vocabulary or load()
+        self._sections = SectionReader(words)
         tree = _cues_only(build(words))
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
         self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in weighing}
@@ -53,10 +58,22 @@ class CertaintyReader:
         return pieces, words, found
 
     def phrases(self, text: str) -> set[str]:
-        """Give the phrases that cues of the text stand for; a cue of several stands for none."""
-        _, words, found = self._places(text)
-        meant = (_meant(words[at:after], self._root) for at, after in found)
-        return {phrase for phrase in meant if phrase is not None}
+        """Give the phrases that cues in what states findings stand for; one of several is none.
+
+        A cue that a denial reaches ("no line to suggest") is part of the denial, and one who agrees
+        with a report says nothing of a finding.
+        """
+        found: set[str] = set()
+        for section in self._sections.read(text):
+            _, words, places = self._places(text[section.start : section.end])
+            denied = -1  # where the last denial ends
+            for at, after in places:
+                phrase = _meant(words[at:after], self._root)
+                reached = denied >= 0 and _STOPS.isdisjoint(words[denied:at])
+                denied = after if phrase == _ABSENT or reached else -1
+                if phrase and words[at] not in _AGREES and (phrase == _ABSENT or not reached):
+                    found.add(phrase)
+        return found
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every cue, in order, without overlap."""
@@ -130,11 +147,11 @@ def certainty_spans(text: str) -> list[tuple[int, int]]:
 
 
 def phrases_in(text: str) -> set[str]:
-    """Name the shipped vocabulary's phrases whose words stand in any text, read or not.
+    """Name the shipped vocabulary's phrases whose words stand where a report states findings.
 
     Examples
     --------
-    >>> sorted(phrases_in("May represent atelectasis; no evidence of effusion."))
+    >>> sorted(phrases_in("May represent atelectasis; no line to suggest pneumothorax."))
     ['absent', 'may represent']
     """
     return _shipped().phrases(text)

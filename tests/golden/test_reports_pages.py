@@ -397,7 +397,7 @@ def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
     assert words.count("not computed in this run") == 5
 
 
-def test_words_that_a_ct_follows_most_and_least_often_stand_on_the_first_page(
+def test_words_that_a_ct_follows_more_or_less_often_than_chance_allows_are_named_early(
     review: review_content.CommitteeContent,
 ) -> None:
     written = (
@@ -406,9 +406,13 @@ def test_words_that_a_ct_follows_most_and_least_often_stand_on_the_first_page(
         review_content.Written("possibly", content.SuppressedCell(5, "readers"), float("nan")),
     )
     drawn = committee.pages(replace(review, written=written), style=STYLE)
-    first = " ".join(strings(drawn[:1]))
-    assert "Most often where the report says “likely” (21\u00a0%)" in first
+    first = " ".join(strings(drawn[:2]))
+    assert "most often where the report says “likely” (21\u00a0%)" in first
     assert "least often where it says “may represent” (8\u00a0%)" in first
+    alike = (written[0], replace(written[1], paired=0.2))
+    first = " ".join(strings(committee.pages(replace(review, written=alike), style=STYLE)[:2]))
+    assert "No hedge's X-rays had one more or less often than chance allows." in first
+    assert "most often" not in first
     later = strings(drawn)
     assert "1,202" in later  # counts are the middle of their five
     assert "not shown: fewer than 5 readers" in later

@@ -23,6 +23,12 @@ SENTENCES = [
     if line and not line.startswith("#") and line.endswith(".") and r"\n" not in line
 ]
 sentences = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6)
+# A capital behind a question mark begins a sentence, and a lone capital is a side ("R clear.").
+uncased = st.lists(
+    st.sampled_from([each for each in SENTENCES if "?" not in each and each != "R clear."]),
+    min_size=1,
+    max_size=6,
+)
 quick = settings(derandomize=True, max_examples=60, deadline=None)
 
 
@@ -49,7 +55,7 @@ def test_a_report_states_what_its_sentences_state(chosen: list[str]) -> None:
 
 
 @quick
-@given(sentences)
+@given(uncased)
 def test_capitals_change_nothing(chosen: list[str]) -> None:
     text = " ".join(chosen)
     assert pairs(text.upper()) == pairs(text)

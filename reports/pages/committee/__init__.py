@@ -15,6 +15,7 @@ from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
 from reports.numbers import count, points
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
+from reports.pages.committee.heaviest import side_of_all
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import case_mix, readers
@@ -138,11 +139,11 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
 
 def _side(content: CommitteeContent, words: Strings) -> str:
     """Say to which side the hedges of all lie, where chance does not explain it."""
-    ratio = content.judged.large.ratio if content.judged else None
-    if ratio is None or not (ratio.high < 1.0 or ratio.low > 1.0):
+    key = side_of_all(content)
+    if content.judged is None or not key:
         return ""
+    ratio = content.judged.large.ratio
     low, seen, high = (count(100.0 * each) for each in (ratio.low, ratio.value, ratio.high))
-    key = "less" if ratio.high < 1.0 else "more"
     return words(f"committee.headline_{key}", seen=seen, low=low, high=high)
 
 

@@ -1,7 +1,9 @@
 """What there is to decide, at most three things; nobody is named.
 
-In this order: measuring the instrument, where nobody has; what holds of the readers taken together;
-the one word to teach; what was missed or seen too often. The word is of the swaps that the appendix
+In this order: the words that carry what all hedges promise too much or too little; the one word to
+teach; a discouraged word that holds back many swaps; what holds of the readers taken together; what
+was missed or seen too often. Measuring the instrument, where nobody has, is no decision of one
+meeting and stands below them. The word to teach is of the swaps that the appendix
 lists as upheld on exams set aside, stands in several readers' hands where their pages say so (or
 too few wrote it often enough to be judged one by one), and lies in the department's outside the
 band of what readers take it to mean. No other word is taught with it that CT does not bear out
@@ -33,6 +35,7 @@ from reports.content import SuppressedCell
 from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
+from reports.pages.committee.heaviest import discouraged, heaviest
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
@@ -46,15 +49,19 @@ _LEAST_SHARE: Final = 0.25
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed; of readers only where they were judged together."""
-    found, proposed = content.judged, _audit(content, words)
+    found, proposed = content.judged, []
     if found is not None:
-        taught = _teach(found, content, words)
+        weighs, taught = heaviest(content, words), _teach(found, content, words)
         what = shared_pattern(found, words)
         common = [words("decisions.common", what=what, steady=_steady(content, words))]
         common = common if what else []
-        proposed += common + taught + _contradicted(found, words)
+        asked = common + discouraged(content, words) + _contradicted(found, words)
+        proposed = weighs + taught + asked
         proposed[_MOST:] = _after(proposed[_MOST:], words)
-        proposed += [] if taught else [words("decisions.none")]
+        proposed += [] if weighs or taught else [words("decisions.none")]
+    if len(content.readers) < content.minimum_readers:
+        proposed.append(words("decisions.pool", readers=content.minimum_readers))
+    proposed += _audit(content, words)
     pieces = tuple(Prose(text, BODY) for text in proposed)
     return (Section(words("decisions.title"), pieces, room=60.0),) if pieces else ()
 

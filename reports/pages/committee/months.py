@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
 
-from calibration.run_chart import LEAST
+from calibration.run_chart import FIRM, LEAST
 from reports.content import SuppressedCell
 from reports.drawing.layout import Figure, Prose, Section, statement
 from reports.drawing.marks import PHONE, Box, Drawing
@@ -35,6 +36,8 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
     figure = Figure(paint, _CHART, words("run_chart.note"), screen=2 * PHONE + GUTTER)
     said = [_shown(chart, content, words) for chart in charts]
+    if LEAST <= (n := charts[0].process.n) < FIRM:
+        said.append(words("run_chart.provisional", n=n, least=FIRM))
     if charts[0].partial:
         said.append(words("run_chart.partial", months=", ".join(charts[0].partial)))
     given = f"{_advised(content, words)} {_returned(content, words)}".strip()
@@ -94,21 +97,34 @@ def _coverage(content: CommitteeContent, words: Strings) -> str:
 
 
 def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the hedges whose X-rays were followed by a CT most and least often."""
-    known = [each for each in content.written or () if math.isfinite(each.paired)]
-    least = min(known, key=lambda each: each.paired, default=None)
-    most = max(known, key=lambda each: each.paired, default=None)
-    if least is None or most is None or percent(least.paired) == percent(most.paired):
-        return []
-    return [
-        words(
-            "run_chart.by_word",
-            most=most.phrase,
-            often=percent(most.paired),
-            least=least.phrase,
-            seldom=percent(least.paired),
-        )
+    """Name the hedges whose X-rays had a CT more or less often than others', beyond chance.
+
+    Beyond chance is where the 95 % limits of a share, divided among all hedges, leave out the share
+    of all.
+    """
+    known = [
+        (each.phrase, each.reports, each.paired)
+        for each in content.written or ()
+        if math.isfinite(each.paired) and not isinstance(each.reports, SuppressedCell)
     ]
+    if len(known) < 2:
+        return []
+    whole = sum(n * share for _, n, share in known) / sum(n for _, n, _ in known)
+    z = NormalDist().inv_cdf(1.0 - 0.025 / len(known))
+    off = [
+        (share, phrase)
+        for phrase, n, share in known
+        if abs(share - whole) > z * math.sqrt(whole * (1.0 - whole) / n)
+    ]
+    if not off:
+        return [words("run_chart.by_word_none")]
+    ends = {"most": max(off), "least": min(off)}
+    said = [
+        words(f"run_chart.by_word_{end}", phrase=phrase, share=percent(share))
+        for end, (share, phrase) in ends.items()
+        if (share > whole) == (end == "most")
+    ]
+    return [words("run_chart.by_word", share=percent(whole), said=", ".join(said))]
 
 
 def _advised(content: CommitteeContent, words: Strings) -> str:
