@@ -14,10 +14,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, singledispatch
-from html import escape
+from html import escape, unescape
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final, Literal
@@ -206,8 +207,7 @@ def _classed(body: str) -> tuple[str, str]:
 def _rule(look: str) -> str:
     """Write attributes as declarations."""
     parts = re.findall(r'([a-z-]+)="([^"]*)"', look)
-    unit = {"font-size": "px"}
-    return ";".join(f"{key}:{_COLOURS.get(v, v)}{unit.get(key, '')}" for key, v in parts)
+    return ";".join(f"{k}:{_COLOURS.get(v, v)}{'px' if k == 'font-size' else ''}" for k, v in parts)
 
 
 def policy(*, style: str, script: str) -> str:
@@ -222,16 +222,10 @@ def policy(*, style: str, script: str) -> str:
     )
 
 
-def _filled(template: str, slots: Mapping[str, str]) -> bytes:
-    """Fill a template's slots; what is filled in is not looked at again."""
-    return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], template).encode("utf-8")
-
-
 def figures(picture: Drawing, *, words: Strings, caption: str = "") -> str:
     """Give what a drawing holds, side by side where there is room, with the values as lists."""
-    inside = _Body([picture], words).render(picture.root.inside)
     below = f'<p class="note">{caption}</p>' if caption else ""
-    return f'<div class="beside">{inside}</div>{below}'
+    return f'<div class="beside">{_Body([picture], words).render(picture.root.inside)}</div>{below}'
 
 
 def _again(element: Element, frame: Box) -> str:
@@ -240,8 +234,7 @@ def _again(element: Element, frame: Box) -> str:
         return ""
     narrow = Drawing(PHONE, min(frame.height, PHONE))
     element.again(narrow, narrow.frame)
-    svg = to_svg(narrow, label=element.lead, values="none")
-    return f'<div class="narrow">{svg}</div>'
+    return f'<div class="narrow">{to_svg(narrow, label=element.lead, values="none")}</div>'
 
 
 def to_html(
@@ -285,28 +278,37 @@ def whole(template: str, slots: Mapping[str, str], *, head: Masthead, words: Str
         "banner": escape(head.banner),
         "stamp": escape(words("page.demonstration")) if head.demonstration else "",
     }
-    return _filled(asset(template), {**slots, **common})
+    slots = {**slots, **common}  # what is filled in is not looked at again
+    return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], asset(template)).encode("utf-8")
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """The marks of one element on one page."""
+class Tables:
+    """Tables, each named by the heading above it, and by its number there if not the first."""
 
-    page: Drawing
-    marks: list[Mark]
+    def __init__(self) -> None:
+        self.heading, self._made = "", Counter[str]()
+
+    def table(self, inside: str, look: str = "") -> str:
+        """Put rows into a table with a caption, for those who go from table to table by ear."""
+        self._made[self.heading] += 1
+        made = self._made[self.heading]
+        name = escape(self.heading if made == 1 else f"{self.heading} ({made})", quote=True)
+        area = f'class="scroll" role="region" aria-label="{name}" tabindex="0"'
+        caption = f'<caption><span class="unseen">{name}</span></caption>'
+        return f"<div {area}><table{look}>{caption}{inside}</table></div>"
 
 
 class _Body:
     """The elements of some pages, each with the marks it owns."""
 
     def __init__(self, pages: Sequence[Drawing], words: Strings) -> None:
-        self.words, self.root = words, pages[0].root
-        self.owned: dict[int, _Piece] = {}
+        self.words, self.root, self.tables = words, pages[0].root, Tables()
+        self.owned: dict[int, list[Mark]] = {}
         self.asked = {id(element): each for page in pages for each, element in page.fields}
         for page in pages:
             for owner, mark in zip(page.owners, page.marks, strict=True):
                 if owner is not None:
-                    self.owned.setdefault(id(owner), _Piece(page, [])).marks.append(mark)
+                    self.owned.setdefault(id(owner), []).append(mark)
 
     def render(self, parts: Sequence[Element]) -> str:
         """Give some elements of the body."""
@@ -317,6 +319,8 @@ class _Body:
 
     def _element(self, element: Element) -> str:
         role = element.role
+        if role in ("H1", "H2", "H3"):
+            self.tables.heading = unescape(re.sub("<[^>]*>", "", self._text(element)))
         inside = "".join(self._element(part) for part in element.inside)
         if role == "Figure":
             return self._picture(element)
@@ -335,25 +339,22 @@ class _Body:
 
     def _table(self, element: Element) -> str:
         head, *body = (self._element(row) for row in element.inside)
-        rows = f"<thead>{head}</thead><tbody>{''.join(body)}</tbody>"
-        return f'<div class="scroll" tabindex="0"><table>{rows}</table></div>'
+        return self.tables.table(f"<thead>{head}</thead><tbody>{''.join(body)}</tbody>")
 
     def _picture(self, element: Element) -> str:
-        piece, box = self.owned.get(id(element)), element.box
-        if piece is None or box is None:
+        marks, box = self.owned.get(id(element)), element.box
+        if marks is None or box is None:
             return ""
-        drawing = Drawing(box.width, box.height, piece.marks)
+        drawing = Drawing(box.width, box.height, marks)
         svg = to_svg(drawing, label=element.lead or element.alt, at=(box.x, box.y))
         narrow = _again(element, box)
         values = "".join(f"<li>{escape(value)}</li>" for value in element.values)
-        summary = escape(self.words("html.values"))
-        more = f"<details><summary>{summary}</summary><ul>{values}</ul></details>" * bool(values)
+        more = f"<details><summary>{self.words('html.values')}</summary><ul>{values}</ul></details>"
         broad = ' class="broad"' if narrow else ""
-        return f"<figure><div{broad}>{svg}</div>{narrow}{more}</figure>"
+        return f"<figure><div{broad}>{svg}</div>{narrow}{more * bool(values)}</figure>"
 
     def _texts(self, element: Element) -> list[Text]:
-        piece = self.owned.get(id(element))
-        return [mark for mark in piece.marks if isinstance(mark, Text)] if piece else []
+        return [mark for mark in self.owned.get(id(element), ()) if isinstance(mark, Text)]
 
     def _kind(self, element: Element) -> str:
         texts = self._texts(element)
@@ -372,7 +373,7 @@ class _Body:
             part = escape(text.string)
             said += f"<strong>{part}</strong>" if mixed and text.font == "Bold" else part
             said += "" if after is None or adjoins(text, after) else " "
-        return re.sub(r"\s+", " ", said).strip()
+        return re.sub(r"[ \t\n]+", " ", said).strip()
 
 
 def _asks(element: Element) -> bool:
@@ -393,8 +394,7 @@ def _joined(parts: Sequence[Element], heads: Callable[[Element], tuple[str, ...]
     for part in parts:
         last = joined[-1] if joined else None
         if last and last.role == part.role == "Table" and heads(last) == heads(part):
-            both = Element("Table", inside=[*last.inside, *part.inside[1:]])
-            joined[-1] = both
+            joined[-1] = Element("Table", inside=[*last.inside, *part.inside[1:]])
         else:
             joined.append(part)
     return joined

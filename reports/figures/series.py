@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -136,8 +137,7 @@ def _apart(heights: Sequence[float], bottom: float) -> list[float]:
 def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) -> None:
     """Draw the months, the mean, the limits, the target; signals are large and named."""
     title = words(f"run_chart.{chart.key}")
-    mean = printed(chart, chart.process.mean, words)
-    with drawing.figure(words("alt.run_chart", title=title, mean=mean, n=chart.process.n), frame):
+    with drawing.figure(_spoken(chart, title, words), frame):
         put(drawing, (frame.x, frame.y + 8.0), title, NOTE.bold)
         plot = frame.cut(left=30.0, right=64.0, top=22.0, bottom=14.0)
         process = chart.process
@@ -159,6 +159,18 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
             _level(drawing, Box(plot.x, y(value), plot.width, place - y(value)), name, label)
         step = plot.width / max(len(chart.months), 1)
         _points(drawing, chart, Box(plot.x, plot.bottom, step, 0.0), y, words)
+
+
+def _spoken(chart: RunChart, title: str, words: Strings) -> str:
+    """Say what is seen at a glance: mean, limits, and where a signal was met."""
+    process, shown = chart.process, partial(printed, chart, words=words)
+    said = words("alt.run_chart", title=title, mean=shown(process.mean), n=process.n)
+    if not np.isfinite(process.low):
+        return f"{said} {words('alt.run_no_limits')}"
+    met = [f"{chart.months[s.at]} ({words(f'run_chart.rule.{s.rule}')})" for s in process.signals]
+    signals = words("alt.run_signals", signals="; ".join(met)) if met else words("alt.run_steady")
+    limits = words("alt.run_limits", low=shown(max(process.low, 0.0)), high=shown(process.high))
+    return f"{said} {limits} {signals}"
 
 
 def printed(chart: RunChart, value: float, words: Strings) -> str:

@@ -70,6 +70,36 @@ def test_a_table_cut_at_a_page_end_is_one_table_with_all_its_rows(feedback: str)
     assert len(rows) == 8 * len(CONTENT.cases)
 
 
+def test_each_table_says_what_it_is_and_each_row_whose(feedback: str, review: str) -> None:
+    for page, least in ((feedback, 3), (review, 15)):
+        areas = re.findall(r'<div class="scroll"([^>]*)><table[^>]*>(.*?)</table>', page, re.DOTALL)
+        assert len(areas) == page.count("<table") >= least
+        names = [re.search(r'role="region" aria-label="([^"]+)" tabindex="0"', a) for a, _ in areas]
+        assert None not in names
+        assert len({name[1] for name in names if name}) == len(areas)
+        for name, (_, inside) in zip(names, areas, strict=True):
+            assert name is not None
+            caption = re.match(r"<caption><span class=\"unseen\">(.+?)</span></caption>", inside)
+            assert caption is not None
+            assert caption[1] == name[1]
+            rows = re.findall(r"<tr[^>]*>(.*?)</tr>", inside.partition("<tbody>")[2], re.DOTALL)
+            bare = [row for row in rows if not row.startswith('<th scope="row"')]
+            assert [row for row in bare if 'class="state"' not in row] == []
+
+
+def test_a_run_chart_says_its_limits_and_signals(review: str) -> None:
+    said = re.findall(r'aria-label="(Distance of words[^"]*|Hedges that are recomm[^"]*)"', review)
+    assert len(said) == 2
+    assert re.search(r"Limits 3\.7\D+ to 8\.1\D+\. Signals: .*2026-09 \(a month beyond", said[0])
+    assert re.search(r"Limits 35\s% to 44\s%\. No signal\.", said[1])
+
+
+def test_a_number_keeps_to_its_unit(feedback: str) -> None:
+    said = re.sub(r"<style>.*?</style>|<svg.*?</svg>", "", feedback, flags=re.DOTALL)
+    assert re.search(r"\d\N{NO-BREAK SPACE}%", said)
+    assert not re.search(r"\d %", said)
+
+
 def test_only_the_files_own_style_and_script_are_allowed(feedback: str, review: str) -> None:
     for page in (feedback, review):
         assert "unsafe-inline" not in page
@@ -140,7 +170,16 @@ _ASK = """
     return Array.from(svg.querySelectorAll("text"),
       (text) => scale * parseFloat(getComputedStyle(text).fontSize));
   }).flat().filter((size) => size > 0);
-  parent.postMessage(JSON.stringify({ told: told, wide: wide, ran: found.passes.length,
+  const controls = Array.from(document.querySelectorAll("a, button, select, input, summary"),
+    (each) => each.getBoundingClientRect()).filter((box) => box.width > 0 && box.left > -99);
+  const slid = Array.from(document.querySelectorAll(".wide"), (area) => {
+    const row = area.querySelector("tbody th"), before = row?.getBoundingClientRect().left;
+    area.scrollLeft = 999;
+    return area.scrollLeft > 0 ? row?.getBoundingClientRect().left - before : 99;
+  });
+  parent.postMessage(JSON.stringify({ slid: slid,
+    touch: Math.min(...controls.flatMap((box) => [box.width, box.height])), told: told,
+    wide: wide, ran: found.passes.length,
     smallest: Math.min(...letters), letters: letters.length }), "*");
 }));</script>
 """
@@ -182,6 +221,9 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_the_screen(
     assert not told["wide"]
     assert told["letters"] > 50
     assert told["smallest"] >= 11.0
+    assert told["touch"] >= 24.0
+    assert len(told["slid"]) > (1 if width == 360 else -1)
+    assert all(abs(each) < 1.0 for each in told["slid"] if each is not None)
 
 
 _SORT = """

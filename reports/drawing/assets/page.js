@@ -34,6 +34,11 @@ document.querySelectorAll("table").forEach((table) => {
     });
   });
 });
+// Show that a table goes on to the right: its first column stays, with a shadow.
+const areas = document.querySelectorAll(".scroll");
+const measure = () => areas.forEach((area) => area.classList.toggle("wide", area.scrollWidth > area.clientWidth + 1));
+addEventListener("resize", measure);
+measure();
 // Show rows and values that hold what is looked for. A line that names no finding (phrase, month) at
 // all is of every one; head rows and pictures stay.
 const filter = document.querySelector(".filter");

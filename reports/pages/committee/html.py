@@ -18,7 +18,7 @@ from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, fo
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import CAPTION, Style, check, in_language
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
-from reports.drawing.web import figures, to_svg, whole
+from reports.drawing.web import Tables, figures, to_svg, whole
 from reports.pages import committee
 from reports.pages.committee import headline, reading
 from reports.review_content import CommitteeContent
@@ -36,7 +36,8 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
     words, head = style.strings, content.masthead
     parts = committee.sections(content, words=words)
     width = style.body.width
-    body = "\n".join(_section(s, i, width, words) for i, s in enumerate(parts))
+    tables = Tables()
+    body = "\n".join(_section(s, i, (width, words, tables)) for i, s in enumerate(parts))
     links = "".join(
         f'<li><a href="#s{i}">{escape(s.title)}</a></li>'
         for i, s in enumerate(parts)
@@ -104,20 +105,26 @@ def _rich(text: str) -> str:
     return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", escape(text))
 
 
-def _section(section: Section, index: int, width: float, words: Strings) -> str:
+_Around = tuple[float, Strings, Tables]
+"""What pieces are made with: the PDF's width, its words, and the names of tables so far."""
+
+
+def _section(section: Section, index: int, around: _Around) -> str:
     level = 2 + section.level
     note = f'<p class="note">{_rich(section.note)}</p>' if section.note else ""
-    pieces = "\n".join(_piece(piece, section, width, words) for piece in section.pieces)
+    around[2].heading = section.title
+    pieces = "\n".join(_piece(piece, section, around) for piece in section.pieces)
     title = escape(section.title)
     return f'<section id="s{index}"><h{level}>{title}</h{level}>{note}{pieces}</section>'
 
 
-def _piece(piece: Piece, section: Section, width: float, words: Strings) -> str:
+def _piece(piece: Piece, section: Section, around: _Around) -> str:
+    width, words, tables = around
     if isinstance(piece, Subheading):
-        level = 3 + section.level
+        level, tables.heading = 3 + section.level, piece.title
         return f"<h{level}>{escape(piece.title)}</h{level}>"
     if isinstance(piece, Table):
-        return _table(piece)
+        return _table(piece, tables)
     if isinstance(piece, Figure):
         return _figure(piece, width, words)
     return _prose(piece)
@@ -136,7 +143,7 @@ def _figure(piece: Figure, width: float, words: Strings) -> str:
     return figures(drawing, words=words, caption=_rich(piece.caption))
 
 
-def _table(table: Table) -> str:
+def _table(table: Table, tables: Tables) -> str:
     by_code = table.id in _BY_CODE
     head = "".join(
         _header(column, sorts=not by_code or j == 0) for j, column in enumerate(table.columns)
@@ -147,8 +154,8 @@ def _table(table: Table) -> str:
             f'<tr><td colspan="{len(table.columns)}" class="state">{escape(table.empty)}</td></tr>'
         )
     inside = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
-    look = f'data-id="{table.id}" class="{_columns(table.columns)}"'
-    return f'<div class="scroll" tabindex="0"><table {look}>{inside}</table></div>'
+    look = f' data-id="{table.id}" class="{_columns(table.columns)}"'
+    return tables.table(inside, look)
 
 
 def _columns(columns: tuple[Column, ...]) -> str:
@@ -174,7 +181,7 @@ def _row(row: Row) -> str:
             cells.append(f'<td class="span" data-value="{cell.value:.6g}">{picture}</td>')
         else:
             text = escape(cell) if isinstance(cell, str) else ""
-            cells.append(f"<td>{text}</td>")
+            cells.append(f"<td>{text}</td>" if cells else f'<th scope="row">{text}</th>')
     names = [name for name, on in (("strong", row.strong), ("quiet", row.quiet)) if on]
     mark = f' class="{" ".join(names)}"' if names else ""
     return f"<tr{mark}>{''.join(cells)}</tr>"
