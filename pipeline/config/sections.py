@@ -260,7 +260,7 @@ class Phrases(Section):
 
     builtin: str | None = "diagnostic-certainty-scale"
     table: str | None = None
-    borrow: Mapping[str, str] = Field(default_factory=lambda: {"concerning for": "worrisome for"})
+    borrow: Mapping[str, str] = Field(default_factory=lambda: {"concerning for": "suspicious for"})
     discouraged: tuple[str, ...] = (
         "maybe", "probably", "possibly", "question of", "suggestive of", "suspicious for",
         "worrisome for", "concerning for",

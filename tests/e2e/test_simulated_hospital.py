@@ -95,6 +95,26 @@ def test_the_review_counts_a_reader_as_the_readers_own_page_does(demo: Demo) -> 
         assert f"{n} statements about a finding" in words_of(own), reader
 
 
+def test_the_review_counts_cards_and_marks_as_the_delivered_pages_hold_them(demo: Demo) -> None:
+    def text(path: Path) -> str:
+        return "\n".join(sheet.extract_text() for sheet in pypdf.PdfReader(path).pages)
+
+    own = {folder.name: text(folder / "feedback.pdf") for folder in demo.delivery().glob("R-*")}
+    review = text(demo.delivery() / "committee" / "review.pdf")
+    cards = {reader: each.count("I agree") for reader, each in own.items()}
+    advised = re.search(r"(\d+) swaps, to (\d+) of (\d+) readers", review)
+    assert advised is not None
+    given = sum(map(bool, cards.values()))
+    assert [*map(int, advised.groups())] == [sum(cards.values()), given, len(own)]
+    (word, hands), *_ = re.findall(
+        r"(?:Reserve|in place of) “([^”]+)”.*?too (?:high|low) in the\s+hands of (\d+)",
+        review,
+        re.S,
+    )
+    marks = [len(re.findall(rf"(?:less|more) *\n{word} *\n", each)) for each in own.values()]
+    assert sum(marks) == int(hands)
+
+
 def test_every_count_of_the_review_is_one_in_its_pdf_and_html(demo: Demo) -> None:
     folder = demo.delivery() / "committee"
     page = (folder / "review.html").read_text(encoding="utf-8")

@@ -10,6 +10,7 @@ from scipy.stats import chi2
 from calibration.regression import logistic_calibration
 from calibration.survey import builtin
 from calibration.tally import tally
+from pipeline.config.sections import Phrases
 from pipeline.simulate import EXAM_COLUMNS, TABLES, Simulation, simulate
 from pipeline.simulate.lexicon import hospital, wording
 
@@ -76,6 +77,13 @@ def test_labels_match_the_declared_probabilities(sim: Simulation) -> None:
     assert len(groups) > 100
     assert chi2.sf(statistic, len(groups)) > 0.001
     assert statistic > 0.6 * len(groups)
+
+
+def test_words_that_borrow_a_meaning_borrow_the_one_that_simulated_readers_act_by() -> None:
+    lent = hospital()["unsurveyed"]
+    shipped = Phrases().borrow
+    assert shipped
+    assert {word: lent[word] for word in shipped} == shipped
 
 
 def test_every_reader_s_slope_is_recovered_from_the_labels(sim: Simulation) -> None:
