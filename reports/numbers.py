@@ -35,7 +35,8 @@ def written(language: str) -> Iterator[None]:
         _LANGUAGE.reset(token)
 
 
-def _marked(text: str) -> str:
+def marked(text: str) -> str:
+    """Put the points and commas of an English number as the language does."""
     return text.translate(_COMMAS) if _LANGUAGE.get() == "de" else text
 
 
@@ -45,7 +46,7 @@ def count(value: float) -> str:
     >>> count(12345)
     '12,345'
     """
-    return _marked(f"{round(value):,}")
+    return marked(f"{round(value):,}")
 
 
 def _whole(share: float) -> str:
@@ -104,7 +105,7 @@ def points(value: float) -> str:
         return BLANK
     size = abs(100 * value)
     sign = "−" if value < 0 else ""
-    return _marked(f"{sign}{size:.1f}" if size < 9.95 else f"{sign}{size:.0f}")
+    return marked(f"{sign}{size:.1f}" if size < 9.95 else f"{sign}{size:.0f}")
 
 
 def hours(value: float) -> str:
@@ -113,7 +114,7 @@ def hours(value: float) -> str:
     >>> hours(12.0), hours(1.5)
     ('12', '1.5')
     """
-    return _marked(f"{value:g}")
+    return marked(f"{value:g}")
 
 
 def decimal(value: float, places: int = 3) -> str:
@@ -125,7 +126,7 @@ def decimal(value: float, places: int = 3) -> str:
     if math.isnan(value):
         return BLANK
     text = f"{value:.{places}f}"
-    return _marked(text.replace("-", "−") if float(text) else text.lstrip("-"))
+    return marked(text.replace("-", "−") if float(text) else text.lstrip("-"))
 
 
 def signed(value: float, places: int = 3) -> str:

@@ -60,7 +60,6 @@ class Issue:
 
     config: Configuration
     period: Period
-    demonstration: bool = False
     logo: bytes | None = None
 
 
@@ -81,7 +80,7 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         next_issue=settings.next_issue or words("page.next_issue"),
         logo=issue.logo,
         language=_LANGUAGES[settings.language],
-        demonstration=issue.demonstration,
+        demonstration=settings.demonstration,
     )
 
 

@@ -240,11 +240,9 @@ def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:
 
 def _share(words: Strings, what: str, part: int, whole: int, limit: float) -> Gate:
     name, note = words(f"gate.{what}"), words(f"gate.note.{what}")
-    required = words("gate.at_most", limit=f"{decimal(100 * limit, 1)}%")
+    required = words("gate.at_most", limit=decimal(100 * limit, 1))
     if whole == 0:
         return Gate(name, None, required, words("gate.nothing"), note)
     share = part / whole
-    found = words(
-        "gate.share", share=f"{decimal(100 * share, 2)}%", part=count(part), whole=count(whole)
-    )
+    found = words("gate.share", share=decimal(100 * share, 2), part=count(part), whole=count(whole))
     return Gate(name, share <= limit, required, found, note)

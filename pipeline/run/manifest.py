@@ -31,6 +31,7 @@ from pipeline.tables.pairing import Sifted
 from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
+from reports.numbers import count, written
 from reports.pages import run_report
 from reports.pages.run_report import RunCounts, RunReportContent, RunStage
 from reports.strings import Strings
@@ -109,7 +110,7 @@ class Manifest:
             failed_reports=gathered.failed,
             removed=gathered.removed,
             extraction=reading(site.engine),
-            shown=shown(site, gathered.accounting(), run=run),
+            shown=shown(site, run=run),
             outcome=ending.outcome,
             gates=ending.gates,
             seconds={entry.stage: entry.seconds for entry in ending.stages},
@@ -142,10 +143,11 @@ def run_id(site: Site, gathered: Gathered) -> str:
     return digest_of(shards, digests, list(gathered.returned.items()))
 
 
-def shown(site: Site, a: Accounting, *, run: str = "") -> tuple[tuple[str, str], ...]:
+def shown(site: Site, *, run: str = "") -> tuple[tuple[str, str], ...]:
     """Give the entries that a page shows; those that are delivered do not name the run.
 
-    A run is named after its code too: with its name, every change of code would deliver anew.
+    A run is named after its code too: with its name, every change of code would deliver anew. Exact
+    counts are the run report's: from those of two issues one could tell what one patient added.
     """
     words = Strings.load(language=site.config.reports.language)
     entries = {
@@ -154,11 +156,6 @@ def shown(site: Site, a: Accounting, *, run: str = "") -> tuple[tuple[str, str],
         "configuration": site.config.digest,
         "engine": f"{site.engine.name} {site.engine.version}",
         "phrases": site.phrases.name,
-        "rows": f"{a.rows_in:,}",
-        "exams": f"{a.exams_cleaned:,}",
-        "pairs": f"{a.pairs:,}",
-        "reports": f"{a.reports_read:,}",
-        "observations": f"{a.observations:,}",
         "seed": str(site.config.calibration.seed),
     }
     return tuple((words(f"manifest.row.{what}"), entry) for what, entry in entries.items())
@@ -167,39 +164,34 @@ def shown(site: Site, a: Accounting, *, run: str = "") -> tuple[tuple[str, str],
 def draw_report(site: Site, manifest: Manifest, last: LastRun, delivered: Delivered | None) -> None:
     """Draw the report of a run that came as far as its gates."""
     started = datetime.fromisoformat(str(last.started_at))
-    months = manifest.months or ("no month yet",)
+    style = style_for(site.config.reports.page, language=site.config.reports.language)
+    months = manifest.months or ("–",)
     about = content.Issue(site.config, Period(months[-1], months))
     filled = RunReportContent(
-        masthead=content.masthead(about, "Operations"),
+        masthead=content.masthead(about, style.strings("page.operations")),
         outcome=manifest.outcome,
         started=f"{started:%Y-%m-%d %H:%M} UTC",
         seconds=(datetime.now(tz=UTC) - started).total_seconds(),
         counts=_counts(manifest, delivered),
         flow=content.flow_steps(manifest.flow),
         gates=manifest.gates,
-        stages=tuple(_stage(entry) for entry in last.stages),
+        stages=tuple(_stage(entry, style.strings) for entry in last.stages),
         manifest=manifest.shown,
     )
-    page = run_report.build(
-        filled, style=style_for(site.config.reports.page, language=site.config.reports.language)
-    )
     path = site.workspace.root / "runs" / manifest.run / "report.pdf"
-    site.workspace.write_bytes(path, page)
+    site.workspace.write_bytes(path, run_report.build(filled, style=style))
 
 
 def draw_refusal(
     site: Site, run: str, gates: tuple[Gate, ...], shown: tuple[tuple[str, str], ...]
 ) -> str:
     """Draw the page that says why nothing was delivered; returns the file's path."""
-    never = Period("not issued", ("not issued",))
-    about = content.Issue(site.config, never, logo=site.logo)
+    about = content.Issue(site.config, Period("–", ("–",)), logo=site.logo)
     masthead = content.masthead(about, content.COMMITTEE)
     filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
-    page = run_report.refusal(
-        filled, style=style_for(site.config.reports.page, language=site.config.reports.language)
-    )
+    style = style_for(site.config.reports.page, language=site.config.reports.language)
     path = site.workspace.root / "runs" / run / "gates.pdf"
-    site.workspace.write_bytes(path, page)
+    site.workspace.write_bytes(path, run_report.refusal(filled, style=style))
     return str(path)
 
 
@@ -224,8 +216,9 @@ def _counts(manifest: Manifest, delivered: Delivered | None) -> RunCounts:
     )
 
 
-def _stage(entry: StageEntry) -> RunStage:
-    counted = ", ".join(f"{n:,} {name}" for name, n in entry.counts.items())
+def _stage(entry: StageEntry, words: Strings) -> RunStage:
+    with written(words.language):
+        counted = ", ".join(f"{count(n)} {words.name(name)}" for name, n in entry.counts.items())
     return RunStage(entry.stage, entry.seconds, entry.peak_mib, entry.items, entry.made, counted)
 
 

@@ -177,7 +177,7 @@ class Run:
         publish_stages(name, self.books.entries())
         publish_gates(name, self.gates)
         if failed:
-            page = draw_refusal(self.site, name, self.gates, shown(self.site, a, run=name))
+            page = draw_refusal(self.site, name, self.gates, shown(self.site, run=name))
             self._close(gathered, None, "refused")
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
             msg = (
@@ -189,7 +189,7 @@ class Run:
             flow=gathered.flow,
             pairs=tuple(block.key for block in gathered.paired),
             gates=self.gates,
-            manifest=shown(self.site, a),
+            manifest=shown(self.site),
             counts=gathered.shown(self.site.config.reports.language),
         )
 

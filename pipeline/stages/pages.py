@@ -292,8 +292,7 @@ def _evidence(site: Site, item: Leaf) -> Evidence:
 
 
 def _about(site: Site, issue: Issue) -> content.Issue:
-    demonstration = site.config.reports.demonstration
-    return content.Issue(site.config, issue.period, demonstration=demonstration, logo=site.logo)
+    return content.Issue(site.config, issue.period, logo=site.logo)
 
 
 def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | SuppressedCell:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from reports.content import FlowStep, Gate, GateFailureContent, Instrument, Masthead
-from reports.drawing.layout import Composer, Figure, Prose, note, statement
+from reports.drawing.layout import Composer, Figure, Prose, composed, note, statement
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, LEAD, Style, in_language
 from reports.drawing.tables import Column, Row, Span, Table, heads
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.numbers import BLANK, count, decimal, percent, percent_interval
-from reports.strings import Strings
+from reports.strings import Strings, translated
 
 
 def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
@@ -194,11 +195,13 @@ def build(content: RunReportContent, *, style: Style) -> bytes:
 @in_language
 def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
     """Lay out the outcome, what to look at, the gates, the time, the flow and the versions."""
-    words = style.strings
-    composer = Composer(style, content.masthead)
-    subtitle = words(
-        "run_report.subtitle", started=content.started, seconds=f"{content.seconds:,.0f}"
-    )
+    return composed(partial(_lay_out, content=content), style=style, masthead=content.masthead)
+
+
+def _lay_out(composer: Composer, content: RunReportContent) -> None:
+    words = composer.style.strings
+    named = translated(content, words, keep=(Masthead, RunStage))
+    subtitle = words("run_report.subtitle", started=content.started, seconds=count(content.seconds))
     composer.title(words("run_report.title"), subtitle)
     composer.add(Prose(_outcome(content, words), LEAD), after=10.0)
     composer.heading(words("run_report.warnings"), room=60.0)
@@ -213,9 +216,8 @@ def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
     composer.flow(_times(content.stages, words), after=4.0)
     composer.add(note(words("run_report.stages_note")))
     composer.heading(words("run_report.rows"), room=80.0)
-    composer.flow(_rows(content, words))
-    if content.flow:
-        steps = content.flow
+    composer.flow(_rows(named, words))
+    if steps := named.flow:
         figure = Figure(
             lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps)
         )
@@ -223,7 +225,6 @@ def pages(content: RunReportContent, *, style: Style) -> list[Drawing]:
         composer.add(figure)
     composer.heading(words("committee.manifest"), room=80.0)
     composer.flow(manifest_table(content.manifest, words=words))
-    return composer.finish()
 
 
 def _times(stages: Sequence[RunStage], words: Strings) -> Table:

@@ -217,7 +217,7 @@ def test_gate_on_disagreement_is_a_model_s_alone() -> None:
     assert failing(apart) == []
     (failed,) = [c for c in check(apart, asked) if c.passed is not True]
     assert failed.name == "statements and sentences over which model and vocabulary part"
-    assert failed.found == "21.00% (21 of 100)"
+    assert failed.found == "21.00\u00a0% (21 of 100)"
 
 
 def test_gate_with_nothing_to_count_is_no_pass() -> None:
@@ -231,8 +231,8 @@ def test_gates_of_a_german_page_are_in_german_numbers() -> None:
     large = accounting(rows_in=10_000, rows_kept=9_800, rows_quarantined=200, exams_cleaned=9_798)
     said = [part for c in check(large, asked) for part in (c.required, c.found)]
     assert "= 10.000" in said
-    assert "0,00% (0 von 9.800)" in said
-    assert not any("10,000" in each or "0.00%" in each for each in said)
+    assert "0,00\u00a0% (0 von 9.800)" in said
+    assert not any("10,000" in each or "0.00\u00a0" in each for each in said)
 
 
 @cache

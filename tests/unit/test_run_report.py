@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -10,10 +11,12 @@ from typing import Final
 import pypdf
 import pytest
 
-from pipeline.run.gates import Accounting
+from pipeline.formats.validation import REASONS
+from pipeline.pages.content import Issue, masthead
 from pipeline.run.manifest import shown
 from pipeline.site.site import Site
-from reports.content import Gate, Masthead
+from pipeline.tables.results import Period
+from reports.content import FlowStep, Gate, Masthead
 from reports.drawing.style import style_for
 from reports.pages.run_report import RunCounts, RunReportContent, RunStage, build
 
@@ -39,7 +42,11 @@ RUN: Final = RunReportContent(
 
 
 def words(content: RunReportContent) -> str:
-    pdf = pypdf.PdfReader(io.BytesIO(build(content, style=style_for("A4"))))
+    return in_language(content, "en")
+
+
+def in_language(content: RunReportContent, language: str) -> str:
+    pdf = pypdf.PdfReader(io.BytesIO(build(content, style=style_for("A4", language=language))))
     return " ".join(" ".join(page.extract_text().split()) for page in pdf.pages)
 
 
@@ -53,6 +60,32 @@ def words(content: RunReportContent) -> str:
 )
 def test_outcome_is_said_in_its_counts(outcome: str, said: str) -> None:
     assert said in words(replace(RUN, outcome=outcome))  # type: ignore[arg-type]
+
+
+def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
+    lost = (("the X-ray's phrase has no surveyed meaning", 12_808),)
+    aside = tuple((reason, 1_000 + n) for n, reason in enumerate(REASONS))
+    counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost)
+    flow = (FlowStep("report versions read", 7_849), FlowStep("chest X-rays", 4_040))
+    run = replace(RUN, counts=counts, flow=flow, seconds=1_234.0, gates=(), manifest=(), stages=())
+    said = in_language(run, "de")
+    assert "107.849" in said
+    assert "1.234 s" in said
+    assert "gelesene Befundversionen 7.849" in said
+    assert "ausgelassen: Ausdruck des Röntgenbefunds ohne erfragte Bedeutung 12.808" in said
+    assert not re.search(r"\d,\d{3}|\d\.\d{1,2}(?!\d)", said)
+    assert [reason for reason in REASONS if reason.replace("_", " ") in said] == []
+
+
+def test_a_demonstration_says_so_in_the_report_of_its_run(tmp_path: Path) -> None:
+    (tmp_path / "radcal.toml").write_text(
+        '[input]\npaths = ["exams.csv"]\n[reports]\ndemonstration = true\nlanguage = "de"\n'
+    )
+    config = Site.open(str(tmp_path / "radcal.toml")).config
+    head = masthead(Issue(config, Period("2026-09", ("2026-09",))), "Betrieb")
+    said = in_language(replace(RUN, masthead=head), "de")
+    assert "VORFÜHRUNG" in said
+    assert f"Konfiguration {config.digest}" in said
 
 
 def test_run_without_trouble_has_nothing_to_look_at() -> None:
@@ -88,9 +121,8 @@ def test_gate_that_did_not_pass_is_named_whether_it_failed_or_was_not_checked() 
 def test_what_is_delivered_does_not_name_its_run_and_the_report_does(tmp_path: Path) -> None:
     (tmp_path / "radcal.toml").write_text('[input]\npaths = ["exams.csv"]\n')
     site = Site.open(str(tmp_path / "radcal.toml"))
-    counts = Accounting(9, 9, 0, 9, 0, 9, 0, 30, 0, 4, 20, {}, 0, 0)
     name = "5b1e77d0c2"
-    delivered = shown(site, counts)
+    delivered = shown(site)
     assert name not in {entry for _, entry in delivered}
-    assert shown(site, counts, run=name)[1:] == delivered
-    assert shown(site, counts, run=name)[0][1] == name
+    assert shown(site, run=name)[1:] == delivered
+    assert shown(site, run=name)[0][1] == name

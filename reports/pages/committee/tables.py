@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Column, Row, Span, Table, heads
-from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
+from reports.numbers import (
+    BLANK,
+    count,
+    decimal,
+    interval,
+    marked,
+    percent,
+    percent_interval,
+    signed,
+)
 from reports.review_content import (
     CommitteeContent,
     FrontierPoint,
@@ -273,7 +282,7 @@ def frontier_table(points: Sequence[FrontierPoint], *, words: Strings) -> Table:
     columns = heads(words, "maps", ("setting", 2.0), ("x", 1.4, "right"), ("y", 1.4, "right"))
     ordered = sorted(points, key=lambda point: point.words_changed)
     rows = tuple(
-        Row((p.label, percent(p.words_changed), decimal(p.ece_after)), strong=p.chosen)
+        Row((marked(p.label), percent(p.words_changed), decimal(p.ece_after)), strong=p.chosen)
         for p in ordered
     )
     return Table(columns, rows, id="frontier")
