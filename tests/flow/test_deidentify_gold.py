@@ -202,6 +202,23 @@ def test_reports_that_nothing_was_learned_from_keep_what_was_measured(
     assert result.kept_harmed == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "names", "everything", "needless"),
+    [("ah", 0.98, 0.97, 0.9), ("ai", 0.94, 0.97, 0.65)],
+)
+def test_short_sets_that_nothing_was_learned_from_keep_what_was_measured(
+    name: str, names: float, everything: float, needless: float
+) -> None:
+    result = audit(blind(name))
+    assert result.withheld == {}
+    assert result.recall["NAME"].value >= names
+    assert result.recall["ALL"].value >= everything
+    assert result.recall["ID"].value == 1.0
+    assert result.untouched["ALL"].value <= 0.02
+    assert result.superfluous.count / result.reports <= needless
+    assert result.phrases_harmed == 0
+
+
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
     for report in own_gold(50, 3):
         for span in report.spans:
