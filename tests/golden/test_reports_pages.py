@@ -123,7 +123,7 @@ def test_a_demonstration_is_stamped_on_every_page() -> None:
     ("language", "title", "sentence"),
     [
         ("en", "What to try", "No swap for “"),
-        ("de", "Was Sie versuchen können", "Kein Tausch für „"),
+        ("de", "Was Sie versuchen können", "Keine Ersetzung für „"),
     ],
 )
 def test_a_page_without_a_swap_says_why_under_what_to_try(

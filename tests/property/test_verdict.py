@@ -491,7 +491,7 @@ UNSURE = {
 }
 HEAVIER = {
     "en": r"No swap for “([^”]+)”(?: yet)?: CT shows it",
-    "de": r"[Kk]ein Tausch für „([^“]+)“: das CT zeigt es",
+    "de": r"[Kk]eine Ersetzung für „([^“]+)“: das CT zeigt es",
 }
 
 
@@ -506,7 +506,7 @@ def _holds_more(word: str, said: Said, profile: ReaderProfile) -> None:
         assert own.n * (own.rate.value - own.meaning) ** 2 > least
 
 
-FEW = {"en": "No swap yet: for none of your words", "de": "Noch kein Tausch: bei keinem Ihrer"}
+FEW = {"en": "No swap yet: for none of your words", "de": "Noch keine Ersetzung: bei keinem Ihrer"}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

@@ -141,6 +141,20 @@ def test_every_name_that_results_carry_has_a_german_one() -> None:
     assert [name for name in names if words.name(name) == name and name.title() not in known] == []
 
 
+def test_a_german_word_means_one_thing() -> None:
+    """A `Befund` is a report and no finding, nobody a `Befunder`: what radiologists say."""
+    said = Strings.load(language="de").sentences
+    other = r"Befunder|Tausch|Etikett|[Zz]urückgehalten|unterschrieb|Wendung|Leitplanke|Karte\b"
+    assert [key for key, text in said.items() if re.search(other, text)] == []
+    reports = r"Röntgenbefund|CT-Befund|Befundversion|freigegebenen? Befund|freigegebener Befund"
+    reports += (
+        r"|Versionen eines Befunds|(Befunde?|Befunden) (gelesen|ohne Widerspruch|konnte|, umg)"
+    )
+    reports += r"|ausgezeichneten Befunden"
+    left = {key for key, text in said.items() if "Befund" in re.sub(reports, "", text)}
+    assert left == set()
+
+
 def test_a_name_with_a_number_in_it_is_said_in_german() -> None:
     words = Strings.load(language="de")
     mix = translated(("CT within 6 h", "First draft (no other author named)", "likely"), words)
