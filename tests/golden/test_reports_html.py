@@ -199,7 +199,7 @@ def test_a_browser_sorts_by_number_and_keeps_too_few_last(page: bytes, tmp_path:
     assert down[0][1] == f"{numbers[-1]:,}"
 
 
-def test_a_browser_shows_the_rows_and_values_of_the_finding_phrase_and_month_chosen(
+def test_a_browser_shows_the_rows_of_the_finding_and_phrase_chosen_and_says_what_has_none(
     page: bytes, tmp_path: Path
 ) -> None:
     choose = """
@@ -211,17 +211,29 @@ def test_a_browser_shows_the_rows_and_values_of_the_finding_phrase_and_month_cho
           cells.forEach((c) => { r.insertCell().textContent = c; }); };
         const pick = (k, value) => { choices[k].value = value;
           choices[k].dispatchEvent(new Event('change')); };
-        pick(0, 'pneumothorax'); pick(1, 'likely'); pick(2, '2026-03');
+        pick(0, 'pneumothorax'); pick(1, 'likely');
         row(...shown('table[data-id=pathologies] tbody tr').map((r) => r.cells[0].textContent));
         row(...shown('table[data-id=terms] tbody tr').map((r) => r.cells[0].textContent));
         row(shown('table[data-id=readers] tbody tr').length);
-        row(shown('details li').filter((li) => /2026-0[124-9]/.test(li.textContent)).length);
-        row(shown('details li').filter((li) => li.textContent.includes('2026-03')).length);
+        row(...choices.map((choice) => choice.options.length));
+        const whole = (id) =>
+          document.querySelector(`table[data-id=${id}]`).parentNode.dataset.whole;
+        row(...['pathologies', 'terms', 'manifest'].map((id) => whole(id) ?? ''));
+        pick(0, ''); pick(1, '');
+        row(all('[data-whole]').length - 1, ...Array.from(choices[1].options, (o) => o.value));
         document.body.append(told);
     """
     found = _in_chromium(page, choose, tmp_path).tables["told"]
     assert found[0] == ["pneumothorax"]
     assert found[1] == ["likely"]
     assert int(found[2][0]) > 5
-    assert found[3] == ["0"]
-    assert int(found[4][0]) > 0
+    assert len(found[3]) == 2
+    assert found[4] == [
+        "Not split by: Phrase.",
+        "Not split by: Finding.",
+        "Not split by: Finding, Phrase.",
+    ]
+    assert found[5][0] == "0"
+    said = found[5][2:]
+    assert said.index("present") < said.index("likely") < said.index("unlikely") < len(said) - 1
+    assert said[-1] == "absent"

@@ -39,8 +39,8 @@ const areas = document.querySelectorAll(".scroll");
 const measure = () => areas.forEach((area) => area.classList.toggle("wide", area.scrollWidth > area.clientWidth + 1));
 addEventListener("resize", measure);
 measure();
-// Show rows and values that hold what is looked for. A line that names no finding (phrase, month) at
-// all is of every one; head rows and pictures stay.
+// Show rows and values that hold what is looked for. A line that names no finding (phrase) at all is
+// of every one, and what holds none but such lines says so; head rows and pictures stay.
 const filter = document.querySelector(".filter");
 if (filter !== null) {
   const field = filter.querySelector("input"), told = filter.querySelector("output");
@@ -52,11 +52,18 @@ if (filter !== null) {
       names: known.map((names) => parts.filter((part) => names.has(part))) };
   });
   const rows = lines.filter((each) => each.row);
+  const blocks = Array.from(document.querySelectorAll(".scroll, .beside"), (block) => ({ block: block,
+    split: known.map((_, k) => lines.some((each) => each.names[k].length > 0 && block.contains(each.line))) }));
   const show = () => {
     const wanted = field.value.trim().toLowerCase();
     lines.forEach((each) => {
       const fits = choices.every((choice, k) => choice.value === "" || each.names[k].length === 0 || each.names[k].includes(choice.value));
       each.line.hidden = !fits || (each.row && !each.text.includes(wanted));
+    });
+    blocks.forEach((each) => {
+      const unsplit = choices.filter((choice, k) => choice.value !== "" && !each.split[k]);
+      const what = unsplit.map((choice) => choice.parentNode.firstChild.textContent.trim()).join(", ");
+      if (what) each.block.dataset.whole = filter.dataset.whole.replace("{what}", what); else delete each.block.dataset.whole;
     });
     const left = rows.filter((each) => !each.line.hidden).length;
     const all = wanted === "" && choices.every((choice) => choice.value === "");

@@ -12,6 +12,8 @@ import base64
 import re
 from html import escape
 
+import numpy as np
+
 from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, footer
@@ -48,6 +50,7 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         "choices": _choices(content, words),
         "filter": escape(words("html.filter")),
         "rows": escape(words("html.rows"), quote=True),
+        "whole": escape(words("html.whole"), quote=True),
         "subtitle": escape(
             words("committee.subtitle", recipient=head.recipient, period=head.period)
         ),
@@ -68,17 +71,17 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
 
 
 def _choices(content: CommitteeContent, words: Strings) -> str:
-    """Offer the findings, phrases, sites and months to choose rows and values by."""
+    """Offer the findings, and the phrases from most to least certain, to choose rows by.
+
+    Hardly anything is split by site or month: a choice that nothing answers is not offered.
+    """
     if len(content.readers) < content.minimum_readers:
         return ""
     department = content.department
-    phrases = () if isinstance(department, SuppressedCell) else department.phrases.phrases
-    mix = content.case_mix.rows if content.case_mix else ()
+    table = None if isinstance(department, SuppressedCell) else department.phrases
     offered = {
         "finding": [words.name(part.pathology) for part in content.by_pathology],
-        "phrase": list(phrases),
-        "site": [row.level for row in mix if row.factor == "Site"],
-        "period": [month for chart in (content.run_charts or ())[:1] for month in chart.months],
+        "phrase": [table.phrases[k] for k in np.argsort(-table.expected)] if table else [],
     }
     everything = f'<option value="">{escape(words("html.all"))}</option>'
     return "".join(
