@@ -19,6 +19,7 @@ from reports.content import Case, Exclusion, FlowStep
 from reports.drawing.marks import Drawing, Text
 from reports.drawing.style import style_for
 from reports.pages import committee, radiologist, run_report
+from reports.pages.committee import html
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings, translated
 from tests.fixtures.reports import sample_contents as samples
@@ -189,6 +190,13 @@ def test_no_decimal_of_a_german_page_is_written_with_a_point() -> None:
         drawn += radiologist.pages(filled, style=style)
     marks = (m for page in drawn for m in page.marks if isinstance(m, Text))
     texts = {mark.string.replace("rules 1.0", "rules") for mark in marks}
+    page = html.build(samples.committee(), style=style).decode()
+    texts |= set(
+        re.findall(r">([^<>]+)<", re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.S))
+    )
+    texts = {text.replace("rules 1.0", "rules") for text in texts}
     pointed = re.compile(r"(?<![\w.])\d+\.(?!\d{3}(?!\d))\d+(?![\w.])")
     assert sorted(text for text in texts if pointed.search(text)) == []
+    grouped = re.compile(r"(?<![\w.,])[1-9]\d{1,2},\d{3}(?!\d)")  # "1,144" is a ratio
+    assert sorted(text for text in texts if grouped.search(text)) == []
     assert any(re.search(r"\d,\d", text) for text in texts)
