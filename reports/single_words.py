@@ -33,7 +33,7 @@ _LEAST_USES: Final = 20
 _MANY_USES: Final = 40
 # Difference of rate and meaning beyond which it is.
 _CLEAR: Final = 0.1
-_EVEN, _SURE = 0.5, 0.9
+_TENTH, _EVEN, _SURE = 0.1, 0.5, 0.9
 # Single words of a kind that help at once; chance of being nearer from which a swap is advised.
 _MOST: Final = 3
 _ADVISED: Final = ProfileSettings().swap_probability
@@ -195,20 +195,31 @@ def weightier(
 
 
 def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
-    """Say what holds back the word that lies nearest, or that no recommended one is nearer."""
+    """Say what holds back the word that lies nearest, or that no recommended one is nearer.
+
+    The word named is one on the side that CT shows. Where the printed figures speak for it and
+    its chance does not, another reading holds it back (the department's use of words, what it
+    shares with CT), and the page says so instead of a chance that contradicts the figures.
+    """
     rate, key = word.rate, (word.phrase, word.finding)
     near = next((s for s in profile.considered if (s.phrase, s.finding) == key), None)
     away = {other: abs(scale[other] - rate.value) for other in scale if other != word.phrase}
-    nearest = min(away, key=away.__getitem__, default="")
+    up = rate.value > word.meaning
+    beside = {other: away[other] for other in away if (scale[other] > word.meaning) == up}
+    nearest = min(beside or away, key=away.__getitem__, default="")
     shown = {
         "phrase": word.phrase,
         "where": _where(word, words),
         "rate": about(rate.value, words),
     }
     if near and near.probability < _ADVISED:
-        chance = {"chance": _tenths(near.probability), "needed": _tenths(_ADVISED)}
+        least = near.probability < _TENTH
+        chance = words("verdict.stay.least") if least else _tenths(near.probability)
         other = {"word": near.instead, "other": percent(near.instead_meaning)}
-        return words("verdict.stay.unsure", **shown, **other, **chance)
+        needed = _tenths(_ADVISED)
+        plainly = abs(near.instead_meaning - rate.value) < abs(word.meaning - rate.value)
+        which = "otherwise" if plainly and near.probability < _EVEN else "unsure"
+        return words(f"verdict.stay.{which}", **shown, **other, chance=chance, needed=needed)
     if not nearest:
         return words("verdict.stay.plain")
     other = {"word": nearest, "other": percent(scale[nearest])}

@@ -21,6 +21,8 @@ _PAD: Final = 3.0
 _STRETCH: Final = 9.0
 """Points by which a row grows when everything is set twice as wide."""
 _GAP: Final = 8.0
+CLOSE: Final = 4.0
+"""White space between the columns of a list of cases, whose rows stay on one line."""
 _SPAN: Final = 50.0
 """Least width of a drawn interval."""
 _MOST_LINES: Final = 12
@@ -105,6 +107,8 @@ class Table:
     """Column widths in points, once a page break has made them common to all parts."""
     pad: float = _PAD
     """White space of each row, in points."""
+    gap: float = _GAP
+    """White space between columns, in points."""
 
     def scaled(self, spread: float) -> Table:
         """Set the rows closer or wider."""
@@ -117,7 +121,7 @@ class Table:
         """
         if self.fixed:
             return self.fixed
-        free = width - _GAP * (len(self.columns) - 1)
+        free = width - self.gap * (len(self.columns) - 1)
         needs = [self._need(j) for j in range(len(self.columns))]
         over = sum(needs) - free
         if over > 0:
@@ -225,7 +229,7 @@ class Table:
             top = box.y + height - _PAD - tall
             with drawing.tag("TH", scope="Column"):
                 _header_cell(drawing, Box(x, top, width, tall), column, kind)
-            x += width + _GAP
+            x += width + self.gap
         y = box.y + height
         drawing.add(Line(box.x, y, box.right, y, palette.ink, 0.6))
         return y
@@ -245,7 +249,7 @@ class Table:
                     _tick_box(drawing, slot, cell)
                 else:
                     _text(drawing, slot, cell, column, row, f"{self.id}.{i}.{j}")
-            x += width + _GAP
+            x += width + self.gap
 
 
 def _longest(title: str) -> float:

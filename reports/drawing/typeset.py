@@ -15,6 +15,7 @@ from reports.drawing.style import Type, register_fonts
 _ASCENT: Final = 0.76
 _SMALLEST: Final = 7.0
 """Points of the smallest type on any page."""
+_STEP: Final = 5.0
 _ELLIPSIS: Final = "…"
 
 
@@ -136,6 +137,19 @@ def wrap(text: str, kind: Type, width: float) -> list[str]:
             "".join(("" if w.glued or i == 0 else " ") + w.string for i, w in enumerate(line))
         )
     return joined
+
+
+def balanced(text: str, kind: Type, width: float) -> float:
+    """Narrow a width as far as the text needs no more lines: its last one is no single word.
+
+    >>> from reports.drawing.style import BODY
+    >>> wrap("a b c d e f g h i j k l", BODY, balanced("a b c d e f g h i j k l", BODY, 65.0))
+    ['a b c d e f', 'g h i j k l']
+    """
+    lines = len(wrap(text, kind, width))
+    while len(wrap(text, kind, width - _STEP)) == lines and width > 2 * _STEP:
+        width -= _STEP
+    return width
 
 
 def paragraph_height(text: str, kind: Type, width: float) -> float:

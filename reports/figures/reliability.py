@@ -28,6 +28,9 @@ from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
 _TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
+_HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
+_NARROW: Final = 130.0
+"""Width below which five values under the axis would touch."""
 _ENDS: Final = Ticks((0.0, 1.0), percent)
 _DOTS: Final = (1.2, 1.8)
 
@@ -47,7 +50,8 @@ def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words:
         curve_marks(drawing, curve, x, y, words=words)
         strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
         _density(drawing, strip, curve)
-        x_axis(drawing, strip, x, _TICKS, title=words("reliability.x"), grid=False)
+        ticks = _HALVES if strip.width < _NARROW else _TICKS
+        x_axis(drawing, strip, x, ticks, title=words("reliability.x"), grid=False)
         put(drawing, (strip.x + 3.0, strip.y + 8.0), words("reliability.use"), NOTE.muted)
 
 

@@ -603,12 +603,30 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
     )
     assert stay(samples.around(0.57)) == (
         "No swap for “probably”: CT shows it about 57 % of the time, and no recommended word lies "
-        "nearer to that; the nearest, “may represent”, says 44 %."
+        "nearer to that; the next, “may represent”, says 44 %."
     )
     assert "nearer to “may represent” (44 %); but that swap does not pass every check yet." in stay(
         samples.around(0.3)
     )
+    assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
+        "By what readers take the words as, “may represent” (44 %) is nearer; by how the whole "
+        "department comes out, the chance of that is less than 1 in 10, and we advise from 9 in 10."
+    )
     assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
+
+
+def test_the_word_named_beside_one_without_a_swap_lies_where_ct_points() -> None:
+    """Of "unlikely" (9 %) that comes true 18 % of the time it is not "very unlikely" (3 %)."""
+    drawn = next(p for p in DRAWN if p.pattern.direction == "undercalls")
+    verdict = replace(drawn.pattern.verdict, question=False)
+    word = replace(drawn.phrases[0], phrase="unlikely", n=60.0, meaning=0.094,
+                   rate=samples.around(0.18))  # fmt: skip
+    bare = replace(
+        drawn, pattern=replace(drawn.pattern, verdict=verdict), phrases=(word,), habits=(),
+        advice=(), considered=(),
+    )  # fmt: skip
+    said = in_words(bare, words=WORDS, scale={**SCALE, "very unlikely": 0.03}).stay
+    assert said.endswith("the next, “may represent”, says 44\u00a0%.")
 
 
 def test_a_slope_comes_with_the_caveat_of_who_gets_a_ct_and_a_shift_alone_without() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -146,6 +146,25 @@ def tiny(pages: list[Drawing]) -> list[str]:
     return [text.string for text in texts if text.size < 7.0]
 
 
+def wrapped_cases(pages: list[Drawing]) -> list[str]:
+    """Give the cells of the lists of cases that stand on more than one line."""
+    start = ("look.", "cases.")
+    ids = [(i, m.id) for i, p in enumerate(pages) for m in p.marks if m.id.startswith(start)]
+    return sorted({name for page, name in ids if ids.count((page, name)) > 1})
+
+
+def touching(pages: list[Drawing]) -> list[str]:
+    """Give the values of axes and other middled lines that leave less than a blank between them."""
+    found = []
+    for page in pages:
+        labels = [m for m in page.marks if isinstance(m, Text) and m.anchor == "middle"]
+        for one, other in pairwise(sorted(labels, key=lambda m: (m.y, m.x))):
+            near = text_box(other).x - text_box(one).right < 1.0
+            if near and one.y == other.y:
+                found.append(f"{one.string}|{other.string}")
+    return found
+
+
 def _bold(page: Drawing) -> list[str]:
     """Give the phrases whose lines in the picture are bold."""
     lines = [m for m in page.marks if isinstance(m, Line) and m.id.startswith("ladder.")]
@@ -166,6 +185,7 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         assert faults(drawn) == [], seed
         assert empty(drawn) == [], seed
         assert tiny(drawn) == [], seed
+        assert touching(drawn[:2]) == [], seed
         assert _reach(drawn[0]) >= 0.75, seed
         assert _reach(drawn[1]) >= 0.55, seed
         assert LONG[:20] in str(filled.overall.phrases.phrases) or clipped(drawn) == [], seed
@@ -173,6 +193,9 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         profile = guard_radiologist(filled).profile
         said = in_words(profile, words=style.strings)
         marked = set(_ids(drawn, "side."))
+        none = style.strings("phrase_chart.none").partition("; ")[2].partition(".")[0]
+        texts = " ".join(m.string for p in drawn[:2] for m in p.marks if isinstance(m, Text))
+        assert (none in texts) == (not marked), seed
         shown = " ".join(
             [said.first, said.lead, *said.also, *(each.title for each in said.actions[:1])]
         )
@@ -194,6 +217,22 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
     assert actions > 20
     assert nothing > 0
     assert listed > 0
+
+
+def test_a_case_stands_on_one_line_however_wide_its_code_and_words() -> None:
+    some = samples.radiologist()
+    assert some.cases
+    wide = replace(
+        some.cases[0],
+        xray_code="S-WWQ2BNMEF47E",
+        ct_code="S-5M4YWG6WWCA4",
+        pathology="vascular congestion",
+        phrase="highly suggestive of",
+        ct_phrase="compatible with",
+    )
+    filled = replace(some, cases=(wide,) * 12)
+    for paper in ("A4", "Letter"):
+        assert wrapped_cases(radiologist.pages(filled, style=style_for(paper))) == []
 
 
 def _all_marked(profile: ReaderProfile) -> tuple[tuple[object, str], ...]:

@@ -45,7 +45,10 @@ class Card:
 
     @property
     def _beside(self) -> float:
-        return _NAMED if self.action.swap.finding else _CASES
+        if not self.action.swap.finding:
+            return _CASES
+        titles = [width_of(title, NOTE.bold) + 0.1 for title, _ in self._groups()]
+        return min(max(_NAMED, *titles), _CASES)
 
     @property
     def _room(self) -> float:

@@ -82,7 +82,8 @@ class PhraseChart:
     def _note(self) -> str:
         marked = any(row.phrase in self.content.discouraged for row in self.rows)
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""
-        return self.words("phrase_chart.note") + dagger
+        off = any(row.side for row in self.rows)
+        return self.words(f"phrase_chart.{'note' if off else 'none'}") + dagger
 
     def height(self, width: float, *, roomy: bool = False) -> float:
         """Room that it needs, or would like to have."""

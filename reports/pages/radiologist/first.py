@@ -12,8 +12,8 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Line
 from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
-from reports.drawing.tables import Row, Table, heads
-from reports.drawing.typeset import fit, heading, paragraph, paragraph_height, put
+from reports.drawing.tables import CLOSE, Row, Table, heads
+from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, hours, points
 from reports.pages.radiologist.card import Card
@@ -124,7 +124,7 @@ class _Verdict:
         box = composer.claim(max(tall, picture))
         composer.page.bookmarks.append(Bookmark(said.first, 0, box.y))
         with composer.page.tag(composer.level(0)):
-            frame = Box(box.x, box.y, width, 0.0)
+            frame = Box(box.x, box.y, balanced(said.first, LEAD.bold, width), 0.0)
             y = paragraph(composer.page, frame, said.first, LEAD.bold, id="headline") + 4.0
         for text in texts:
             y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, self.kind) + 4.0
@@ -222,7 +222,7 @@ def _own_cases(
                  words.name(case.ct_phrase)))
             for case in _of_both(found, most)
         )  # fmt: skip
-        table = Table(columns, tuple(rows), id="look")
+        table = Table(columns, tuple(rows), id="look", gap=CLOSE)
         if table.height(room.width) <= room.height:
             return table
     return None

@@ -19,7 +19,7 @@ from reports.content import (
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose
 from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
-from reports.drawing.tables import Row, Table, TickBox, heads
+from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import FINE, PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
@@ -329,7 +329,7 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
         )
         for number, case in enumerate(cases)
     )
-    return Table(columns, rows, id="cases")
+    return Table(columns, rows, id="cases", gap=CLOSE)
 
 
 def _boxes(case: Case, number: int, words: Strings) -> Iterator[TickBox]:
