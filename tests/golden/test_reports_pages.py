@@ -328,6 +328,26 @@ def test_an_unused_phrase_is_named_as_not_used_and_never_as_0_per_cent(
     assert [list(cells.values())[1:4] for cells in unused] == [["not used", "–", "–"]]
 
 
+def test_hedges_without_a_meaning_are_named_with_their_counts_and_why() -> None:
+    hedges = (content.Unscored("versus", 320), content.Unscored("cannot exclude", 487))
+    pages = radiologist.pages(replace(samples.radiologist(), unscored=hedges), style=STYLE)
+    said = " ".join(strings(pages[:2]))
+    assert "not scored, because no survey says what readers take it to mean:" in said
+    assert "“versus” (322)" in said
+    assert "“cannot exclude” (487)" in said
+
+
+def test_core_pages_of_a_reader_need_no_statistician() -> None:
+    jargon = re.compile(
+        r"resampl|bootstrap|square.root|\bnats?\b|posterior|\blogit|shrunk|simultaneous|quantile",
+        re.IGNORECASE,
+    )
+    assert jargon.search("resampled data, in nats")
+    for seed in range(20):
+        for page in radiologist.pages(samples.simulated(seed), style=STYLE)[:2]:
+            assert [s for s in strings([page]) if jargon.search(s)] == [], seed
+
+
 def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
     with_line = radiologist.pages(samples.radiologist(), style=STYLE)
     without = radiologist.pages(samples.radiologist(department=False), style=STYLE)
