@@ -230,9 +230,12 @@ def test_a_case_stands_on_one_line_however_wide_its_code_and_words() -> None:
         phrase="highly suggestive of",
         ct_phrase="compatible with",
     )
-    filled = replace(some, cases=(wide,) * 12)
+    most = tuple(replace(wide, ct_code=f"S-5M4YWG6WWC{i:02d}") for i in range(12))
+    nobody = replace(some, cases=most, action_cases=(), profile=samples.simulated(24).profile)
     for paper in ("A4", "Letter"):
-        assert wrapped_cases(radiologist.pages(filled, style=style_for(paper))) == []
+        drawn = radiologist.pages(nobody, style=style_for(paper))
+        assert _ids(drawn, "look.")
+        assert wrapped_cases(drawn) == []
 
 
 def _all_marked(profile: ReaderProfile) -> tuple[tuple[object, str], ...]:
