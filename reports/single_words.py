@@ -214,12 +214,12 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
     }
     if near and near.probability < _ADVISED:
         least = near.probability < _TENTH
-        chance = words("verdict.stay.least") if least else _tenths(near.probability)
+        tenths = words("verdict.stay.least") if least else _tenths(near.probability)
+        chance = {"chance": tenths, "needed": _tenths(_ADVISED)}
         other = {"word": near.instead, "other": percent(near.instead_meaning)}
-        needed = _tenths(_ADVISED)
         plainly = abs(near.instead_meaning - rate.value) < abs(word.meaning - rate.value)
         which = "otherwise" if plainly and near.probability < _EVEN else "unsure"
-        return words(f"verdict.stay.{which}", **shown, **other, chance=chance, needed=needed)
+        return words(f"verdict.stay.{which}", **shown, **other, **chance)
     if not nearest:
         return words("verdict.stay.plain")
     other = {"word": nearest, "other": percent(scale[nearest])}
