@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
 from reports.content import FlowStep
 from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import FIGURE, palette
-from reports.drawing.typeset import fit, put, width_of
+from reports.drawing.typeset import fit, put, width_of, wrap
 from reports.numbers import count
 from reports.strings import Strings
 
 _BOX: Final = 24.0
 _LINE: Final = 11.0
 _GAP: Final = 14.0
+_NARROW: Final = 60.0
+"""What a phone's width keeps from a reason: the branch, and the number with its margin."""
 
 
-def _between(step: FlowStep) -> float:
+def _between(step: FlowStep, room: float) -> float:
     """Room before a step for its exclusions."""
-    return max(_GAP, len(step.excluded) * _LINE + 10.0)
+    lines = sum(len(wrap(each.reason, FIGURE, room)) for each in step.excluded)
+    return max(_GAP, lines * _LINE + 10.0)
 
 
-def exam_flow_height(steps: Sequence[FlowStep]) -> float:
-    """Height of the whole diagram."""
-    return sum(_between(step) for step in steps[1:]) + len(steps) * _BOX + 2.0
+def exam_flow_height(steps: Sequence[FlowStep], room: float = math.inf) -> float:
+    """Height of the whole diagram; a reason takes more lines where it has so little room."""
+    return sum(_between(step, room) for step in steps[1:]) + len(steps) * _BOX + 2.0
 
 
 @reflows
@@ -39,13 +43,15 @@ def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep], words:
         end=count(last.count),
     )
     with drawing.figure(said, frame):
+        room = frame.width - _NARROW if frame.narrow else math.inf
+        high = exam_flow_height(steps, room)
         if frame.narrow:
-            frame = drawing.resized(frame, exam_flow_height(steps))
+            frame = drawing.resized(frame, high)
         left = frame if frame.narrow else Box(frame.x, frame.y, 0.46 * frame.width, frame.height)
-        y, tall = frame.y, _BOX - (exam_flow_height(steps) - frame.height) / max(len(steps), 1)
+        y, tall = frame.y, _BOX - (high - frame.height) / max(len(steps), 1)
         for i, step in enumerate(steps):
             if i:
-                y = _exclusions(drawing, frame, left, step, y)
+                y = _exclusions(drawing, (frame, left), step, y, room=room)
             _step(drawing, Box(left.x, y, left.width, tall), step)
             y += tall
 
@@ -60,23 +66,26 @@ def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
     put(drawing, at, number, FIGURE.bold, anchor="end", id=f"flow.{step.name}")
 
 
-def _exclusions(drawing: Drawing, frame: Box, left: Box, step: FlowStep, y: float) -> float:
+def _exclusions(
+    drawing: Drawing, boxes: tuple[Box, Box], step: FlowStep, y: float, *, room: float
+) -> float:
     """Draw the arrow down, with a branch to each reason; return the y of the next box."""
+    frame, left = boxes
     x = left.x + (6.0 if frame.narrow else left.width / 2)
-    end = y + _between(step)
+    end = y + _between(step, room)
     drawing.add(Line(x, y, x, end - 3.0, palette.muted, 0.8))
     head = ((x - 3.0, end - 5.0), (x + 3.0, end - 5.0), (x, end))
     drawing.add(Polygon(head, fill=palette.muted))
     text_x, right = (x if frame.narrow else left.right) + 18.0, frame.right
-    for i, exclusion in enumerate(step.excluded):
-        line = y + 5.0 + (i + 0.5) * _LINE
+    line = y + 5.0 + 0.5 * _LINE
+    for exclusion in step.excluded:
         hint = f"{exclusion.reason}: {count(exclusion.count)}"
         drawing.add(Line(x, line, text_x - 5.0, line, palette.rule, 0.6, hint=hint))
         number = count(exclusion.count)
-        reason, kind = fit(
-            exclusion.reason, FIGURE, right - text_x - width_of(number, FIGURE) - 6.0
-        )
-        put(drawing, (text_x, line + 2.6), reason, kind.muted)
-        name = f"excluded.{exclusion.reason}"
+        name, free = f"excluded.{exclusion.reason}", right - text_x - width_of(number, FIGURE) - 6.0
         put(drawing, (right, line + 2.6), number, FIGURE.muted, anchor="end", id=name)
+        for part in wrap(exclusion.reason, FIGURE, room):
+            reason, kind = fit(part, FIGURE, free)
+            put(drawing, (text_x, line + 2.6), reason, kind.muted)
+            line += _LINE
     return end

@@ -16,8 +16,9 @@ from pipeline.pages.cases import EASY, HARD
 from pipeline.tables import pairing
 from pipeline.tables.observations import SILENT
 from reports.content import Case, Exclusion, FlowStep
-from reports.drawing.marks import Drawing, Text
+from reports.drawing.marks import PHONE, Drawing, Text
 from reports.drawing.style import style_for
+from reports.figures.run import exam_flow
 from reports.pages import committee, radiologist, run_report
 from reports.pages.committee import html
 from reports.pages.return_sheet import Answer
@@ -140,6 +141,20 @@ def test_every_name_that_results_carry_has_a_german_one() -> None:
     assert len(names) > 40
     known = {"Aspiration", "Pneumothorax"}
     assert [name for name in names if words.name(name) == name and name.title() not in known] == []
+
+
+def test_a_reason_is_not_cut_on_a_phone() -> None:
+    names = [part for step in pairing._STEPS for part in step]
+    words = Strings.load(language="de")
+    steps = tuple(
+        FlowStep("x", 9, (Exclusion(words.name(name), 1_234), Exclusion("kurz", 1)))
+        for name in names
+    )
+    phone = Drawing(PHONE, PHONE)
+    exam_flow(phone, phone.frame, steps=steps, words=words)
+    said = " ".join(mark.string for mark in phone.marks if isinstance(mark, Text))
+    assert "…" not in said
+    assert words.name("younger than the age limit, or age unknown").rsplit(" ", 1)[1] in said
 
 
 def test_a_german_word_means_one_thing() -> None:
