@@ -94,14 +94,8 @@ class Share:
 
     def to_dict(self, name: str) -> dict[str, float | int | None]:
         """Give the entries of a JSON summary; NaN as null."""
-        low, high = self.interval
-        return {
-            "n": self.n,
-            name: self.count,
-            "share": None if not self.n else self.value,
-            "low": None if not self.n else low,
-            "high": None if not self.n else high,
-        }
+        measured = zip(("share", "low", "high"), (self.value, *self.interval), strict=True)
+        return {"n": self.n, name: self.count, **{k: v if self.n else None for k, v in measured}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +169,8 @@ def read_gold(path: Path) -> list[GoldReport]:
         If it is missing or empty, or a line is not as it should be.
     """
     require_file(path)
-    reports = []
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        if line.strip():
-            reports.append(_gold(path.name, number, line))
+    lines = enumerate(path.read_bytes().splitlines(), start=1)
+    reports = [_gold(path.name, number, line) for number, line in lines if line.strip()]
     if not reports:
         msg = f"{path.name}: no reports in it."
         raise InputError(msg)

@@ -170,28 +170,20 @@ def _coded(exams: pd.DataFrame, codes: Codes, min_age_years: int) -> pd.DataFram
     true = exams["performed_at"].dt.strftime("%Y-%m")
     digests = exams.get("source_digest", pd.Series("", index=exams.index))
     stated = [codes.months.get(d, (m, True)) for d, m in zip(digests, true, strict=True)]
-    return pd.DataFrame(
-        {
-            "study_code": list(codes.study),
-            "patient_code": list(codes.patient),
-            "reader_code": list(codes.reader),
-            "modality": exams["modality"],
-            "performed_at": exams["performed_at"] + shift,
-            "signed_at": exams["signed_at"] + shift,
-            "performed_month": pd.Series([m for m, _ in stated], index=exams.index, dtype="str"),
-            "month_is_own": [is_own for _, is_own in stated],
-            "status": exams["status"],
-            "is_chest": exams["is_chest"],
-            "is_adult": is_adult(age, min_age_years),
-            "age_band": _age_band(age),
-            "patient_class": exams["patient_class"],
-            "patient_sex": exams.get("patient_sex", _UNKNOWN),
-            "site_code": [code or _UNKNOWN for code in codes.site],
-            "drafted": _drafted(exams),
-            "sequence": exams["sequence"],
-            "sent_at": exams["sent_at"] + shift,
-        },
-        index=exams.index,
+    return exams[["modality", "status", "is_chest", "patient_class", "sequence"]].assign(
+        study_code=list(codes.study),
+        patient_code=list(codes.patient),
+        reader_code=list(codes.reader),
+        performed_at=exams["performed_at"] + shift,
+        signed_at=exams["signed_at"] + shift,
+        performed_month=pd.Series([m for m, _ in stated], index=exams.index, dtype="str"),
+        month_is_own=[is_own for _, is_own in stated],
+        is_adult=is_adult(age, min_age_years),
+        age_band=_age_band(age),
+        patient_sex=exams.get("patient_sex", _UNKNOWN),
+        site_code=[code or _UNKNOWN for code in codes.site],
+        drafted=_drafted(exams),
+        sent_at=exams["sent_at"] + shift,
     )
 
 

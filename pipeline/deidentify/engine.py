@@ -90,7 +90,8 @@ class Deidentifier:
         self.options = options or Options()
         self._second_layer = second_layer
         self.lexicon = vocabulary or lexicons.load()
-        self._judge = _judge(self.lexicon, self.options.caution, weights)
+        caution = self.options.caution
+        self._judge = Judge(self.lexicon, caution=caution, weights=weights) if caution > 0 else None
         self.rules = house_rules.load(self.lexicon)
         self._surrogates = Surrogates(secrets.token_bytes(32))
 
@@ -231,10 +232,6 @@ def _in_shards(reports: Iterable[_Report]) -> Iterator[list[_Report]]:
             some, held = [], 0
     if some:
         yield some
-
-
-def _judge(lexicon: Lexicon, caution: float, weights: Weights | None) -> Judge | None:
-    return Judge(lexicon, caution=caution, weights=weights) if caution > 0 else None
 
 
 def _take(claims: Claims, found: Iterable[Found], lexicon: Lexicon) -> None:

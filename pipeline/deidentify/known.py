@@ -166,9 +166,7 @@ def _is_mistyped(folded: str, names: list[str], lexicon: Lexicon) -> bool:
 def _stands_as_name(
     text: str, words: Words, hits: Mapping[int, Word], at: int, lexicon: Lexicon
 ) -> bool:
-    if not lexicon.is_word(words.folded[at]):
-        return True
-    if _beside_another(text, hits, at):
+    if not lexicon.is_word(words.folded[at]) or _beside_another(text, hits, at):
         return True
     return not text.isupper() and _capital_inside_sentence(text, words, at)
 
@@ -187,14 +185,9 @@ def _capital_inside_sentence(text: str, words: Words, at: int) -> bool:
     if at == 0 or at + 1 == len(words):
         return False
     before, word, after = words[at - 1], words[at], words[at + 1]
-    gap = text[before.end : word.start]
-    follows = text[word.end : after.start]
-    return (
-        not before.capital
-        and not after.capital
-        and gap in (" ", "  ")
-        and follows in (" ", "  ", ", ")
-    )
+    if before.capital or after.capital or text[before.end : word.start] not in (" ", "  "):
+        return False
+    return text[word.end : after.start] in (" ", "  ", ", ")
 
 
 _MIN_RARE_LETTERS: Final = 4
@@ -224,8 +217,7 @@ class LeakScan:
 
     def __post_init__(self) -> None:
         """Collect every word that could make a hit."""
-        words = self.rare.union(*self.pairs)
-        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "words", self.rare.union(*self.pairs))
 
     @classmethod
     def from_known(
@@ -240,19 +232,14 @@ class LeakScan:
             names.update(record.names)
         words = [name_words(name) for name in names]
         pairs = {frozenset((a, b)) for each in words for a in each for b in each if a != b}
-        rare = {
-            word
-            for each in words
-            for word in each
-            if len(word) >= _MIN_RARE_LETTERS and not lexicon.is_word(word)
-        }
+        long = (word for each in words for word in each if len(word) >= _MIN_RARE_LETTERS)
+        rare = {word for word in long if not lexicon.is_word(word)}
         return cls(frozenset(numbers - {""}), frozenset(pairs), frozenset(rare), lexicon)
 
     def hits(self, text: str) -> int:
         """Count identifiers left in a cleaned text."""
-        found = (
-            sum(number in self.numbers for number in number_candidates(text)) if self.numbers else 0
-        )
+        numbers = number_candidates(text) if self.numbers else ()
+        found = sum(number in self.numbers for number in numbers)
         words = capital_words(text) if self._names_someone(text) else []
         suspects = [word for word in words if word.folded in self.rare]
         paired = sum(self._is_pair(text, a, b) for a, b in itertools.pairwise(words))

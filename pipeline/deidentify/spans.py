@@ -176,7 +176,7 @@ class Claims:
 
     def removed(self) -> tuple[Removed, ...]:
         """Give all identifiers in the order of the text."""
-        return tuple(sorted(self._removed.values(), key=_start))
+        return tuple(self._removed[at] for at in sorted(self._removed))
 
     def _record_part(self, start: int, end: int, category: Category, rule: str) -> None:
         start += len(_LEADING.match(self.text, start, end).group())  # type: ignore[union-attr]
@@ -192,7 +192,3 @@ class Claims:
 
     def _mark(self, start: int, end: int, mark: int) -> None:
         self.marks[start:end] = _RUNS[mark] * (end - start)
-
-
-def _start(removed: Removed) -> int:
-    return removed.start

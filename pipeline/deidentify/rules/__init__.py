@@ -9,15 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import Final, TypeAlias
 
-from pipeline.deidentify.rules import (
-    addresses,
-    dates,
-    figures,
-    names,
-    places,
-)
+from pipeline.deidentify.rules import addresses, dates, figures, names, places
 from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
 from pipeline.deidentify.rules.window import Window, Word, Words, lines
 from pipeline.deidentify.spans import Found
@@ -35,11 +30,8 @@ ORDER: Final[tuple[str | Family, ...]] = (
 """Tables by name, families by function; ``site`` are the rows that a site lays over ours."""
 SITE: Final = "site"
 _FINDERS: Final[Mapping[str, Finder]] = {
-    **names.FINDERS,
-    **dates.FINDERS,
-    **places.FINDERS,
-    **addresses.FINDERS,
-}
+    **names.FINDERS, **dates.FINDERS, **places.FINDERS, **addresses.FINDERS,
+}  # fmt: skip
 _HEAD: Final = 26
 """How far from its beginning a line that a row opens has its stroke or colon."""
 _CLOSING: Final = 180
@@ -94,8 +86,7 @@ class Rules:
 
     def _ranked(self, window: Window) -> list[tuple[int, Found]]:
         found = [*self._called(window), *self._anchored(window), *self._edged(window)]
-        found.sort(key=_rank)
-        return found
+        return sorted(found, key=itemgetter(0))
 
     def _called(self, window: Window) -> Iterator[tuple[int, Found]]:
         text, words = window.text, window.words
@@ -172,7 +163,3 @@ def takes_its_example(row: Row, lexicon: Lexicon) -> bool:
     window = Window(text, Words(text), lexicon)
     found = {(each.start, each.end) for each in Rules([[row]]).find(window)}
     return sorted(found) == list(zip(ends[:-1:2], ends[1::2], strict=True))
-
-
-def _rank(ranked: tuple[int, Found]) -> int:
-    return ranked[0]

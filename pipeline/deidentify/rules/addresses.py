@@ -80,9 +80,8 @@ def _is_place(text: str, start: int, end: int) -> bool:
 
 def _names_a_thing(after: Word | None, lexicon: Lexicon) -> bool:
     """Tell Boston Scientific and Montreal A2 from the towns."""
-    if after is None:
-        return False
-    return after.folded in lexicon.eponym_nouns or after.end - after.start == 1
+    things = lexicon.eponym_nouns
+    return after is not None and (after.folded in things or after.end - after.start == 1)
 
 
 FINDERS: Final[Mapping[str, Finder]] = {"street": _street}

@@ -15,7 +15,7 @@ from typing import Final
 
 from pipeline.deidentify.rules.checks import patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
-from pipeline.deidentify.rules.window import Window, Word, line_before
+from pipeline.deidentify.rules.window import Window, Word, line_before, past
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
@@ -44,7 +44,7 @@ def _month(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     start, end = _around_month(text, word) if near else (0, 0)
     if end > start:
         start = _clock_before(text, _before_date(text, start))
-        yield row.found(start, _after_date(text, end))
+        yield row.found(start, past(_P["clock"], text, end))
     elif _is_month_alone(text, word, window.lexicon):
         yield Found(word.start, word.end, "DATE", "date-month", sure=False)
 
@@ -96,12 +96,6 @@ def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
     return _P["cue"].search(line_before(text, word.start, 9)) is not None
 
 
-def _after_date(text: str, end: int) -> int:
-    """Extend a date over the time of day behind it."""
-    match = _P["clock"].match(text, end)
-    return match.end() if match else end
-
-
 def _before_date(text: str, start: int) -> int:
     """Extend a date over the weekday before it."""
     match = _P["before"].search(text[max(0, start - 18) : start])
@@ -135,7 +129,7 @@ def _stamped(text: str, start: int, before: str) -> Found | None:
         return Found(start, match.end(), "DATE", "date-stamp")
     match = _P["stamp"].match(text, start)
     if match:
-        return Found(start, _after_date(text, match.end()), "DATE", "date-stamp")
+        return Found(start, past(_P["clock"], text, match.end()), "DATE", "date-stamp")
     match = _P["six"].match(text, start)
     if match and _P["dated"].search(before):
         return Found(start, match.end(), "DATE", "date-labelled")
@@ -164,7 +158,7 @@ def _separated(text: str, start: int, before: str) -> Found | None:
 
 
 def _dated(text: str, start: int, end: int, rule: str) -> Found:
-    return Found(_before_date(text, start), _after_date(text, end), "DATE", rule)
+    return Found(_before_date(text, start), past(_P["clock"], text, end), "DATE", rule)
 
 
 def _is_calendar(match: re.Match[str]) -> bool:

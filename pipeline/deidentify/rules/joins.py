@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from pipeline.deidentify.rules.checks import patterns
+from pipeline.deidentify.rules.window import past
 from pipeline.deidentify.spans import GUARD, Category, Claims, Removed
 
 _P: Final = patterns("joins")
@@ -87,8 +88,7 @@ def _whole(text: str, each: Removed) -> _Stretch:
     if each.category in ("DATE", "TIME") and not text[end - 1].isdigit():
         tails = {"day_tail": None}
     for name in tails:
-        tail = _P[name].match(text, end)
-        end = tail.end() if tail else end
+        end = past(_P[name], text, end)
     return _Stretch(start, end, each.category, each.rule)
 
 

@@ -122,8 +122,5 @@ def _titled(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
 
 
 FINDERS: Final[Mapping[str, Finder]] = {
-    "label": _label,
-    "name": _name,
-    "series": _series,
-    "titled": _titled,
-}
+    "label": _label, "name": _name, "series": _series, "titled": _titled,
+}  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Final
 
 from pipeline.deidentify.rules.checks import is_shouted_sentence, patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
-from pipeline.deidentify.rules.window import Window, line_before
+from pipeline.deidentify.rules.window import Window, line_before, past
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
@@ -68,7 +68,7 @@ def _place(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
 
 def _kind(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     text, lexicon, word = window.text, window.lexicon, hit.place
-    line, end = line_before(text, word.start, 80), _more(text, word.end)
+    line, end = line_before(text, word.start, 80), past(_P["more_kind"], text, word.end)
     qualified = _P.get(f"qualified_{word.folded}")
     if qualified is not None and qualified.search(line) is None:
         return
@@ -95,7 +95,7 @@ def _kind(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     length = _tail_length(tail.group(), lexicon) if tail else 0
     if start == word.start and tail and not length:
         return  # Institute of Radiology
-    end = _more(text, end + length)
+    end = past(_P["more_kind"], text, end + length)
     if begin == start and _P["the"].search(text, max(0, start - 6), start):
         begin -= len("The ")
     sure = (word.folded in _STRONG or end > word.end) and begin < word.start
@@ -136,11 +136,6 @@ def _tail_length(tail: str, lexicon: Lexicon) -> int:
             break
         length = length if is_join else match.start() + len(word)
     return length
-
-
-def _more(text: str, end: int) -> int:
-    match = _P["more_kind"].match(text, end)
-    return match.end() if match else end
 
 
 def sites(window: Window) -> Iterator[Found]:

@@ -18,7 +18,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -26,8 +26,6 @@ from pipeline.deidentify.rules.checks import Check, check, source, spelt, word_l
 from pipeline.deidentify.rules.window import Window, Word, line_before
 from pipeline.deidentify.spans import Category, Found
 from pipeline.errors import ConfigurationError
-
-_RANGE: Final = re.compile(r"(.)-(.)|(.)", re.DOTALL)
 
 
 class Row(BaseModel):
@@ -69,12 +67,8 @@ class Row(BaseModel):
     @cached_property
     def followers(self) -> frozenset[str]:
         """The characters one of which stands behind the blank behind the word; none for any."""
-        found = (each.groups() for each in _RANGE.finditer(self.then))
-        return frozenset(
-            chr(code)
-            for first, last, alone in found
-            for code in range(ord(first or alone), ord(last or alone) + 1)
-        )
+        among = re.compile(f"[{self.then}]").match if self.then else None
+        return frozenset(filter(among, map(chr, range(128)))) if among else frozenset()
 
 
 class Hit(NamedTuple):

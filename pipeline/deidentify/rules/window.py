@@ -149,6 +149,12 @@ def line_before(text: str, at: int, length: int) -> str:
     return text[max(start, text.rfind("\n", start, at) + 1) : at]
 
 
+def past(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Give the end of what a pattern matches at a place; the place itself where it does not."""
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
+
 def _without_genitive(folded: str) -> str:
     return folded[:-2] if len(folded) > 2 and folded.endswith(_GENITIVES) else folded
 
