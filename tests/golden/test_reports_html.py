@@ -220,6 +220,12 @@ def test_a_browser_shows_the_rows_of_the_finding_and_phrase_chosen_and_says_what
           document.querySelector(`table[data-id=${id}]`).parentNode.dataset.whole;
         row(...['pathologies', 'terms', 'manifest'].map((id) => whole(id) ?? ''));
         pick(0, ''); pick(1, '');
+        const month = choices.length - 1;
+        pick(month, '2026-03');
+        row(shown('details li').filter((li) => /2026-0[124-9]/.test(li.textContent)).length,
+          shown('details li').filter((li) => li.textContent.includes('2026-03')).length,
+          whole('readers') ?? '');
+        pick(month, '');
         row(all('[data-whole]').length - 1, ...Array.from(choices[1].options, (o) => o.value));
         document.body.append(told);
     """
@@ -227,13 +233,16 @@ def test_a_browser_shows_the_rows_of_the_finding_and_phrase_chosen_and_says_what
     assert found[0] == ["pneumothorax"]
     assert found[1] == ["likely"]
     assert int(found[2][0]) > 5
-    assert len(found[3]) == 2
+    assert len(found[3]) >= 3
     assert found[4] == [
         "Not split by: Phrase.",
         "Not split by: Finding.",
         "Not split by: Finding, Phrase.",
     ]
     assert found[5][0] == "0"
-    said = found[5][2:]
+    assert int(found[5][1]) > 0
+    assert found[5][2] == "Not split by: Month."
+    assert found[6][0] == "0"
+    said = found[6][2:]
     assert said.index("present") < said.index("likely") < said.index("unlikely") < len(said) - 1
     assert said[-1] == "absent"

@@ -71,17 +71,20 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
 
 
 def _choices(content: CommitteeContent, words: Strings) -> str:
-    """Offer the findings, and the phrases from most to least certain, to choose rows by.
+    """Offer findings, phrases from most to least certain, sites and months, to choose rows by.
 
-    Hardly anything is split by site or month: a choice that nothing answers is not offered.
+    What a choice does not split says so beside it.
     """
     if len(content.readers) < content.minimum_readers:
         return ""
     department = content.department
     table = None if isinstance(department, SuppressedCell) else department.phrases
+    mix = content.case_mix.rows if content.case_mix else ()
     offered = {
         "finding": [words.name(part.pathology) for part in content.by_pathology],
         "phrase": [table.phrases[k] for k in np.argsort(-table.expected)] if table else [],
+        "site": [row.level for row in mix if row.factor == "Site"],
+        "period": [month for chart in (content.run_charts or ())[:1] for month in chart.months],
     }
     everything = f'<option value="">{escape(words("html.all"))}</option>'
     return "".join(
