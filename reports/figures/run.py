@@ -82,10 +82,11 @@ def _exclusions(
         hint = f"{exclusion.reason}: {count(exclusion.count)}"
         drawing.add(Line(x, line, text_x - 5.0, line, palette.rule, 0.6, hint=hint))
         number = count(exclusion.count)
-        name, free = f"excluded.{exclusion.reason}", right - text_x - width_of(number, FIGURE) - 6.0
-        put(drawing, (right, line + 2.6), number, FIGURE.muted, anchor="end", id=name)
+        first, free = line, right - text_x - width_of(number, FIGURE) - 6.0
         for part in wrap(exclusion.reason, FIGURE, room):
             reason, kind = fit(part, FIGURE, free)
             put(drawing, (text_x, line + 2.6), reason, kind.muted)
             line += _LINE
+        name = f"excluded.{exclusion.reason}"
+        put(drawing, (right, first + 2.6), number, FIGURE.muted, anchor="end", id=name)
     return end
