@@ -3,7 +3,9 @@
 Run ``python benchmarks/calibration_coverage.py [samples]``. Two readers over the radiology scale:
 one calibrated phrase by phrase, one too sure (true rate .5 + .6 (mean − .5)). The target of an
 estimator is its value at infinite n under the same phrase use. Intervals rest on 400 bootstrap
-replicates and should cover 95 %.
+replicates and should cover 95 %. Then patients who come three times, with half of the exams, and
+whose findings go together: intervals that know nothing of them, that resample them, and that know
+how alike theirs are (the design effects that pages use).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.special import ndtr
 
 from calibration.bins import phrase_bins
 from calibration.curve import (
@@ -20,12 +23,13 @@ from calibration.curve import (
     curve_points,
     simultaneous_band,
 )
-from calibration.estimate import interval, multinomial_moments
+from calibration.estimate import Likeness, Options, interval, likeness, multinomial_moments
 from calibration.phrase_calibration import phrase_error, phrase_error_interval, wilson
 from calibration.regression import logistic_calibration
+from calibration.result import calibrate
 from calibration.scores import brier
 from calibration.survey import builtin
-from calibration.tally import Tally, tally
+from calibration.tally import GroupedTally, Tally, tally, tally_groups
 
 SCALE = builtin("diagnostic-certainty-scale")
 TABLES = phrase_bins(SCALE.distributions)
@@ -131,6 +135,60 @@ def show(truth: Truth, size: int, trials: list[Trial]) -> None:
     )
 
 
+FINDINGS: Final = 4
+VISITS: Final = 3
+AGAIN: Final = 0.5
+"""Chance that a patient's finding is put in the same words at the next exam."""
+
+
+def patients(size: int, rate: np.ndarray, g: np.random.Generator) -> GroupedTally:
+    """Draw about ``size`` statements, four findings an exam, half of the exams in threes."""
+    exams = size // FINDINGS
+    people = np.concatenate(
+        [np.arange(exams // 2), exams // 2 + np.repeat(np.arange(exams // 6), VISITS)]
+    )
+    shared = g.normal(size=people.max() + 1)[:, None]
+    fate = ndtr(0.4 * shared + np.sqrt(1 - 0.4**2) * g.normal(size=(len(shared), FINDINGS)))
+    first = g.choice(len(SCALE), size=fate.shape, p=USE)
+    anew = g.choice(len(SCALE), size=(len(people), FINDINGS), p=USE)
+    phrase = np.where(g.random(anew.shape) < AGAIN, first[people], anew)
+    label = (fate[people] < rate[phrase]).astype(float)
+    return tally_groups(
+        np.repeat(people, FINDINGS), phrase.ravel(), label.ravel(),
+        n_groups=len(shared), n_phrases=len(SCALE),
+    )  # fmt: skip
+
+
+def of_patients(truth: Truth, size: int, samples: int, g: np.random.Generator) -> None:
+    """Print which share of intervals holds the truth, by what they know of patients."""
+    held: dict[str, list[np.ndarray]] = {"nothing": [], "resampled": [], "likeness": []}
+    effects = []
+    for _ in range(samples):
+        each = patients(size, truth.rate, g)
+        pooled, found = each.pooled(), likeness(each)
+        effects.append((found.phrase, found.whole))
+        ways: dict[str, GroupedTally | Likeness | None] = {
+            "nothing": None, "resampled": each, "likeness": found,
+        }  # fmt: skip
+        for way, known in ways.items():
+            result = calibrate(
+                pooled, phrase_table=SCALE, options=Options(bootstrap=200), patients=known, rng=g
+            )
+            table, error, loss = result.phrases, result.phrase_error, result.brier
+            rates = (table.low <= truth.rate + 1e-12) & (truth.rate - 1e-12 <= table.high)
+            wanted = truth.values["phrase error"]
+            inverted = error.low - 1e-9 <= wanted <= error.high + 1e-9
+            squared = loss.low <= truth.values["Brier"] <= loss.high
+            held[way].append(np.array([rates[table.n > 0].mean(), inverted, squared]))
+    phrase, whole = np.mean(effects, axis=0)
+    print(f"{size:5d}  patients: design effect {phrase:.2f} in a phrase, {whole:.2f} in all")
+    for way, every in held.items():
+        wilson_, error_, brier_ = np.mean(every, axis=0)
+        print(
+            f"       {way:10s} Wilson {wilson_:.1%}  phrase error {error_:.1%}  Brier {brier_:.1%}"
+        )
+
+
 def main() -> None:
     """Print everything."""
     samples = int(sys.argv[1]) if len(sys.argv) > 1 else 300
@@ -145,6 +203,8 @@ def main() -> None:
         truth = Truth.of(rate)
         for size in (30, 100, 300, 1000):
             show(truth, size, [trial(truth, size, g) for _ in range(samples)])
+        for size in (300, 1200):
+            of_patients(truth, size, samples, g)
 
 
 if __name__ == "__main__":

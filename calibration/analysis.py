@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration.curve import calibration_error
 from calibration.diagnostics import Diagnostics, diagnose
-from calibration.estimate import Options
+from calibration.estimate import Likeness, Options
 from calibration.plain import INLINE
 from calibration.result import GroupResult, calibrate
 from calibration.scores import brier
@@ -125,7 +125,7 @@ class Study:
         return np.random.default_rng([self.seed, entropy])
 
     def result(
-        self, tally: Tally, name: str, *, patients: GroupedTally | None = None
+        self, tally: Tally, name: str, *, patients: GroupedTally | Likeness | None = None
     ) -> GroupResult:
         """Calibrate one group; see :func:`calibration.result.calibrate`."""
         return calibrate(

@@ -136,7 +136,6 @@ def simultaneous_band(
     tables: BinTables,
     replicates: int,
     rng: np.random.Generator,
-    least_error: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Band that holds a whole curve in 95 % of samples, (M,) each; NaN in empty bins.
 
@@ -150,15 +149,11 @@ def simultaneous_band(
         Samples for the width; 0 gives NaN.
     rng
         Source of chance.
-    least_error
-        Standard errors (M,) known to be larger, such as those of resampled patients.
     """
     total = int(np.ceil(float(n.sum()) - 1e-9))
     if not (total and replicates):
         return np.full((2, tables.mass.shape[1]), np.nan)[0], np.full(tables.mass.shape[1], np.nan)
     centre, error = _moved(n, label_mass, tables)
-    if least_error is not None:
-        error = np.fmax(error, least_error)
     rate = (label_mass + 0.5) / (n + 1.0)
     true, _, _ = curve_points(n, n * rate, tables=tables)
     drawn = rng.multinomial(total, n / n.sum(), size=replicates).astype(np.float64)

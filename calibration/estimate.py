@@ -11,6 +11,9 @@ Cluster bootstrap: patients are resampled, not their observations.
 One patient may contribute several findings and several exams; resampling observations would then
 call correlated numbers independent. Patients with the same counts are interchangeable, so one
 multinomial over distinct patient profiles has exactly the distribution of resampling patients.
+
+Where patients cannot be resampled (a test's null, a rate's interval, counts that were rounded for a
+page), n observations vary as n / φ independent ones, with the design effect φ of `Likeness`.
 """
 
 from __future__ import annotations
@@ -101,6 +104,43 @@ class Options:
         return phrase_bins(distributions, bins=self.bins, rule=self.bin_rule)
 
 
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How alike a patient's statements turn out: the design effects of Kish 1965, section 5.4.
+
+    Attributes
+    ----------
+    phrase
+        Variance of the residuals' sum over one phrase, relative to independent statements; ≥ 1.
+    whole
+        The same over all phrases together; at least ``phrase``.
+    """
+
+    phrase: float = 1.0
+    whole: float = 1.0
+
+
+def likeness(patients: GroupedTally) -> Likeness:
+    """Φ = Σ_patients (Σ e)² / Σ e² with e = label − rate of its phrase, in one phrase and in all.
+
+    Parameters
+    ----------
+    patients
+        One group per patient, of the observations of one result group.
+    """
+    pooled = patients.pooled()
+    rate = np.divide(pooled.label_mass, pooled.n, out=np.zeros(len(pooled.n)), where=pooled.n > 0)
+    row, label = np.divmod(patients.cell, max(len(patients.label_values), 1))
+    residual = patients.label_values[label] - rate[row % patients.n_phrases]
+    alone = float(patients.count @ residual**2)
+    if not alone > 0.0:  # every phrase always true or never: nothing varies
+        return Likeness()
+    each = np.bincount(row, weights=patients.count * residual)
+    together = np.bincount(np.arange(len(each)) // patients.n_phrases, weights=each)
+    phrase = max(float(each @ each) / alone, 1.0)
+    return Likeness(phrase, max(float(together @ together) / alone, phrase))
+
+
 def cells_of(tally: Tally) -> tuple[IntArray, FloatArray, FloatArray]:
     """Occupied cells: phrase (C,), label value (C,), weight (C,)."""
     phrase, label = np.nonzero(tally.counts)
@@ -108,7 +148,7 @@ def cells_of(tally: Tally) -> tuple[IntArray, FloatArray, FloatArray]:
 
 
 def multinomial_moments(
-    tally: Tally, *, replicates: int, rng: np.random.Generator
+    tally: Tally, *, replicates: int, rng: np.random.Generator, effect: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """N and label mass of bootstrap samples of the observations, each (B, K).
 
@@ -120,6 +160,8 @@ def multinomial_moments(
         B.
     rng
         Source of chance.
+    effect
+        Design effect φ: as many draws as there are observations / φ.
     """
     phrase, label, weight = cells_of(tally)
     n = np.zeros((replicates, tally.n_phrases))
@@ -127,7 +169,7 @@ def multinomial_moments(
     if not len(weight):
         return n, mass
     total = float(weight.sum())
-    draws = int(np.ceil(total - 1e-9))
+    draws = int(np.ceil(total / effect - 1e-9))
     counts = rng.multinomial(draws, weight / total, size=replicates) * (total / draws)
     starts = np.flatnonzero(np.diff(phrase, prepend=-1))
     used = phrase[starts]
@@ -137,10 +179,16 @@ def multinomial_moments(
 
 
 def null_moments(
-    n: FloatArray, means: FloatArray, *, replicates: int, rng: np.random.Generator
+    n: FloatArray,
+    means: FloatArray,
+    *,
+    replicates: int,
+    rng: np.random.Generator,
+    effect: float = 1.0,
 ) -> FloatArray:
     """Label mass (B, K) of a reader whose labels are Bernoulli(mean_k), phrases held fixed."""
-    whole = np.floor(n + 0.5).astype(np.int64)
+    whole = np.maximum(np.floor(n / effect + 0.5), np.minimum(np.floor(n + 0.5), 1.0))
+    whole = whole.astype(np.int64)
     drawn = rng.binomial(whole, means, size=(replicates, len(n)))
     scale = np.divide(n, whole, out=np.zeros_like(n), where=whole > 0)
     return np.asarray(drawn * scale, dtype=np.float64)

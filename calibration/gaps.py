@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logit
 
@@ -47,6 +48,10 @@ class Gaps:
         """95 % interval of each gap, shape (R,) each."""
         half = Z95 * self.standard_error
         return self.value - half, self.value + half
+
+    def widened(self, effect: ArrayLike) -> Gaps:
+        """Give the gaps with n observations that vary as n / ``effect`` do, shape (R,) or one."""
+        return Gaps(self.value, self.standard_error * np.sqrt(effect), self.n)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,18 +9,45 @@ rounded ones (`calibration.rounding`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from calibration.analysis import Study, advice_shares
-from calibration.estimate import Estimate
+from calibration.arrays import IntArray
+from calibration.estimate import Estimate, Likeness, likeness
 from calibration.result import GroupResult
 from calibration.rounding import rounded
 from calibration.substitution import Advice
 from calibration.survey import PhraseTable
-from calibration.tally import Tally, tally
+from calibration.tally import Tally, tally, tally_groups
+
+Likenesses: TypeAlias = Mapping[str | None, Likeness]
+"""By pathology, and under None for all together; what is not named is independent."""
+
+Trend: TypeAlias = list[tuple[str, int, Estimate | None]]
+"""Quarters with their exams, and the estimate where there are enough."""
+
+_STEP = 0.05
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A reader or the department: a name, which seeds its chance, and what is counted of it.
+
+    Attributes
+    ----------
+    cells
+        The group's rows of the tally table, one period.
+    alike
+        Its `likenesses`; statements are independent where they are not given.
+    """
+
+    name: str
+    cells: pd.DataFrame
+    alike: Likenesses = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +67,55 @@ class GroupResults:
 
 def tally_of(cells: pd.DataFrame, phrases: PhraseTable) -> Tally:
     """Turn rows of the tally table into a `Tally` against a phrase table."""
-    index = {phrase: k for k, phrase in enumerate(phrases.phrases)}
     return tally(
-        cells["phrase"].map(index).to_numpy(dtype=np.int64),
+        _codes(cells, phrases),
         cells["label_value"].to_numpy(dtype=np.float64),
         n_phrases=len(phrases),
         weight=cells["count"].to_numpy(dtype=np.float64),
     )
 
 
+def _codes(rows: pd.DataFrame, phrases: PhraseTable) -> IntArray:
+    index = {phrase: k for k, phrase in enumerate(phrases.phrases)}
+    return np.asarray(rows["phrase"].astype(object).map(index), dtype=np.int64)
+
+
+def likenesses(rows: pd.DataFrame, phrases: PhraseTable) -> dict[str | None, Likeness]:
+    """How alike a patient's statements turn out in a group, by pathology and in all of them.
+
+    Parameters
+    ----------
+    rows
+        The group's statements, ``patient, pathology, phrase, label, count``.
+    """
+    found: dict[str | None, Likeness] = {None: likeness_of(rows, phrases)}
+    for pathology, part in rows.groupby("pathology", observed=True):
+        found[str(pathology)] = likeness_of(part, phrases)
+    return found
+
+
+def likeness_of(rows: pd.DataFrame, phrases: PhraseTable) -> Likeness:
+    """How alike a patient's statements turn out, in steps of a twentieth: it is for pages.
+
+    It is found on exact counts, and the steps keep a single patient out of it.
+    """
+    patient, people = pd.factorize(rows["patient"])
+    each = tally_groups(
+        patient,
+        _codes(rows, phrases),
+        rows["label"].to_numpy(dtype=np.float64),
+        n_groups=len(people),
+        n_phrases=len(phrases),
+        weight=rows["count"].to_numpy(dtype=np.float64),
+    )
+    found = likeness(each)
+    phrase, whole = (_STEP * round(effect / _STEP) for effect in (found.phrase, found.whole))
+    return Likeness(phrase, whole)
+
+
 def group_results(
-    cells: pd.DataFrame,
+    group: Group,
     *,
-    name: str,
     pathologies: Sequence[str],
     study: Study,
     minimum: int,
@@ -64,10 +127,6 @@ def group_results(
 
     Parameters
     ----------
-    cells
-        The group's rows of the tally table, one period.
-    name
-        The group's name; seeds its chance.
     pathologies
         Pathologies to report on, in page order.
     study
@@ -75,14 +134,16 @@ def group_results(
     minimum
         Fewest exams behind a result.
     """
+    name, cells, known = group.name, group.cells, group.alike
     counted = {p: tally_of(cells[cells["pathology"] == p], study.phrases) for p in pathologies}
     overall = tally_of(cells, study.phrases)
     shown = {p: _shown(t, minimum) for p, t in counted.items()}
     whole = _shown(overall, minimum)
     return GroupResults(
-        overall=None if whole is None else study.result(whole, name),
+        overall=None if whole is None else study.result(whole, name, patients=known.get(None)),
         by_pathology={
-            p: None if t is None else study.result(t, f"{name}/{p}") for p, t in shown.items()
+            p: None if t is None else study.result(t, f"{name}/{p}", patients=known.get(p))
+            for p, t in shown.items()
         },
         advice=_advice(whole, shown, name, study) if advised else {},
         sizes={p: t.total for p, t in counted.items()},
@@ -118,14 +179,15 @@ def quarters(months: Sequence[str]) -> dict[str, list[str]]:
     return grouped
 
 
-def trend(
-    cells: pd.DataFrame, *, name: str, months: Sequence[str], study: Study, minimum: int
-) -> list[tuple[str, int, Estimate | None]]:
+def trend(group: Group, *, months: Sequence[str], study: Study, minimum: int) -> Trend:
     """Phrase calibration error per quarter: its name, exams, and the estimate if enough."""
-    points: list[tuple[str, int, Estimate | None]] = []
+    points: Trend = []
+    cells, alike = group.cells, group.alike.get(None)
     for quarter, inside in quarters(months).items():
         exact = tally_of(cells[cells["month"].isin(inside)], study.phrases)
+        named = f"{group.name}/{quarter}"
         shown = _shown(exact, minimum)
-        gap = None if shown is None else study.result(shown, f"{name}/{quarter}").phrase_error
+        found = None if shown is None else study.result(shown, named, patients=alike)
+        gap = None if found is None else found.phrase_error
         points.append((quarter, int((exact if shown is None else shown).total), gap))
     return points

@@ -71,10 +71,12 @@ def wilson(label_mass: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArra
     return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)
 
 
-def phrase_calibration(tally: Tally, *, phrase_table: PhraseTable) -> PhraseCalibration:
-    """Observed rate of every phrase beside its expectation."""
+def phrase_calibration(
+    tally: Tally, *, phrase_table: PhraseTable, effect: float = 1.0
+) -> PhraseCalibration:
+    """Observed rate of every phrase beside its expectation; n vary as n / ``effect`` do."""
     n, mass = tally.n, tally.label_mass
-    low, high = wilson(mass, n)
+    low, high = wilson(mass / effect, n / effect)
     quantiles = _central_range(phrase_table.distributions)
     return PhraseCalibration(
         phrases=phrase_table.phrases,
@@ -112,6 +114,7 @@ def phrase_error_interval(
     means: FloatArray,
     replicates: int,
     rng: np.random.Generator,
+    effect: float = 1.0,
 ) -> tuple[float, float]:
     """95 % interval of the phrase calibration error of one tally (K,); NaN without observations.
 
@@ -123,13 +126,15 @@ def phrase_error_interval(
         Samples per point of the ray; 0 gives NaN.
     rng
         Source of chance.
+    effect
+        Design effect: n uses vary as n / ``effect`` independent ones.
     """
     if not (n.sum() > 0 and replicates):
         return float("nan"), float("nan")
     used = n > 0
     n, label_mass, means = n[used], label_mass[used], means[used]
     value = float(phrase_error(n, label_mass, means=means))
-    whole = np.maximum(np.floor(n + 0.5), 1.0).astype(np.int64)
+    whole = np.maximum(np.floor(n / effect + 0.5), 1.0).astype(np.int64)
     ends = np.empty((3, len(_RAY)))
     for place, step in enumerate(_RAY):
         true = np.clip(means + step * (label_mass / n - means), 0.0, 1.0)

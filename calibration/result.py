@@ -1,7 +1,9 @@
 """One group's whole result: curve, errors with their zero points, phrase table, scores.
 
 A group is a reader, a pathology, or both. Everything comes from its tally; the bootstrap is a
-multinomial on the tally's cells, and every statistic is read off the same replicates.
+multinomial on the tally's cells, and every statistic is read off the same replicates. Where
+patients are known they are resampled, or their likeness (`calibration.estimate`) widens what is
+drawn.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ from calibration.errors import TallyError
 from calibration.estimate import (
     Estimate,
     IntervalRule,
+    Likeness,
     Options,
     cluster_moments,
     estimate_from_replicates,
+    likeness,
     multinomial_moments,
     null_moments,
 )
@@ -99,6 +103,7 @@ class _Replicates:
     boot_n: FloatArray
     boot_mass: FloatArray
     null_mass: FloatArray
+    alike: Likeness
     resampled: str
 
     def estimate(self, statistic: _Statistic, rule: IntervalRule) -> Estimate:
@@ -111,9 +116,10 @@ class _Replicates:
             resampled=self.resampled,
         )
 
-    def null_high(self, statistic: _Statistic) -> float:
+    def null_high(self, statistic: _Statistic, *, mass: FloatArray | None = None) -> float:
         """95 % point of a statistic for a calibrated reader of the same phrases."""
-        null = statistic(np.broadcast_to(self.n, self.null_mass.shape), self.null_mass)
+        drawn = self.null_mass if mass is None else mass
+        null = statistic(np.broadcast_to(self.n, drawn.shape), drawn)
         return float(np.quantile(null, 0.95)) if null.size else float("nan")
 
 
@@ -122,7 +128,7 @@ def calibrate(
     *,
     phrase_table: PhraseTable,
     options: Options = _DEFAULTS,
-    patients: GroupedTally | None = None,
+    patients: GroupedTally | Likeness | None = None,
     rng: np.random.Generator,
 ) -> GroupResult:
     """Everything about one group's calibration.
@@ -137,6 +143,7 @@ def calibrate(
         Bins, replicates and the rule of the intervals.
     patients
         The same observations grouped by patient; then patients are resampled, not observations.
+        Or how alike a patient's are, where patients themselves are not at hand.
     rng
         Source of chance.
 
@@ -154,11 +161,12 @@ def calibrate(
     tables, interval = options.tables(phrase_table.distributions), options.interval
     means, certain = phrase_table.means, phrase_table.certain
     sample = _sampled(tally, patients, means, options.bootstrap, rng)
+    alike = sample.alike
     return GroupResult(
         n=tally.total,
         tally=tally,
         curve=_curve(sample, tables, means, rng),
-        phrases=phrase_calibration(tally, phrase_table=phrase_table),
+        phrases=phrase_calibration(tally, phrase_table=phrase_table, effect=alike.phrase),
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
         phrase_error=_phrase_error(sample, means, interval, rng),
@@ -169,20 +177,21 @@ def calibrate(
 
 def _sampled(
     tally: Tally,
-    patients: GroupedTally | None,
+    patients: GroupedTally | Likeness | None,
     means: FloatArray,
     bootstrap: int,
     rng: np.random.Generator,
 ) -> _Replicates:
     """Resample observations, or patients where they are known, and labels under the null."""
-    n, mass = (
-        multinomial_moments(tally, replicates=bootstrap, rng=rng)
-        if patients is None
-        else cluster_moments(patients, replicates=bootstrap, rng=rng)
-    )
-    null = null_moments(tally.n, means, replicates=bootstrap, rng=rng)
-    unit = "observations" if patients is None else "patients"
-    return _Replicates(tally.n, tally.label_mass, n, mass, null, unit)
+    if isinstance(patients, GroupedTally):
+        alike, unit = likeness(patients), "patients"
+        n, mass = cluster_moments(patients, replicates=bootstrap, rng=rng)
+    else:
+        alike = patients or Likeness()
+        unit = "observations" if alike.whole <= 1.0 else "observations, patients' likeness in it"
+        n, mass = multinomial_moments(tally, replicates=bootstrap, rng=rng, effect=alike.whole)
+    null = null_moments(tally.n, means, replicates=bootstrap, rng=rng, effect=alike.whole)
+    return _Replicates(tally.n, tally.label_mass, n, mass, null, alike, unit)
 
 
 def _brier(sample: _Replicates, table: PhraseTable, rule: IntervalRule) -> Estimate:
@@ -205,14 +214,12 @@ def _curve(
     if len(sample.boot_n) and sample.n.sum() > 0:
         curves, _, _ = curve_points(sample.boot_n, sample.boot_mass, tables=tables)
         low, high = _quantiles(curves, ~np.isnan(observed))
-        known = _spread(curves, observed) if sample.resampled == "patients" else None
         band_low, band_high = simultaneous_band(
-            sample.n,
-            sample.mass,
+            sample.n / sample.alike.whole,
+            sample.mass / sample.alike.whole,
             tables=tables,
             replicates=min(len(curves), _MOST_SAMPLES),
             rng=rng,
-            least_error=known,
         )
     return ReliabilityCurve(
         bin_edges=tables.edges,
@@ -226,12 +233,6 @@ def _curve(
         band_high=band_high,
         n=float(sample.n.sum()),
     )
-
-
-def _spread(curves: FloatArray, observed: FloatArray) -> FloatArray:
-    """Root mean square deviation of replicates (B, M) from the curve, 0 where unknown, (M,)."""
-    gap = np.nan_to_num(curves - observed)
-    return np.asarray(np.sqrt(np.mean(gap**2, axis=0)))
 
 
 def _quantiles(curves: FloatArray, occupied: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -252,6 +253,7 @@ def _without(sample: _Replicates, dropped: BoolArray) -> _Replicates:
         boot_n=sample.boot_n * kept,
         boot_mass=sample.boot_mass * kept,
         null_mass=sample.null_mass * kept,
+        alike=sample.alike,
         resampled=sample.resampled,
     )
 
@@ -270,12 +272,17 @@ def _error(
 def _phrase_error(
     sample: _Replicates, means: FloatArray, rule: IntervalRule, rng: np.random.Generator
 ) -> Estimate:
-    """Phrase error with its inverted interval; patients are resampled for it if they are known."""
-    error = partial(phrase_error, means=means)
+    """Phrase error with its inverted interval; its chance varies as statements of one phrase do."""
+    error, alike = partial(phrase_error, means=means), sample.alike
+    null, expected = sample.null_mass, sample.n * means
+    if alike.phrase < alike.whole:
+        null = expected + (null - expected) * np.sqrt(alike.phrase / alike.whole)
     plain = replace(
-        sample.estimate(error, rule), reference_level=0.0, null_high=sample.null_high(error)
+        sample.estimate(error, rule),
+        reference_level=0.0,
+        null_high=sample.null_high(error, mass=null),
     )
-    if sample.resampled == "patients" or rule != "percentile" or not len(sample.null_mass):
+    if rule != "percentile" or not len(sample.null_mass):
         return plain
     low, high = phrase_error_interval(
         sample.n,
@@ -283,6 +290,7 @@ def _phrase_error(
         means=means,
         replicates=min(len(sample.null_mass), _MOST_SAMPLES),
         rng=rng,
+        effect=alike.phrase,
     )
     method = plain.method if np.isnan(low) else "test inversion along the observed gaps"
     return replace(plain, low=low, high=high, method=method)

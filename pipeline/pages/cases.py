@@ -64,8 +64,11 @@ def mix_columns(mix: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def case_mix(mix: pd.DataFrame, *, scale: Scale) -> CaseMix:
-    """Measure the department in every level of every factor that has two levels or more."""
+def case_mix(mix: pd.DataFrame, *, scale: Scale, effect: float = 1.0) -> CaseMix:
+    """Measure the department in every level of every factor that has two levels or more.
+
+    A patient's statements go together, by the design effect given.
+    """
     mix = mix_columns(mix)
     rows: list[MixRow] = []
     alike: list[str] = []
@@ -74,7 +77,7 @@ def case_mix(mix: pd.DataFrame, *, scale: Scale) -> CaseMix:
         if len(levels) < 2:
             alike.append(f"{name} ({levels[0] if levels else 'none'})")
             continue
-        rows.extend(_factor_rows(mix, factor, levels, scale))
+        rows.extend(_factor_rows(mix, factor, levels, scale, effect))
     return CaseMix(rows=tuple(rows), alike=tuple(alike))
 
 
@@ -85,15 +88,16 @@ def _levels(column: pd.Series) -> list[str]:
 
 
 def _factor_rows(
-    mix: pd.DataFrame, factor: str, levels: list[str], scale: Scale
+    mix: pd.DataFrame, factor: str, levels: list[str], scale: Scale, effect: float
 ) -> Iterator[MixRow]:
     parts = {level: mix[mix[factor] == level] for level in levels}
     sizes = {level: float(part["weight"].sum()) for level, part in parts.items()}
     cells = _withheld(parts, sizes, scale)
     tallies = [tally_of(tallied(part), scale.phrases) for part in parts.values()]
-    raw = reader_gaps(tallies, means=scale.phrases.means)
+    raw = reader_gaps(tallies, means=scale.phrases.means).widened(effect)
     others = [name for name in ("pathology", *_NAMES) if name != factor]
-    equal = adjusted(mix, factor, levels, equal=others, scale=scale)
+    fair = adjusted(mix, factor, levels, equal=others, scale=scale)
+    equal = None if fair is None else fair.widened(effect)
     total = sum(sizes.values())
     for i, level in enumerate(levels):
         cell = cells.get(level)

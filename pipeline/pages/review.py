@@ -63,7 +63,7 @@ def committee_content(
         The period's sums, all readers.
     """
     settings, cells = issue.config.reports, evidence.cells
-    readers = variation(cells, evidence.mix, evidence.coverage, scale=scale)
+    readers = variation(evidence, scale=scale)
     if len(readers) < settings.min_readers:
         few = SuppressedCell(settings.min_readers, "readers")
         return _frame(issue, few, readers, evidence, facts)
@@ -77,11 +77,13 @@ def committee_content(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
         profiles=facts.profiles,
-        case_mix=case_mix(evidence.mix, scale=scale),
+        case_mix=case_mix(evidence.mix, scale=scale, effect=evidence.together.whole),
         disagreement=disagreement(evidence.mix, scale=scale),
         sensitivity=(
             *sensitivity_tables(evidence, scale=scale),
-            *extraction_tables(tally_of(cells, scale.phrases), facts.audited, scale=scale),
+            *extraction_tables(
+                tally_of(cells, scale.phrases), facts.audited, scale=scale, alike=evidence.together
+            ),
         ),
         maps=content.advice_rows(results, by_pathology),
         run_charts=run_charts(evidence, months=issue.period.months, scale=scale),

@@ -9,16 +9,17 @@ has the figures of the rest of the review.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from calibration.errors import CalibrationError
+from calibration.estimate import Likeness
 from calibration.extraction_errors import Audit, corrected_errors
-from calibration.groups import tally_of
+from calibration.groups import Likenesses, tally_of
 from calibration.regression import indicators, logistic_calibration, selection_weights
 from calibration.rounding import rounded
 from calibration.tally import Tally
@@ -51,6 +52,10 @@ class Evidence:
         Every X-ray by what became of it.
     written
         X-ray reports by hedge, and by whether a CT answered.
+    alike
+        How alike a patient's statements turn out, by pathology and in all (None).
+    alike_by_reader
+        Design effect of all of a reader's statements.
     """
 
     cells: pd.DataFrame
@@ -59,6 +64,13 @@ class Evidence:
     words: pd.DataFrame
     coverage: pd.DataFrame
     written: pd.DataFrame
+    alike: Likenesses = field(default_factory=dict)
+    alike_by_reader: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def together(self) -> Likeness:
+        """How alike a patient's statements of all findings are."""
+        return self.alike.get(None, Likeness())
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +104,8 @@ class _Question:
             few = SuppressedCell(minimum)
             return SensitivityRow(name, 0, few, few, few, reference)
         shown, study = rounded(counted), self.scale.study.with_bootstrap(_REPLICATES)
-        result = study.result(shown, f"sensitivity/{name}")
+        alike = self.evidence.together
+        result = study.result(shown, f"sensitivity/{name}", patients=alike)
         line = logistic_calibration(shown, phrase_table=self.scale.phrases)
         return SensitivityRow(
             name, round(shown.total), result.ece, result.phrase_error, line.slope, reference
@@ -178,7 +191,7 @@ _WORTH_SAYING: Final = 0.001
 
 
 def extraction_tables(
-    counted: Tally, audited: SiteAudit | None, *, scale: Scale
+    counted: Tally, audited: SiteAudit | None, *, scale: Scale, alike: Likeness | None = None
 ) -> tuple[SensitivityTable, ...]:
     """Correct the department's figures by an audit's confusions; no table where there is none.
 
@@ -188,6 +201,8 @@ def extraction_tables(
         The department's tally.
     audited
         Result of ``radcal audit extraction``.
+    alike
+        How alike a patient's statements turn out; they are independent if it is not given.
     """
     settings = scale.config.calibration
     if audited is None or counted.total < scale.config.reports.min_exams:
@@ -201,7 +216,8 @@ def extraction_tables(
     )
     if errors is None:
         return ()
-    plain = scale.study.with_bootstrap(_REPLICATES).result(counted, "sensitivity/as read")
+    study = scale.study.with_bootstrap(_REPLICATES)
+    plain = study.result(counted, "sensitivity/as read", patients=alike)
     rows = [
         SensitivityRow(
             "as the engine read them", round(counted.total), plain.ece, plain.phrase_error,

@@ -20,6 +20,7 @@ from calibration.rounding import rounded
 from calibration.tally import Tally
 from pipeline.pages import content
 from pipeline.pages.cases import MIX, adjusted, estimate, mix_columns
+from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
@@ -36,25 +37,9 @@ class _Measured:
     adjusted: Gaps | None = None
 
 
-def variation(
-    cells: pd.DataFrame,
-    mix: pd.DataFrame,
-    coverage: pd.DataFrame,
-    *,
-    scale: Scale,
-) -> tuple[ReaderRow, ...]:
-    """Measure every reader of the period against the others.
-
-    Parameters
-    ----------
-    cells
-        All readers' rows of the tally table, one period.
-    mix
-        The same period's cases, added up by what describes them (`observations.mix`).
-    coverage
-        The period's X-rays, counted by what became of them (`observations.coverage`).
-    """
-    grouped = {str(c): own for c, own in cells.groupby("reader_code", sort=True)}
+def variation(evidence: Evidence, *, scale: Scale) -> tuple[ReaderRow, ...]:
+    """Measure every reader of the period against the others."""
+    grouped = {str(c): own for c, own in evidence.cells.groupby("reader_code", sort=True)}
     tallies = {code: tally_of(own, scale.phrases) for code, own in grouped.items()}
     minimum = scale.config.reports.min_exams
     exact = {code: t.total for code, t in tallies.items()}
@@ -63,25 +48,28 @@ def variation(
     hidden = complementary(exact, few)
     shown = {code: t for code, t in tallies.items() if code not in few | hidden}
     enough = len(tallies) >= scale.config.reports.min_readers
-    measured = _measure(shown, mix, scale) if shown and enough else _Measured()
+    measured = _measure(shown, evidence, scale) if shown and enough else _Measured()
     withheld = dict.fromkeys(few, SuppressedCell(minimum))
     withheld |= dict.fromkeys(hidden, SuppressedCell(minimum, "complementary"))
     return tuple(
         ReaderRow(code, 0, withheld[code], withheld[code], withheld[code])
         if code in withheld
-        else _row(code, n, measured, coverage, scale)
+        else _row(code, n, measured, evidence.coverage, scale)
         for code, n in sizes.items()
     )
 
 
-def _measure(shown: dict[str, Tally], mix: pd.DataFrame, scale: Scale) -> _Measured:
+def _measure(shown: dict[str, Tally], evidence: Evidence, scale: Scale) -> _Measured:
     codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
-    raw, seen = reader_gaps(tallies, means=means), mix[mix["reader_code"].isin(codes)]
+    effects = [evidence.alike_by_reader.get(code, 1.0) for code in codes]
+    raw = reader_gaps(tallies, means=means).widened(effects)
+    seen = evidence.mix[evidence.mix["reader_code"].isin(codes)]
+    fair = adjusted(mix_columns(seen), "reader_code", codes, equal=MIX, scale=scale)
     return _Measured(
         codes=codes,
         raw=raw,
         shrunk=shrink_gaps(raw),
-        adjusted=adjusted(mix_columns(seen), "reader_code", codes, equal=MIX, scale=scale),
+        adjusted=None if fair is None else fair.widened(effects),
     )
 
 

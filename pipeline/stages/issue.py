@@ -152,10 +152,11 @@ def _never(site: Site) -> set[str]:
 def _judged(site: Site, item: Asked) -> pd.DataFrame:
     """Judge all readers on the months' observations, and what changed since those before."""
     months, store = item.period.months, site.workspace
-    earlier = _observed(site, item, [_months_before(month, by=len(months)) for month in months])
+    before = [_months_before(month, by=len(months)) for month in months]
+    earlier = observed(site, item.tallies, before)
     last = None if item.before is None else store.read("analysis", "profiles", [item.before])
     return profile_table(
-        _observed(site, item, months),
+        observed(site, item.tallies, months),
         past=Past(earlier, last),
         phrases=site.phrases,
         never=_never(site),
@@ -170,11 +171,11 @@ def _months_before(month: str, *, by: int) -> str:
     return str(pd.Period(month, freq="M") - by)
 
 
-def _observed(site: Site, item: Asked, months: Sequence[str]) -> pd.DataFrame:
+def observed(site: Site, tallies: Sequence[str], months: Sequence[str]) -> pd.DataFrame:
     """Give the observations of some months as a profile names them, read block by block."""
     blocks = (
         site.workspace.read("analysis", "observations", [key], columns=list(OBSERVED))
-        for key in item.tallies
+        for key in tallies
     )
     inside = (rows[rows["performed_month"].isin(list(months))] for rows in blocks)
     return joined(compact(rows) for rows in inside)

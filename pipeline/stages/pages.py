@@ -17,7 +17,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import pandas as pd
 
-from calibration.groups import GroupResults, group_results, tally_of, trend
+from calibration.groups import (
+    Group,
+    GroupResults,
+    Trend,
+    group_results,
+    likeness_of,
+    likenesses,
+    tally_of,
+    trend,
+)
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.profile import ReaderProfile
 from calibration.rounding import rounded
@@ -28,12 +37,12 @@ from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_enough_readers
 from pipeline.stages import Keyed, Look, Named, options
-from pipeline.stages.issue import Issue, summed
+from pipeline.stages.issue import Issue, observed, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
 from pipeline.tables.observations import coded
 from pipeline.tables.pairing import Sifted
-from pipeline.tables.profiles import department_of, profile_of
+from pipeline.tables.profiles import compact, department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.style import Style, style_for
@@ -161,15 +170,15 @@ class Feedback(_Drawing):
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:
         reader, issue, scale = item.recipient, item.issue, Scale(site.phrases, site.config)
         cells = summed(site.workspace, "tallies", issue.key, reader)
+        rows, minimum = _rows(site, issue, reader), site.config.reports.min_exams
+        group = Group(reader, cells, likenesses(compact(rows), site.phrases))
         results = group_results(
-            cells,
-            name=reader,
-            pathologies=issue.pathologies,
-            study=scale.study,
-            minimum=site.config.reports.min_exams,
+            group, pathologies=issue.pathologies, study=scale.study, minimum=minimum
         )
         profile = profile_of(_profiles(site, issue, reader), reader)
-        filled = _feedback(site, item, cells, results, profile)
+        months = issue.period.months
+        series = trend(group, months=months, study=scale.study, minimum=minimum)
+        filled = _feedback(site, item, rows, series, results, profile)
         page, web = radiologist.build_both(filled, style=_style(site))
         sheet = return_sheet.build(filled.cases or ())
         files = {"return.csv": sheet, "feedback.html": web, "feedback.pdf": page}
@@ -185,8 +194,7 @@ class Review(_Drawing):
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:
         issue, scale, evidence = item.issue, Scale(site.phrases, site.config), _evidence(site, item)
         results = group_results(
-            evidence.cells,
-            name=_DEPARTMENT,
+            Group(_DEPARTMENT, evidence.cells, evidence.alike),
             pathologies=issue.pathologies,
             study=scale.study,
             minimum=site.config.reports.min_exams,
@@ -233,22 +241,24 @@ def _profiles(site: Site, issue: Issue, reader: str | None = None) -> pd.DataFra
     return site.workspace.read("analysis", "profiles", [issue.key], where=where)
 
 
+def _rows(site: Site, issue: Issue, reader: str) -> pd.DataFrame:
+    """Give a reader's observations of the issue's months."""
+    mine = ("reader_code", reader)
+    rows = site.workspace.read("analysis", "observations", issue.tallies, where=mine)
+    return rows[rows["performed_month"].isin(issue.period.months)]
+
+
 def _feedback(
     site: Site,
     item: Leaf,
-    cells: pd.DataFrame,
+    rows: pd.DataFrame,
+    series: Trend,
     results: GroupResults,
     profile: ReaderProfile | None,
 ) -> RadiologistContent:
     """Fill one reader's page from the shards of the issue."""
     store, issue, reader = site.workspace, item.issue, item.recipient
-    scale, mine = Scale(site.phrases, site.config), ("reader_code", reader)
-    minimum = site.config.reports.min_exams
-    series = trend(
-        cells, name=reader, months=issue.period.months, study=scale.study, minimum=minimum
-    )
-    rows = store.read("analysis", "observations", issue.tallies, where=mine)
-    rows = rows[rows["performed_month"].isin(issue.period.months)]
+    scale, minimum = Scale(site.phrases, site.config), site.config.reports.min_exams
     coverage = summed(store, "coverage", issue.key, reader)
     incomplete = incomplete_quarters(summed(store, "coverage", issue.key), issue.period.months)
     facts = content.ReaderFacts(
@@ -281,6 +291,8 @@ def _answers(site: Site, reader: str) -> pd.DataFrame:
 def _evidence(site: Site, item: Leaf) -> Evidence:
     """Give the issue's sums of all readers."""
     store, key = site.workspace, item.issue.key
+    rows = observed(site, item.issue.tallies, item.issue.period.months)
+    by_reader = rows.groupby("reader", observed=True)
     return Evidence(
         cells=summed(store, "tallies", key),
         alternatives=summed(store, "alternatives", key),
@@ -288,6 +300,8 @@ def _evidence(site: Site, item: Leaf) -> Evidence:
         words=summed(store, "words", key),
         coverage=summed(store, "coverage", key),
         written=summed(store, "written", key),
+        alike=likenesses(rows, site.phrases),
+        alike_by_reader={str(r): likeness_of(own, site.phrases).whole for r, own in by_reader},
     )
 
 

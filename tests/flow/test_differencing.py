@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 
 from calibration import rounding
 from calibration.estimate import Estimate
-from calibration.groups import GroupResults, group_results, tally_of, trend
+from calibration.groups import Group, GroupResults, group_results, tally_of, trend
 from calibration.result import GroupResult
 from calibration.survey import builtin
 from pipeline.config import Configuration
@@ -170,7 +170,9 @@ def _of_run_charts(cells: pd.DataFrame, span: range, reading: Reading) -> Iterat
 
 
 def _results(cells: pd.DataFrame, name: str) -> GroupResults:
-    return group_results(cells, name=name, pathologies=FINDINGS, study=SCALE.study, minimum=MINIMUM)
+    return group_results(
+        Group(name, cells), pathologies=FINDINGS, study=SCALE.study, minimum=MINIMUM
+    )
 
 
 def _of_reader(
@@ -192,7 +194,7 @@ def _of_reader(
 
 def _page(own: pd.DataFrame, reader: str, months: list[str]) -> RadiologistContent:
     """Fill one reader's page of an issue as a run does, and pass it through the door."""
-    series = trend(own, name=reader, months=months, study=SCALE.study, minimum=MINIMUM)
+    series = trend(Group(reader, own), months=months, study=SCALE.study, minimum=MINIMUM)
     facts = content.ReaderFacts(
         trend=content.trend_points(series, MINIMUM),
         cases=(),

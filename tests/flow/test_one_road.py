@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from calibration.groups import GroupResults, group_results
+from calibration.groups import Group, GroupResults, group_results
 from calibration.plain import plain_fields
 from calibration.rounding import rounded
 from calibration.survey import builtin
@@ -54,8 +54,7 @@ def by_the_job(rows: pd.DataFrame, name: str) -> GroupResults:
         ["pathology", "phrase", "label_value"], as_index=False
     )
     return group_results(
-        cells.size().rename(columns={"size": "count"}),
-        name=name,
+        Group(name, cells.size().rename(columns={"size": "count"})),
         pathologies=FINDINGS,
         study=Scale(PHRASES, CONFIG).study,
         minimum=CONFIG.reports.min_exams,

@@ -23,7 +23,7 @@ from calibration.diagnostics import (
 )
 from calibration.distributions import Atom, Beta, UniformMixture
 from calibration.errors import CalibrationError, TallyError
-from calibration.estimate import Options
+from calibration.estimate import Likeness, Options, likeness
 from calibration.neighbours.stated_confidence import fit_baseline
 from calibration.phrase_calibration import phrase_error, phrase_error_interval
 from calibration.regression import logistic_calibration
@@ -131,6 +131,50 @@ def test_patients_widen_the_interval_when_they_agree_with_themselves() -> None:
     clustered = calibrate(groups.pooled(), phrase_table=ATOMS, patients=groups, rng=rng())
     assert clustered.brier.high - clustered.brier.low > 2 * (plain.brier.high - plain.brier.low)
     assert "patients" in clustered.brier.method
+
+
+def test_likeness_of_statements_that_come_in_pairs_is_two_and_of_single_ones_one() -> None:
+    phrase, label = np.array([0, 0, 1, 1]), np.array([0.0, 1.0, 0.0, 1.0])
+    alone = tally_groups(np.arange(4), phrase, label, n_groups=4, n_phrases=2)
+    assert likeness(alone) == Likeness(1.0, 1.0)
+    twice = np.tile(np.arange(4), 2)
+    pairs = tally_groups(twice, phrase[twice], label[twice], n_groups=4, n_phrases=2)
+    assert likeness(pairs) == Likeness(2.0, 2.0)
+    # one patient of each outcome, who has both phrases: alike in all, not in one phrase
+    across = tally_groups([0, 1, 0, 1], phrase, label, n_groups=2, n_phrases=2)
+    assert likeness(across) == Likeness(1.0, 2.0)
+    never = tally_groups(np.arange(4), phrase, np.zeros(4), n_groups=4, n_phrases=2)
+    assert likeness(never) == Likeness()
+
+
+def test_what_is_known_of_likeness_widens_as_resampled_patients_do() -> None:
+    """Every statement three times: rate, phrase error and score vary as a third of them do."""
+    g, scale = rng(), builtin("diagnostic-certainty-scale")
+    phrase = np.repeat(g.integers(1, len(scale) - 1, 600), 3)
+    fate = np.repeat(g.random(600), 3)
+    label = (fate < scale.means[phrase]).astype(float)
+    patient = np.repeat(np.arange(600), 3)
+    groups = tally_groups(patient, phrase, label, n_groups=600, n_phrases=len(scale))
+    alike = likeness(groups)
+    assert alike.phrase == pytest.approx(3.0)
+    found = {
+        name: calibrate(groups.pooled(), phrase_table=scale, patients=known, rng=rng())
+        for name, known in {"none": None, "alike": alike, "patients": groups}.items()
+    }
+
+    def wide(name: str, of: str) -> float:
+        estimate = getattr(found[name], of)
+        return float(estimate.high - estimate.low)
+
+    for of in ("ece", "brier", "accuracy"):
+        assert wide("patients", of) > 1.4 * wide("none", of)
+        assert wide("alike", of) == pytest.approx(wide("patients", of), rel=0.2)
+    for name in ("alike", "patients"):
+        assert found[name].phrase_error.method == "test inversion along the observed gaps"
+        assert found[name].phrase_error.null_high > 1.4 * found["none"].phrase_error.null_high
+        table, plain = found[name].phrases, found["none"].phrases
+        used = plain.n > 0
+        assert (table.high - table.low > 1.4 * (plain.high - plain.low))[used].all()
 
 
 def test_brier_in_closed_form_equals_a_hand_sum() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +11,14 @@ import pandas as pd
 import pytest
 
 from calibration.estimate import Estimate
-from calibration.groups import group_results, tally_of
+from calibration.groups import (
+    Group,
+    group_results,
+    likeness_of,
+    likenesses,
+    tally_of,
+    trend,
+)
 from calibration.rounding import rounded
 from calibration.survey import builtin
 from pipeline.config import Configuration
@@ -119,7 +127,8 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
 
 def varied(rows: pd.DataFrame, evidence: Hospital) -> tuple[ReaderRow, ...]:
     """Measure how readers differ, as the review does."""
-    return variation(tallied(rows), sums.mix(rows), evidence.coverage, scale=SCALE)
+    own = replace(evidence.evidence, cells=tallied(rows), mix=sums.mix(rows))
+    return variation(own, scale=SCALE)
 
 
 def test_overconfident_reader_stands_out_raw_shrunk_and_adjusted() -> None:
@@ -409,6 +418,47 @@ def used_terms(found: Hospital) -> ScaleUse | None:
     )
 
 
+def test_patients_who_come_again_widen_every_interval_of_the_review() -> None:
+    """Each statement three times: pages that call them independent are too sure by √3."""
+    once = hospital(per_reader=100)
+    rows = pd.concat([once.rows] * 3, ignore_index=True)
+    cells = tallied(rows).rename(columns={"performed_month": "month"})
+    evidence = replace(once.evidence, cells=cells, mix=sums.mix(rows))
+    found = compact(rows)
+    alike = likenesses(found, SCALE.phrases)
+    assert alike[None].phrase >= 2.9
+    by_reader = {
+        str(r): likeness_of(own, SCALE.phrases).whole
+        for r, own in found.groupby("reader", observed=True)
+    }
+    knowing = replace(evidence, alike=alike, alike_by_reader=by_reader)
+
+    def widths(known: Evidence) -> Iterator[float]:
+        tables = sensitivity_tables(known, scale=SCALE)
+        rows_ = [row for table in tables for row in table.rows if row.reference]
+        readers = variation(known, scale=SCALE)
+        mix = case_mix(known.mix, scale=SCALE, effect=known.together.whole).rows
+        measured = [each for row in rows_ for each in (row.ece, row.phrase_error)]
+        measured += [each for row in readers for each in (row.gap, row.adjusted)]
+        measured += [each for row in mix for each in (row.gap, row.adjusted)]
+        study = SCALE.study
+        group = Group("d", known.cells, known.alike)
+        result = group_results(
+            group, pathologies=["pleural effusion"], study=study, minimum=20
+        ).by_pathology["pleural effusion"]
+        assert result is not None
+        measured += [result.ece, result.phrase_error, result.brier, result.accuracy]
+        assert len(measured) >= 40
+        yield from (each.high - each.low for each in measured if isinstance(each, Estimate))
+        for _, _, each in trend(group, months=MONTHS, study=study, minimum=20):
+            assert each is not None
+            yield each.high - each.low
+
+    ratio = np.array([*widths(knowing)]) / np.array([*widths(evidence)])
+    assert ratio.min() > 1.25
+    assert 1.5 < np.median(ratio) < 2.0
+
+
 def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_trace() -> None:
     rows = hospital(per_reader=150).rows
     two = rows["reader_code"].isin(["R0", "R1"]) & (rows["phrase"] == "likely")
@@ -416,8 +466,7 @@ def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_
     cells = tallied(rows).rename(columns={"performed_month": "month"})
     hidden = withheld_phrases(cells, CONFIG.reports)
     results = group_results(
-        cells,
-        name="d",
+        Group("d", cells),
         pathologies=["pleural effusion"],
         study=SCALE.study,
         minimum=CONFIG.reports.min_exams,

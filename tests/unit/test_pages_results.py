@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calibration.groups import group_results
+from calibration.groups import Group, group_results
 from calibration.profile import profile
 from calibration.survey import builtin
 from pipeline.config import Configuration
@@ -34,8 +34,7 @@ def test_a_page_spends_its_chance_of_false_advice_once() -> None:
     for name, rows in (("one", alone), ("nine", alone + calm)):
         found = sorted({str(row["pathology"]) for row in rows})
         results = group_results(
-            pd.DataFrame(rows),
-            name=name,
+            Group(name, pd.DataFrame(rows)),
             pathologies=found,
             study=scale.study,
             minimum=CONFIG.reports.min_exams,
