@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -116,16 +115,6 @@ class RunChart:
 
 
 @dataclass(frozen=True, slots=True)
-class FrontierPoint:
-    """One setting of the map: share of phrases it would change, and held-out ECE after it."""
-
-    words_changed: float
-    ece_after: float
-    label: str = ""
-    chosen: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class MixRow:
     """One kind of case: how many statements, and the department's gap there (CT minus words).
 
@@ -210,7 +199,6 @@ class CommitteeContent:
     sensitivity: tuple[SensitivityTable, ...] | None = None
     scale_use: ScaleUse | None = None
     maps: tuple[PathologyAdvice, ...] | None = None
-    frontier: Sequence[FrontierPoint] | None = None
     minimum_readers: int = 5
     minimum_reliability: float = 0.7
     coverage: Coverage | None = None

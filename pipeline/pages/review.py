@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
-import numpy as np
 import pandas as pd
 
-from calibration.bins import phrase_bins
-from calibration.curve import calibration_error
 from calibration.groups import GroupResults, tally_of
 from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
-from calibration.rounding import rounded
-from calibration.substitution.effect import split_tally
-from calibration.substitution.guardrails import allowed_cells
-from calibration.substitution.transport import Regularisation, frontier
-from calibration.tally import Tally
 from pipeline.pages import content
 from pipeline.pages.cases import case_mix, disagreement
 from pipeline.pages.over_time import run_charts, scale_use
@@ -29,7 +20,7 @@ from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import Sifted
 from pipeline.tables.results import Scale
 from reports.content import Gate, Instrument, Returned, SuppressedCell
-from reports.review_content import CommitteeContent, FrontierPoint, ReaderRow
+from reports.review_content import CommitteeContent, ReaderRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +82,6 @@ def committee_content(
         written=content.written_of(
             evidence.written, minimum=settings.min_exams, minimum_readers=settings.min_readers
         ),
-        frontier=held_out_frontier(rounded(tally_of(cells, scale.phrases)), scale=scale),
     )
     return _with_words(review, issue, evidence.words, scale=scale, withheld=withheld[None])
 
@@ -152,40 +142,3 @@ def _few_readers(cells: pd.DataFrame, minimum: int) -> Mapping[str, SuppressedCe
     """Pathologies that fewer than `minimum` readers wrote about."""
     readers = cells.groupby("pathology")["reader_code"].nunique()
     return {str(p): SuppressedCell(minimum, "readers") for p in readers.index[readers < minimum]}
-
-
-_EPSILONS: Final = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1)
-
-
-def held_out_frontier(counted: Tally, *, scale: Scale) -> tuple[FrontierPoint, ...]:
-    """Fit one map per ε on one half of the observations and test it on the other.
-
-    ECE is averaged over both ways round; settings whose solver did not converge are left out.
-    """
-    settings = scale.config.advice
-    epsilons = sorted({*_EPSILONS, settings.epsilon})
-    halves = split_tally(counted, rng=scale.study.chance("frontier"))
-    allowed = allowed_cells(scale.phrases, guard_rails=scale.guard_rails)
-    rounds = [
-        frontier(
-            fit,
-            tested_on=test,
-            phrase_table=scale.phrases,
-            settings=[Regularisation(e, settings.tau, settings.regulariser) for e in epsilons],
-            allowed=allowed,
-        )
-        for fit, test in (halves, halves[::-1])
-    ]
-    tables = phrase_bins(scale.phrases.distributions)
-    before = [calibration_error(part.n, part.label_mass, tables=tables) for part in halves]
-    kept_words = FrontierPoint(0.0, float(np.mean(before)), "no word changed")
-    return kept_words, *(
-        FrontierPoint(
-            words_changed=float(np.mean([p.words_changed for p in both])),
-            ece_after=float(np.mean([p.ece_after for p in both])),
-            label=f"\N{GREEK SMALL LETTER EPSILON} = {epsilon:g}",
-            chosen=epsilon == settings.epsilon,
-        )
-        for epsilon, *both in zip(epsilons, *rounds, strict=True)
-        if all(p.converged for p in both)
-    )

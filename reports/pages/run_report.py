@@ -49,19 +49,25 @@ def count_table(instrument: Instrument, *, words: Strings) -> Table:
     return Table(columns, rows, empty=words("state.none"), id="counts")
 
 
-def gate_table(gates: tuple[Gate, ...], *, words: Strings) -> Table:
-    """Every check; those that did not pass are bold and in capitals."""
+def gate_table(gates: tuple[Gate, ...], *, words: Strings, exact: bool = True) -> Table:
+    """Every check, with its exact counts if asked; those not passed are bold and in capitals."""
     columns = heads(
         words, "gates",
         ("name", 2.2, "wraps"), ("state", 1.4, "wraps"), ("required", 1.5, "wraps"),
-        ("found", 1.5, "wraps"), ("note", 2.4, "wraps"),
+        *((("found", 1.5, "wraps"),) if exact else ()), ("note", 2.4, "wraps"),
     )  # fmt: skip
     states = {True: "passed", False: "failed", None: "unknown"}
     rows = tuple(
         Row(
-            (g.name, words(f"gates.{states[g.passed]}"), g.required, g.found, g.note),
+            (
+                g.name,
+                words(f"gates.{states[g.passed]}"),
+                g.required,
+                *((g.found,) if exact else ()),
+                g.note,
+            ),
             strong=g.passed is not True,
-        )
+        )  # fmt: skip
         for g in gates
     )
     return Table(columns, rows, empty=words("state.none"), id="gates")

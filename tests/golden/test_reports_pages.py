@@ -409,7 +409,6 @@ def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
         sensitivity=None,
         scale_use=None,
         maps=None,
-        frontier=None,
         instrument=None,
         profiles=None,
     )

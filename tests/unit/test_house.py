@@ -39,7 +39,9 @@ SILENT_TOKENS = {
 }  # fmt: skip
 LONGEST_FUNCTION = 50
 LONGEST_COMMAND = 30
-OFFERED = {"brier_map", "exact_error_map", "from_moments", "log_score_of_votes", "rollup"}
+OFFERED = {
+    "brier_map", "exact_error_map", "from_moments", "frontier", "log_score_of_votes", "rollup",
+}  # fmt: skip
 """What nothing in the house calls: other maps and scores to compare with, what benchmarks ask."""
 MOST_PARAMETERS = 6
 

@@ -26,7 +26,6 @@ from pipeline.config.sections import Phrases
 from pipeline.pages import content
 from pipeline.pages.cases import case_mix, disagreement
 from pipeline.pages.over_time import incomplete_quarters, run_charts, scale_use
-from pipeline.pages.review import held_out_frontier
 from pipeline.pages.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.small_cells import (
     complementary,
@@ -483,14 +482,6 @@ def test_a_phrase_of_two_readers_leaves_the_departments_chart_its_advice_and_no_
     for advice in guarded.advice.values():
         told = (*advice.suggestions, *advice.suppressed)
         assert not withheld & {s.source for s in told}
-
-
-def test_frontier_starts_at_no_word_changed_and_rings_the_setting_used() -> None:
-    rows = hospital(per_reader=150).rows
-    points = held_out_frontier(tally_of(tallied(rows), SCALE.phrases), scale=SCALE)
-    assert points[0].words_changed == 0.0
-    assert [p.label for p in points if p.chosen] == ["ε = 0.001"]
-    assert len(points) > 4
 
 
 def test_department_rate_of_a_phrase_few_readers_use_is_blank() -> None:

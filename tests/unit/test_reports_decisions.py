@@ -470,7 +470,7 @@ def test_a_phrase_is_marked_exactly_where_its_printed_interval_misses_its_printe
 ) -> None:
     guarded = guard_committee(review)
     assert not isinstance(guarded.department, SuppressedCell)
-    table, (section, _) = guarded.department.phrases, department(guarded, WORDS)
+    table, (section,) = guarded.department.phrases, department(guarded, WORDS)
     assert "**One rule:** “more” and “less” mark every phrase whose interval" in section.note
     drawn = committee.pages(review, style=Style())
     marks = {m.id: m.string for page in drawn for m in page.marks if isinstance(m, Text)}

@@ -152,7 +152,7 @@ TELLS_OF_NOBODY = {
     "masthead", "minimum_n", "minimum_readers", "minimum_reliability",  # what the page is
     "gates", "manifest", "governance",  # of the run, not of what readers wrote
     "instrument", "returned",  # of the engine, and what readers answered in the whole department
-    "maps", "frontier", "run_charts",  # computed from rounded tallies
+    "maps", "run_charts",  # computed from rounded tallies
 }  # fmt: skip
 """Fields of the review that the last door lets through as they come."""
 

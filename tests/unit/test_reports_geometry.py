@@ -275,7 +275,7 @@ def test_no_page_of_a_review_is_half_empty(readers: int, language: str) -> None:
 
 
 _LEFT_OUT: dict[str, dict[str, object]] = {
-    "no maps": {"maps": None, "frontier": None},
+    "no maps": {"maps": None},
     "no months": {"run_charts": (), "coverage": None, "returned": None},
     "no tables": {"sensitivity": None, "case_mix": None, "scale_use": None, "instrument": None},
     "no profiles": {"profiles": None, "disagreement": None},
@@ -432,7 +432,7 @@ def test_committee_pages_hold_phrases_of_forty_characters(paper: str) -> None:
 
 def test_a_department_without_any_exam_is_printed_without_overlap() -> None:
     filled = samples.committee(
-        per_reader=0, readers=3, flow=(), scale_use=None, maps=None, frontier=None, instrument=None
+        per_reader=0, readers=3, flow=(), scale_use=None, maps=None, instrument=None
     )
     assert faults(committee.pages(filled, style=Style())) == []
 

@@ -8,17 +8,15 @@ from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
 from reports.drawing.marks import Box, Drawing
-from reports.drawing.style import BODY, CAPTION, NOTE
-from reports.drawing.typeset import paragraph
+from reports.drawing.style import BODY, NOTE
 from reports.figures.counts import spreads
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import FINE, RowState, missed, phrase_rows
-from reports.figures.reliability import panel_pieces, reliability
+from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
-from reports.numbers import count, decimal, interval
+from reports.numbers import decimal, interval
 from reports.pages.committee.tables import (
-    frontier_table,
     pathology_table,
     score_table,
     sensitivity_table,
@@ -77,17 +75,12 @@ def _statements(content: CommitteeContent, words: Strings) -> tuple[FlowStep, ..
 
 
 def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Phrase chart and curve, or why they are withheld."""
+    """Phrase chart, or why it is withheld."""
     title, result = words("committee.phrases"), content.department
     if isinstance(result, SuppressedCell):
         return (Section(title, (statement(withheld(result, words)),)),)
-    curve = Figure(lambda d, box: _curve(d, box, result, words), 195.0)
-    return (
-        Section(
-            title, _phrases(result, content, words), words("committee.phrases_note"), room=320.0
-        ),
-        Section(words("committee.curve"), (curve,), level=1, room=240.0),
-    )
+    pieces = _phrases(result, content, words)
+    return (Section(title, pieces, words("committee.phrases_note"), room=320.0),)
 
 
 def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -129,14 +122,6 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
     chart = Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY)
     left_out = Prose(words("radiologist.unused", phrases=unused), NOTE.muted)
     return (chart, left_out) if unused else (chart,)
-
-
-def _curve(drawing: Drawing, box: Box, result: GroupResult, words: Strings) -> None:
-    """Draw the curve on the left, with what to see in it on the right."""
-    square = Box(box.x, box.y, 0.6 * box.width, box.height)
-    reliability(drawing, square, curve=result.curve, words=words)
-    beside = Box(square.right + 24.0, box.y + 12.0, box.right - square.right - 24.0, box.height)
-    paragraph(drawing, beside, words("committee.curve_note"), CAPTION.muted)
 
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:
@@ -184,7 +169,7 @@ def scale_use(content: CommitteeContent, words: Strings) -> Section:
 
 
 def maps(content: CommitteeContent, words: Strings) -> Section:
-    """Draw the fitted map before and after, its held-out effect, the swaps, the frontier."""
+    """Draw the fitted map before and after, its held-out effect, and the swaps."""
     title, heading_note = words("committee.maps"), words("committee.maps_note")
     if content.maps is None:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
@@ -195,11 +180,6 @@ def maps(content: CommitteeContent, words: Strings) -> Section:
         suggestion_table(content.maps, words=words),
         Subheading(words("committee.suppressed"), room=140.0),
         suppressed_table(content.maps, words=words),
-        Subheading(words("committee.frontier"), room=90.0),
-        frontier_table(content.frontier, words=words)
-        if content.frontier
-        else statement(words("state.not_computed")),
-        *((note(words("committee.frontier_note")),) if content.frontier else ()),
     )
     return Section(title, pieces, heading_note, room=340.0)
 
@@ -239,10 +219,8 @@ def instrument(content: CommitteeContent, words: Strings) -> Section:
 
 def gates(content: CommitteeContent, words: Strings) -> Section:
     """Every check of the run."""
-    table, said = gate_table(content.gates, words=words), [words("committee.gates_note")]
-    if (n := content.counts.statements) is not None:
-        said.append(words("committee.gates_counts", statements=count(n)))
-    return Section(words("committee.gates"), (table,), " ".join(said))
+    table = gate_table(content.gates, words=words, exact=False)
+    return Section(words("committee.gates"), (table,), words("committee.gates_note"))
 
 
 def manifest(content: CommitteeContent, words: Strings) -> Section:

@@ -15,14 +15,12 @@ from reports.numbers import (
     count,
     decimal,
     interval,
-    marked,
     percent,
     percent_interval,
     signed,
 )
 from reports.review_content import (
     CommitteeContent,
-    FrontierPoint,
     ScaleUse,
     SensitivityTable,
     Written,
@@ -275,14 +273,3 @@ def use_table(use: ScaleUse, *, words: Strings) -> Table:
         )
     )
     return Table(columns, rows, id="use")
-
-
-def frontier_table(points: Sequence[FrontierPoint], *, words: Strings) -> Table:
-    """List the map's settings in order of words changed; the one used is bold."""
-    columns = heads(words, "maps", ("setting", 2.0), ("x", 1.4, "right"), ("y", 1.4, "right"))
-    ordered = sorted(points, key=lambda point: point.words_changed)
-    rows = tuple(
-        Row((marked(p.label), percent(p.words_changed), decimal(p.ece_after)), strong=p.chosen)
-        for p in ordered
-    )
-    return Table(columns, rows, id="frontier")
