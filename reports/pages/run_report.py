@@ -67,7 +67,7 @@ def gate_table(gates: tuple[Gate, ...], *, words: Strings, exact: bool = True) -
                 g.note,
             ),
             strong=g.passed is not True,
-        )  # fmt: skip
+        )
         for g in gates
     )
     return Table(columns, rows, empty=words("state.none"), id="gates")
