@@ -1,21 +1,36 @@
-"""Readers side by side: what is judged of each, shift and slope, as one point of one plane.
+"""Readers side by side: shift and slope as one point of one plane, and CT minus words in a funnel.
 
-The pale band is the margin within which no difference matters. A reader whose pattern is stated is
-dark and named; nobody stands by value, so no order of readers can be read off.
+The plane's pale band is the margin within which no difference matters. A reader whose pattern is
+stated is dark and named; nobody stands by value, so no order of readers can be read off.
+
+The funnel sets each gap beside the number of statements behind it. Its inner limits hold 95 % of
+readers who differ by chance alone, ± 1.96 √(v / n) about the centre with v the median reader's
+variance of one statement; its outer ones know that readers differ, ± 1.96 √(v / n + τ²)
+(Spiegelhalter 2005, additive overdispersion; τ² of Paule and Mandel, `calibration.gaps`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+import numpy as np
+
+from calibration.arrays import FloatArray
+from calibration.estimate import Z95
+from calibration.gaps import Gaps, ShrunkGaps
 from calibration.profile import ReaderProfile
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
-from reports.drawing.marks import Box, Disc, Drawing, Rect, reflows
+from reports.drawing.marks import Box, Disc, Drawing, Polygon, Rect, reflows
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import put, width_of
-from reports.numbers import decimal, signed
+from reports.numbers import count, decimal, signed
 from reports.strings import Strings
+
+_STEPS: Final = 60
+_LEAST: Final = 0.25
+"""Where limits begin, as a share of the fewest statements of a reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +39,63 @@ class Margins:
 
     shift: float
     slope: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Funnel:
+    """Gaps of the readers named, how readers differ, and who is told of a pattern."""
+
+    codes: tuple[str, ...]
+    gaps: Gaps
+    shrunk: ShrunkGaps
+    told: Collection[str]
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of readers' true gaps, 0 where chance explains how they differ."""
+        return float(np.sqrt(self.shrunk.between_variance))
+
+    def limits(self, n: FloatArray | float, *, widened: bool) -> tuple[FloatArray, FloatArray]:
+        """Give the 95 % limits of a reader of n statements."""
+        one = np.median(self.gaps.standard_error**2 * self.gaps.n)
+        between = self.shrunk.between_variance if widened else 0.0
+        half = Z95 * np.sqrt(one / np.asarray(n, dtype=np.float64) + between)
+        return self.shrunk.centre - half, self.shrunk.centre + half
+
+    def outside(self, *, widened: bool) -> int:
+        """Count the readers beyond the limits."""
+        low, high = self.limits(self.gaps.n, widened=widened)
+        return int(((self.gaps.value < low) | (self.gaps.value > high)).sum())
+
+
+@reflows
+def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings) -> None:
+    """Draw statements across and CT minus words up, with both limits."""
+    gaps = funnel.gaps
+    chance, beyond = funnel.outside(widened=False), funnel.outside(widened=True)
+    said = words("alt.funnel", readers=len(funnel.codes), chance=chance, beyond=beyond)
+    with drawing.figure(said, frame):
+        plot = frame.cut(left=42.0, right=8.0, top=18.0, bottom=35.0 - NOTE.leading)
+        across = nice_ticks(0.0, float(gaps.n.max()), about=6)
+        least = _LEAST * float(gaps.n.min())
+        low, high = funnel.limits(least, widened=True)
+        reach = float(max(np.abs([*gaps.value, low, high]).max(), 0.01))
+        up = nice_ticks(-reach, reach)
+        x = Scale(0.0, across[-1], plot.x, plot.right)
+        y = Scale(up[0], up[-1], plot.bottom, plot.y)
+        x_axis(drawing, plot, x, Ticks(across, count), title=words("funnel.x"), grid=False)
+        y_axis(drawing, plot, y, Ticks(up, lambda v: signed(v, 2)), title=words("readers.gap"))
+        sizes = np.linspace(least, across[-1], _STEPS)
+        for widened in (False, True):
+            for edge in funnel.limits(sizes, widened=widened):
+                points = tuple((x(n), y(v)) for n, v in zip(sizes, edge, strict=True))
+                dash = (3.0, 2.0) if widened else ()
+                drawing.add(Polygon(points, stroke=palette.muted, stroke_width=0.8, dash=dash))
+        places = [(x(n), y(v)) for n, v in zip(gaps.n, gaps.value, strict=True)]
+        taken = [Box(at - 3.0, up_ - 3.0, 6.0, 6.0) for at, up_ in places]
+        for code, at, n, value in zip(funnel.codes, places, gaps.n, gaps.value, strict=True):
+            hint = f"{code}: {signed(value, 2)}, n {count(n)}"
+            _point(drawing, ("funnel", code, code in funnel.told), hint, at, plot, taken)
 
 
 def _stated(reader: ReaderProfile) -> bool:
@@ -71,7 +143,8 @@ def plane(
                 slope=decimal(pattern.slope.value, 2),
             )
             at = x(pattern.shift.value), y(pattern.slope.value)
-            _point(drawing, reader, hint, at, plot, taken)
+            own = "plane", reader.reader, _stated(reader)
+            _point(drawing, own, hint, at, plot, taken)
 
 
 def _axis(values: Sequence[float], centre: float, least: float, start: float, end: float) -> Scale:
@@ -81,24 +154,25 @@ def _axis(values: Sequence[float], centre: float, least: float, start: float, en
 
 def _point(
     drawing: Drawing,
-    reader: ReaderProfile,
+    reader: tuple[str, str, bool],
     hint: str,
     place: tuple[float, float],
     plot: Box,
     taken: list[Box],
 ) -> None:
-    (at, up), stated = place, _stated(reader)
+    """Draw the reader of a figure, a code, and whether a pattern is stated: then it is named."""
+    (at, up), (figure, code, stated) = place, reader
     ink = palette.own if stated else palette.own_soft
-    name = f"plane.{reader.reader}"
+    name = f"{figure}.{code}"
     drawing.add(Disc(at, up, 2.6, "circle", ink, palette.paper, 0.5, id=name, hint=hint))
     if not stated:
         return
-    wide = width_of(reader.reader, NOTE)
+    wide = width_of(code, NOTE)
     for left in (at + 5.0, at - 5.0 - wide):
         label = Box(left, up - 4.0, wide, 8.0)
         inside = plot.x <= left and label.right <= plot.right
         if inside and not any(map(label.meets, taken)):
             taken.append(label)
             drawing.add(Rect(label.x, label.y, label.width, label.height, palette.paper))
-            put(drawing, (left, up + 2.4), reader.reader, NOTE)
+            put(drawing, (left, up + 2.4), code, NOTE)
             return

@@ -49,12 +49,12 @@ def count_table(instrument: Instrument, *, words: Strings) -> Table:
     return Table(columns, rows, empty=words("state.none"), id="counts")
 
 
-def gate_table(gates: tuple[Gate, ...], *, words: Strings, exact: bool = True) -> Table:
-    """Every check, with its exact counts if asked; those not passed are bold and in capitals."""
+def gate_table(gates: tuple[Gate, ...], *, words: Strings, counts: bool = True) -> Table:
+    """Every check, with what it counted if asked; those not passed are bold and in capitals."""
+    shown = ("required", 1.5, "wraps"), ("found", 1.5, "wraps"), ("note", 2.4, "wraps")
     columns = heads(
         words, "gates",
-        ("name", 2.2, "wraps"), ("state", 1.4, "wraps"), ("required", 1.5, "wraps"),
-        *((("found", 1.5, "wraps"),) if exact else ()), ("note", 2.4, "wraps"),
+        ("name", 2.2, "wraps"), ("state", 1.4, "wraps"), *(shown if counts else ()),
     )  # fmt: skip
     states = {True: "passed", False: "failed", None: "unknown"}
     rows = tuple(
@@ -62,9 +62,7 @@ def gate_table(gates: tuple[Gate, ...], *, words: Strings, exact: bool = True) -
             (
                 g.name,
                 words(f"gates.{states[g.passed]}"),
-                g.required,
-                *((g.found,) if exact else ()),
-                g.note,
+                *((g.required, g.found, g.note) if counts else ()),
             ),
             strong=g.passed is not True,
         )

@@ -9,20 +9,23 @@ import numpy as np
 import pytest
 
 from calibration.estimate import Estimate
+from calibration.gaps import Gaps, shrink_gaps
 from calibration.profile import DepartmentProfile, Interval
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from reports.content import Instrument, InstrumentFigure, SuppressedCell
 from reports.disclosure import guard_committee
-from reports.drawing.layout import Prose
-from reports.drawing.marks import Text
+from reports.drawing.layout import Figure, Prose
+from reports.drawing.marks import Drawing, Text
 from reports.drawing.style import Style
 from reports.drawing.tables import Table
+from reports.figures.readers import Funnel
 from reports.numbers import count, percent_limits, points
 from reports.pages import committee
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
+from reports.pages.committee.readers import readers
 from reports.pages.committee.sections import department, maps
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
@@ -463,6 +466,47 @@ def test_a_reader_whose_figures_are_not_reportable_has_none_on_any_page(
     assert f"plane.{code}" in {
         mark.id for page in committee.pages(review, style=Style()) for mark in page.marks
     }
+
+
+def test_a_funnel_knows_what_chance_gives_and_how_readers_differ() -> None:
+    """Four readers of 100, standard error .05: limits by hand, with and without τ = .1."""
+    gaps = Gaps(np.array([-0.3, -0.12, 0.0, 0.12]), np.full(4, 0.05), np.full(4, 100.0))
+    alike = replace(shrink_gaps(gaps), centre=0.0, between_variance=0.01)
+    funnel = Funnel(("a", "b", "c", "d"), gaps, alike, ())
+    low, high = funnel.limits(100.0, widened=False)
+    assert (low, high) == (pytest.approx(-0.098, abs=5e-4), pytest.approx(0.098, abs=5e-4))
+    low, high = funnel.limits(400.0, widened=False)
+    assert (low, high) == (pytest.approx(-0.049, abs=5e-4), pytest.approx(0.049, abs=5e-4))
+    low, high = funnel.limits(100.0, widened=True)
+    assert (low, high) == (pytest.approx(-0.2191, abs=5e-4), pytest.approx(0.2191, abs=5e-4))
+    assert (funnel.outside(widened=False), funnel.outside(widened=True)) == (3, 1)
+    assert funnel.spread == pytest.approx(0.1)
+
+
+def test_the_funnel_holds_every_reader_shown_names_those_told_and_nobody_else(
+    review: CommitteeContent,
+) -> None:
+    hidden = replace(review.readers[0], reliability=0.5)
+    review = replace(review, readers=(hidden, *review.readers[1:]))
+    marks = [mark for page in committee.pages(review, style=Style()) for mark in page.marks]
+    drawn = {mark.id.partition(".")[2] for mark in marks if mark.id.startswith("funnel.")}
+    shown = {row.code for row in review.readers if isinstance(row.gap, Estimate)} - {hidden.code}
+    assert drawn == shown
+    (section,) = [each for each in committee.sections(review, words=WORDS)
+                  if each.title == WORDS("committee.readers_table")]  # fmt: skip
+    (figure,) = [each for each in section.pieces if isinstance(each, Figure)]
+    drawing = Drawing(520.0, 200.0)
+    figure.draw(drawing, drawing.frame)
+    named = {m.string for m in drawing.marks if isinstance(m, Text) and m.string.startswith("R-")}
+    assert review.profiles is not None
+    assert not isinstance(review.profiles, SuppressedCell)
+    told = {r.reader for r in review.profiles if r.pattern.verdict.state == "pattern"}
+    assert named
+    assert named <= told & shown
+    few = replace(review, readers=review.readers[:2])
+    assert not any(
+        isinstance(piece, Figure) for piece in readers(guard_committee(few), WORDS).pieces
+    )
 
 
 def test_a_phrase_is_marked_exactly_where_its_printed_interval_misses_its_printed_tick(

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from calibration.estimate import Estimate
+import numpy as np
+
+from calibration.estimate import Z95, Estimate
+from calibration.gaps import Gaps, shrink_gaps
 from reports.content import SuppressedCell
-from reports.drawing.layout import Piece, Section, note, statement
+from reports.drawing.layout import Figure, Piece, Section, note, statement
 from reports.drawing.tables import Cell, Row, Span, Table, heads
+from reports.figures.readers import Funnel, funnel_plot
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.pages.committee.decisions import coordinates_of
 from reports.pages.committee.tables import drawn
@@ -22,25 +26,56 @@ from reports.strings import Strings
 
 Value: TypeAlias = Estimate | SuppressedCell | None
 
+_FUNNEL: Final = 170.0
+_COMPARED: Final = 3
+
 
 def readers(content: CommitteeContent, words: Strings) -> Section:
     """Lay out every reader in code order."""
-    table = (reader_table(content, words=words), note(_note(content, words)))
-    return Section(words("committee.readers_table"), table, room=160.0)
+    pieces: tuple[Piece, ...] = (reader_table(content, words=words), note(_note(content, words)))
+    funnel = _funnel(content, words)
+    if funnel is not None:
+        caption = words("committee.funnel_note", spread=decimal(funnel.spread))
+        drawn_ = Figure(
+            lambda d, box: funnel_plot(d, box, funnel=funnel, words=words), _FUNNEL, caption
+        )
+        pieces = (drawn_, *pieces)
+    return Section(words("committee.readers_table"), pieces, room=160.0 + _FUNNEL)
+
+
+def _funnel(content: CommitteeContent, words: Strings) -> Funnel | None:
+    """Gather the gaps that may be shown, in code order; None where they are too few to compare."""
+    rows = [
+        (row.code, row.gap)
+        for row in sorted(content.readers, key=lambda row: row.code)
+        if isinstance(row.gap, Estimate) and row.reliability >= content.minimum_reliability
+    ]
+    if len(rows) < _COMPARED:
+        return None
+    value, error, n = np.array(
+        [(gap.value, (gap.high - gap.low) / (2.0 * Z95), gap.n) for _, gap in rows]
+    ).T
+    gaps = Gaps(value, error, n)
+    told = _signals(content, words)
+    return Funnel(tuple(code for code, _ in rows), gaps, shrink_gaps(gaps), told)
 
 
 def _note(content: CommitteeContent, words: Strings) -> str:
     """Explain the columns, and name the measures that no reader has."""
     limit = decimal(content.minimum_reliability, 1)
     keys = ("gap", "adjusted", "shrunk")
-    parts = [words(f"readers_note.{key}", minimum=limit) for key in (*keys, "reliability")]
+    parts = [words(f"readers_note.{key}") for key in keys]
+    known = [row.reliability for row in content.readers if math.isfinite(row.reliability)]
+    if known:
+        low, high = decimal(min(known), 2), decimal(max(known), 2)
+        parts.append(words("readers_note.reliability", low=low, high=high, minimum=limit))
     parts.append(words("committee.readers_note", few=content.minimum_n))
     missing = [
         words(f"readers.{key}")
         for key in keys
         if not any(isinstance(getattr(row, key), Estimate) for row in content.readers)
     ]
-    if all(math.isnan(row.reliability) for row in content.readers):
+    if not known:
         missing.append(words("readers.reliability_long"))
     if _signals(content, words):
         parts.append(words("readers_note.signal"))
@@ -54,9 +89,9 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     reach = _reach([row.shrunk for row in content.readers])
     columns = (
         *heads(words, "readers", ("code", 1.3), ("n", 1.1, "right"), ("share", 0.9, "right"),
-               ("gap", 1.0, "right"), ("adjusted", 1.0, "right"), ("shrunk", 1.0, "right")),
-        drawn(words("readers.shrunk_graph"), 2.0, (-reach, reach)),
-        *heads(words, "readers", ("reliability", 0.8, "right"), ("note", 1.6)),
+               ("gap", 1.0, "right"), ("adjusted", 1.0, "right")),
+        drawn(words("readers.shrunk_graph"), 2.4, (-reach, reach)),
+        *heads(words, "readers", ("note", 1.8)),
     )  # fmt: skip
     rows = sorted(content.readers, key=lambda row: row.code)
     signals = _signals(content, words)
@@ -95,9 +130,8 @@ def _row(
             row.code,
             _size(row, words, few=few),
             BLANK if few or row.share_paired is None else percent(row.share_paired),
-            *(BLANK if hidden else _number(value) for value in (row.gap, row.adjusted, row.shrunk)),
+            *(BLANK if hidden else _number(value) for value in (row.gap, row.adjusted)),
             BLANK if hidden else _span(row.shrunk, reach),
-            BLANK if few else decimal(row.reliability, 2),
             words("state.not_reportable") if unreportable and not few else signal or BLANK,
         ),
         quiet=hidden,

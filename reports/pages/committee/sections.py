@@ -214,12 +214,13 @@ def instrument(content: CommitteeContent, words: Strings) -> Section:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
     engine = Prose(words("instrument.engine", engine=measured.engine.partition("+")[0]), BODY)
     counts = (count_table(measured, words=words),) if measured.counts else ()
-    return Section(title, (engine, instrument_table(measured, words=words), *counts), heading_note)
+    pieces = (engine, instrument_table(measured, words=words), *counts)
+    return Section(title, pieces, heading_note, room=120.0)
 
 
 def gates(content: CommitteeContent, words: Strings) -> Section:
     """Every check of the run."""
-    table = gate_table(content.gates, words=words, exact=False)
+    table = gate_table(content.gates, words=words, counts=False)
     return Section(words("committee.gates"), (table,), words("committee.gates_note"))
 
 
