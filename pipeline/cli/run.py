@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import typer
 
@@ -39,6 +39,9 @@ DepartmentOption = Annotated[
     str, typer.Option(help="clustered, hard, straight, or a TOML file (docs/simulation.md).")
 ]
 
+Language: TypeAlias = Literal["en", "de"]
+_LANGUAGE: Final = "Language of the pages."
+
 _KEY_FILE: Final = "vault.key"
 _LARGE_PAIRS: Final = 1_500
 """So many pairs come to more than a small run (`pipeline.run.rehearsal.is_small`)."""
@@ -53,7 +56,10 @@ def register(app: typer.Typer) -> None:
     app.command("simulate")(taking(simulate))
 
 
-def init(folder: Annotated[Path, typer.Argument(help="Folder for the configuration.")]) -> None:
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder for the configuration.")],
+    language: Annotated[Language, typer.Option(help=_LANGUAGE)] = "en",
+) -> None:
     """Write a commented radcal.toml and a new vault key into a folder."""
     from pipeline import config
 
@@ -62,7 +68,8 @@ def init(folder: Annotated[Path, typer.Argument(help="Folder for the configurati
         msg = f"{target} exists already; it was left as it is."
         raise ConfigurationError(msg)
     folder.mkdir(parents=True, exist_ok=True)
-    target.write_text(config.template(), encoding="utf-8")
+    filled = config.template().replace('\nlanguage = "en"\n', f'\nlanguage = "{language}"\n')
+    target.write_text(filled, encoding="utf-8")
     key = _new_key(folder)
     typer.echo(
         f"Wrote {target} and {key}.\n"
@@ -138,6 +145,7 @@ class Demo:
     readers: int = option(12, "Readers to simulate.", min=1)
     seed: int = option(0, "Seed of the simulation.", min=0)
     department: DepartmentOption = "clustered"
+    language: Language = option("en", _LANGUAGE)
     output: Output
 
 
@@ -145,7 +153,7 @@ def demo(given: Demo) -> None:
     """Simulate a hospital and run the whole job on it: no GPU, no weights, no network."""
     given.out.mkdir(parents=True, exist_ok=True)
     config = given.out / "radcal.toml"
-    config.write_text(_DEMO_CONFIG, encoding="utf-8")
+    config.write_text(_DEMO_CONFIG.format(language=given.language), encoding="utf-8")
     if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(given.out))
     large, make = given.pairs >= _LARGE_PAIRS, partial(_hospital, given, given.out / "hospital")
@@ -316,5 +324,6 @@ paths = ["hospital/exams.csv"]
 
 [reports]
 institution = "Simulated General Hospital"
+language = "{language}"
 demonstration = true
 """

@@ -195,6 +195,19 @@ def test_a_large_demonstration_without_a_hospital_says_why(folder: Path) -> None
     assert b"Traceback" not in done.stderr
 
 
+def test_a_demonstration_in_german_is_german_from_its_first_page(folder: Path) -> None:
+    asked = ["demo", "--out", str(folder / "demo"), "--pairs", "40", "--readers", "2"]
+    command = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+    done = subprocess.run(
+        [*command, *asked, "--language", "de"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (review,) = (folder / "demo/workspace/delivery").glob("*/committee/review.html")
+    page = review.read_text(encoding="utf-8")
+    assert '<html lang="de' in page
+    assert "VORFÜHRUNG" in page
+
+
 @pytest.mark.usefixtures("no_server")
 def test_the_end_of_a_run_tells_what_was_set_aside_in_a_line_and_no_empty_count(
     folder: Path, capsys: pytest.CaptureFixture[str]

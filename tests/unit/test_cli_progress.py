@@ -1,14 +1,18 @@
-"""What a long command says of how far it is: a bar on a terminal, lines elsewhere, or nothing."""
+"""What a command says of how far it is (a bar, lines, or nothing), and what help says of all."""
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from pipeline.cli import common
+from pipeline.cli import _PANELS, common
 from pipeline.cli.common import Output
+from pipeline.config import load
 
 
 def test_off_a_terminal_a_line_says_how_many_are_done_and_how_long_is_left(
@@ -61,3 +65,26 @@ def test_commands_are_registered_before_any_library_that_takes_threads_is_loaded
     )
     done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
     assert done.stdout == "none\n"
+
+
+RADCAL = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+
+
+def test_help_lists_every_command_under_the_question_it_answers() -> None:
+    wide = {**os.environ, "COLUMNS": "80", "TERM": "dumb"}
+    done = subprocess.run([*RADCAL, "--help"], capture_output=True, check=True, env=wide)
+    said = done.stdout.decode("utf-8")
+    heads = re.findall(r"^╭─ (.+?) ─+╮$", said, flags=re.MULTILINE)
+    assert heads == ["Options", *_PANELS]
+    parts = re.split(r"^╭─ .+? ─+╮$", said, flags=re.MULTILINE)[2:]
+    listed = [re.findall(r"^│ ([a-z]+)  ", part, flags=re.MULTILINE) for part in parts]
+    assert [{*each} for each in listed] == [{*names} for names in _PANELS.values()]
+
+
+def test_a_site_that_begins_in_german_differs_in_that_alone(tmp_path: Path) -> None:
+    for language in ("en", "de"):
+        asked = ["init", str(tmp_path / language), "--language", language]
+        subprocess.run([*RADCAL, *asked], capture_output=True, check=True)
+    english, german = ((tmp_path / each / "radcal.toml").read_text() for each in ("en", "de"))
+    assert german.replace('\nlanguage = "de"\n', '\nlanguage = "en"\n') == english != german
+    assert load(tmp_path / "de" / "radcal.toml").reports.language == "de"
