@@ -187,8 +187,8 @@ def null_moments(
     effect: float = 1.0,
 ) -> FloatArray:
     """Label mass (B, K) of a reader whose labels are Bernoulli(mean_k), phrases held fixed."""
-    whole = np.maximum(np.floor(n / effect + 0.5), np.minimum(np.floor(n + 0.5), 1.0))
-    whole = whole.astype(np.int64)
+    least = np.minimum(np.floor(n + 0.5), 1.0)
+    whole = np.maximum(np.floor(n / effect + 0.5), least).astype(np.int64)
     drawn = rng.binomial(whole, means, size=(replicates, len(n)))
     scale = np.divide(n, whole, out=np.zeros_like(n), where=whole > 0)
     return np.asarray(drawn * scale, dtype=np.float64)

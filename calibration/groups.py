@@ -109,8 +109,7 @@ def likeness_of(rows: pd.DataFrame, phrases: PhraseTable) -> Likeness:
         weight=rows["count"].to_numpy(dtype=np.float64),
     )
     found = likeness(each)
-    phrase, whole = (_STEP * round(effect / _STEP) for effect in (found.phrase, found.whole))
-    return Likeness(phrase, whole)
+    return Likeness(*(_STEP * round(effect / _STEP) for effect in (found.phrase, found.whole)))
 
 
 def group_results(

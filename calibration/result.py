@@ -161,12 +161,11 @@ def calibrate(
     tables, interval = options.tables(phrase_table.distributions), options.interval
     means, certain = phrase_table.means, phrase_table.certain
     sample = _sampled(tally, patients, means, options.bootstrap, rng)
-    alike = sample.alike
     return GroupResult(
         n=tally.total,
         tally=tally,
         curve=_curve(sample, tables, means, rng),
-        phrases=phrase_calibration(tally, phrase_table=phrase_table, effect=alike.phrase),
+        phrases=phrase_calibration(tally, phrase_table=phrase_table, effect=sample.alike.phrase),
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
         phrase_error=_phrase_error(sample, means, interval, rng),

@@ -40,7 +40,6 @@ DepartmentOption = Annotated[
 ]
 
 Language: TypeAlias = Literal["en", "de"]
-_LANGUAGE: Final = "Language of the pages."
 
 _KEY_FILE: Final = "vault.key"
 _LARGE_PAIRS: Final = 1_500
@@ -58,7 +57,7 @@ def register(app: typer.Typer) -> None:
 
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder for the configuration.")],
-    language: Annotated[Language, typer.Option(help=_LANGUAGE)] = "en",
+    language: Annotated[Language, typer.Option(help="Language of the pages.")] = "en",
 ) -> None:
     """Write a commented radcal.toml and a new vault key into a folder."""
     from pipeline import config
@@ -145,7 +144,7 @@ class Demo:
     readers: int = option(12, "Readers to simulate.", min=1)
     seed: int = option(0, "Seed of the simulation.", min=0)
     department: DepartmentOption = "clustered"
-    language: Language = option("en", _LANGUAGE)
+    language: Language = option("en", "Language of the pages.")
     output: Output
 
 

@@ -176,8 +176,7 @@ class Feedback(_Drawing):
             group, pathologies=issue.pathologies, study=scale.study, minimum=minimum
         )
         profile = profile_of(_profiles(site, issue, reader), reader)
-        months = issue.period.months
-        series = trend(group, months=months, study=scale.study, minimum=minimum)
+        series = trend(group, months=issue.period.months, study=scale.study, minimum=minimum)
         filled = _feedback(site, item, rows, series, results, profile)
         page, web = radiologist.build_both(filled, style=_style(site))
         sheet = return_sheet.build(filled.cases or ())

@@ -56,8 +56,8 @@ def _funnel(content: CommitteeContent, words: Strings) -> Funnel | None:
         [(gap.value, (gap.high - gap.low) / (2.0 * Z95), gap.n) for _, gap in rows]
     ).T
     gaps = Gaps(value, error, n)
-    told = _signals(content, words)
-    return Funnel(tuple(code for code, _ in rows), gaps, shrink_gaps(gaps), told)
+    codes = tuple(code for code, _ in rows)
+    return Funnel(codes, gaps, shrink_gaps(gaps), told=_signals(content, words))
 
 
 def _note(content: CommitteeContent, words: Strings) -> str:
