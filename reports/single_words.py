@@ -15,17 +15,7 @@ from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, Reade
 from calibration.profile.settings import ProfileSettings
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
-from reports.swaps import (
-    VISIBLE,
-    Rated,
-    Scale,
-    Side,
-    about,
-    claimed,
-    kept_swaps,
-    reaches,
-    side_of,
-)
+from reports.swaps import VISIBLE, Rated, Scale, Side, about, claimed, kept_swaps, reaches, side_of
 
 # Uses below which a phrase is no example.
 _LEAST_USES: Final = 20
@@ -69,31 +59,55 @@ def alone(
     found: tuple[Rated, ...] = (*told(profile), *unlike(profile, swaps))
     rest = sorted((each for each in found if each != first), key=weight, reverse=True)
     atoms = (_atom(name, atom, words) for name, atom in wrong(profile))
-    return (*(f"{claim(each, words)} {basis(each, words)}" for each in rest), *atoms)
+    said = (f"{claim(each, profile, words)} {basis(each, profile, words)}" for each in rest)
+    return (*said, *atoms)
 
 
-def claim(word: Rated, words: Strings) -> str:
-    """Say what a word says, and what CT shows."""
+def claim(word: Rated, profile: ReaderProfile, words: Strings) -> str:
+    """Say what a word says, and what CT shows; and which finding carries it, where one does."""
+    others = _others(word, profile)
+    above = words("verdict.single.above", finding=others.besides[0]) if others else ""
     return words(
         f"verdict.single.{side_of(word.rate.value, word.meaning)}",
         phrase=word.phrase,
         where=_where(word, words),
+        above=above,
         rate=about(word.rate.value, words),
         meaning=percent(word.meaning),
     )
 
 
-def basis(word: Rated, words: Strings) -> str:
+def basis(word: Rated, profile: ReaderProfile, words: Strings) -> str:
     """Say what such a sentence rests on; of a swap its card does."""
-    if isinstance(word, Swap):
-        return ""
+    others, said = _others(word, profile), list[str]()
     shown = {
         "interval": percent_interval(word.rate.low, word.rate.high, word.rate.value),
         "statements": words.several("unit.statements", round(word.n)),
     }
     if isinstance(word, PhraseRate):
-        return words("verdict.single.word", **shown)
-    return words("verdict.single.habit", stands=_stands(word.probability, words), **shown)
+        said.append(words("verdict.single.word", **shown))
+    elif isinstance(word, Habit):
+        stands = _stands(word.probability, words)
+        said.append(words("verdict.single.habit", stands=stands, **shown))
+    if others:
+        said.append(words("verdict.single.others", rate=about(others.rate.value, words)))
+    return " ".join(said)
+
+
+def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
+    """Give a word in all findings but the one that its distance from CT comes from, if one does.
+
+    That is the finding that carries what shows, where the others lie nearer to what the word says.
+    """
+    carried = profile.pattern.verdict.carried
+    if word.finding or not (carried and carried.finding) or carried.phrase != word.phrase:
+        return None
+    apart = (each for each in profile.rest if each.besides == (carried.finding,))
+    rest = next((each for each in apart if each.phrase == word.phrase), None)
+    if rest is None:
+        return None
+    off, left = (abs(each.rate.value - each.meaning) for each in (word, rest))
+    return rest if left < off - VISIBLE else None
 
 
 def _where(word: Rated, words: Strings) -> str:
@@ -207,11 +221,7 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
     up = rate.value > word.meaning
     beside = {other: away[other] for other in away if (scale[other] > word.meaning) == up}
     nearest = min(beside or away, key=away.__getitem__, default="")
-    shown = {
-        "phrase": word.phrase,
-        "where": _where(word, words),
-        "rate": about(rate.value, words),
-    }
+    shown = {"phrase": word.phrase, "where": _where(word, words), "rate": about(rate.value, words)}
     if near and near.probability < _ADVISED:
         least = near.probability < _TENTH
         tenths = words("verdict.stay.least") if least else _tenths(near.probability)
@@ -294,4 +304,5 @@ def _atom(name: str, atom: AtomJudgement, words: Strings) -> str:
 
 def _number(mass: float) -> str:
     """Print label mass: whole, or with a decimal where rounding would hide the difference."""
-    return count(mass) if mass >= 10.0 or mass == round(mass) else decimal(mass, 1)
+    whole = round(mass, 1) == round(mass)
+    return count(mass) if mass >= 10.0 or whole else decimal(mass, 1)

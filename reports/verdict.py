@@ -176,8 +176,9 @@ def _beyond(phrase: PhraseRate, pattern: Pattern) -> Side | None:
 def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], ...]:
     """Give every hedge, with the side on which CT lies where the page speaks of it, and only there.
 
-    One that is spoken of in some findings and not in all is parted: these, and all others. An
-    advised word is spoken of where its card says that it is off itself.
+    A stated pattern speaks of every word on its side whose interval misses what the word says. One
+    that is spoken of in some findings and not in all is parted: these, and all others. An advised
+    word is spoken of where its card says that it is off itself.
     """
     spoken_of, rows = subjects(profile), list[tuple[Rated, Side | None]]()
     off = [off_itself(swap, profile) for swap in kept_swaps(profile)]
@@ -190,7 +191,8 @@ def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], 
         rest = (r for r in profile.rest if (r.phrase, {*r.besides}) == (whole.phrase, apart))
         row = next(rest, whole)
         said = row is whole and whole.phrase in whole_words
-        rows.append((row, side_of(row.rate.value, row.meaning) if said else None))
+        of_all = _beyond(row, profile.pattern)
+        rows.append((row, side_of(row.rate.value, row.meaning) if said else of_all))
     return tuple(rows)
 
 
@@ -211,7 +213,7 @@ def _pattern(
         first, lead = (_none if verdict.state == "none" else _too_few)(profile, words, word)
         if word is None:
             return first, lead
-        return claim(word, words), _joined(basis(word, words), first, lead)
+        return claim(word, profile, words), _joined(basis(word, profile, words), first, lead)
     kind = "_".join(map(_key, verdict.parts))
     stated = "question" if verdict.question else "stated"
     shown = carriers(profile)
@@ -250,7 +252,8 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         said = words(f"verdict.one_cell.{'finding' if where.finding else 'word'}", **asdict(where))
         lead = words("verdict.one_cell.lead", hedges=hedges)
         same = word and (word.phrase, word.finding or "") == (where.phrase, where.finding)
-        return "" if same else but or words("verdict.one_cell.first", cell=said), lead
+        key = "first_but" if word else "first"
+        return "" if same else but or words(f"verdict.one_cell.{key}", cell=said), lead
     if verdict.untold == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
         return but or words("verdict.instrument.first"), lead

@@ -148,7 +148,10 @@ def read_reader(
 
 
 def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
-    """Add what rates words with a habit or a swap in one finding have in all the others."""
+    """Add what rates words have in all findings but those where they are told apart.
+
+    Those are of a habit, of a swap, and the one without which no pattern would stand.
+    """
     uses, names = reading.uses, reading.choices.names
     left = uses.n.copy()
     apart: list[dict[str, _Words]] = []
@@ -156,6 +159,9 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
         likely = (habit for habit in reader.habits if habit.probability >= _EVEN)
         said: tuple[Habit | Swap, ...] = (*likely, *reader.advice)
         cells = {(each.phrase, each.finding) for each in said if each.finding}
+        carried = reader.pattern.verdict.carried
+        if carried and carried.finding and carried.phrase not in {phrase for phrase, _ in cells}:
+            cells.add((carried.phrase, carried.finding))
         apart.append({})
         for phrase, finding in sorted(cells):
             left[r, reading.choices.findings.index(finding), names.index(phrase)] = 0.0

@@ -286,7 +286,8 @@ class Large:
 class ReaderProfile:
     """Everything said of one reader; ``n`` statements, ``hedges`` of them hedged.
 
-    ``rest`` are the rates of words with a habit or a swap in one finding, in all the others;
+    ``rest`` are the rates of words with a habit or a swap in one finding, or without which there
+    no pattern stands, in all the others;
     ``considered`` the nearest word to each rate whether or not it is advised, and its chance.
     """
 

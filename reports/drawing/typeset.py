@@ -16,6 +16,7 @@ _ASCENT: Final = 0.76
 _SMALLEST: Final = 7.0
 """Points of the smallest type on any page."""
 _STEP: Final = 5.0
+_ENOUGH: Final = 3
 _ELLIPSIS: Final = "…"
 
 
@@ -121,7 +122,20 @@ def _lines(text: str, kind: Type, width: float) -> tuple[tuple[_Word, ...], ...]
         line.extend(cluster)
     if line:
         lines.append(tuple(line))
-    return tuple(lines)
+    return tuple(_accompanied(lines, kind, width))
+
+
+def _accompanied(
+    lines: list[tuple[_Word, ...]], kind: Type, width: float
+) -> list[tuple[_Word, ...]]:
+    """Give a lone last word the one before it, where that leaves two words or more above."""
+    starts = [i for i, word in enumerate(lines[-2]) if not word.glued] if lines[1:] else []
+    if len(starts) < _ENOUGH or not all(word.glued for word in lines[-1][1:]):
+        return lines
+    *before, above, last = lines
+    last = above[starts[-1] :] + last
+    fits = sum(width_of(f"{w.string} ", kind.bold if w.bold else kind) for w in last) <= width
+    return [*before, above[: starts[-1]], last] if fits else lines
 
 
 def wrap(text: str, kind: Type, width: float) -> list[str]:

@@ -207,10 +207,7 @@ def rows_said(rows: Iterable[PhraseRow], words: Strings) -> str:
     """Say which phrases of a picture the page speaks of, with their numbers; or that it is none."""
     said = [
         words(
-            "alt.says",
-            phrase=row.name,
-            meaning=percent(row.expected),
-            rate=percent(row.observed),
+            "alt.says", phrase=row.name, meaning=percent(row.expected), rate=percent(row.observed)
         )
         for row in rows
         if row.side

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pypdf
 import pytest
 
-from calibration.profile import ReaderProfile
+from calibration.profile import Interval, ReaderProfile
 from reports import content, review_content
 from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
@@ -346,6 +346,20 @@ def test_core_pages_of_a_reader_need_no_statistician() -> None:
     for seed in range(20):
         for page in radiologist.pages(samples.simulated(seed), style=STYLE)[:2]:
             assert [s for s in strings([page]) if jargon.search(s)] == [], seed
+
+
+def test_a_tick_is_explained_where_it_is_drawn_and_nowhere_else(
+    reader: content.RadiologistContent,
+) -> None:
+    assert isinstance(reader.profile, ReaderProfile)
+    gone = Interval(float("nan"), float("nan"), float("nan"))
+    alone = {"present": reader.profile.present, "absent": reader.profile.absent}
+    none = {name: replace(atom, rate=gone) for name, atom in alone.items()}
+    by_himself = replace(reader, profile=replace(reader.profile, **none))
+    for filled, drawn in ((reader, True), (by_himself, False)):
+        text = " ".join(strings(radiologist.pages(filled, style=STYLE)))
+        assert ("the tick is what the department's rates give" in text) is drawn
+        assert ("sets them against the department's rates" in text) is drawn
 
 
 def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:

@@ -16,12 +16,13 @@ import pytest
 from benchmarks.departments.exams import CONDITIONS
 from benchmarks.departments.staff import scale
 from benchmarks.departments.truth import draw_department
-from calibration.profile import Interval, ReaderProfile, Swap
+from calibration.profile import Habit, Interval, PhraseRate, ReaderProfile, Swap
 from calibration.profile import profile as fit
+from calibration.profile.results import Cell
 from reports import rounded
 from reports.single_words import carriers, claim, foremost, told
 from reports.strings import Strings
-from reports.swaps import claimed, kept_swaps, needless
+from reports.swaps import Rated, claimed, kept_swaps, needless
 from reports.verdict import Said, hedges_in_parts, in_words, message, sides
 from tests.fixtures.reports import sample_profiles as samples
 
@@ -148,7 +149,7 @@ def test_where_only_a_habit_is_told_its_card_comes_first() -> None:
         habit = next(iter(told(profile)), None)
         if habit is None or profile.pattern.verdict.state == "pattern":
             continue
-        if said.first != claim(habit, WORDS):
+        if said.first != claim(habit, profile, WORDS):
             continue
         scopes = [(action.swap.phrase, action.swap.finding) for action in said.actions]
         if (habit.phrase, habit.finding) in scopes:
@@ -305,7 +306,7 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
             first = foremost(profile, kept_swaps(profile))
             wrong = "more often" in (profile.absent.state, profile.present.state)
             if first is not None:
-                assert said.first == claim(first, WORDS)
+                assert said.first == claim(first, profile, WORDS)
             elif wrong:
                 assert said.first.endswith("can be judged already, your hedges as a whole not yet.")
             else:
@@ -556,7 +557,7 @@ def _considered(profile: ReaderProfile) -> tuple[Swap, ...]:
 
 def test_what_is_marked_is_spoken_of_and_what_is_spoken_of_is_marked() -> None:
     """Words a page speaks of as its own are those before "says", "you write", "No swap for"."""
-    seen = 0
+    seen = all_together = 0
     for profile in DRAWN:
         said = in_words(profile, words=WORDS, scale=SCALE)
         cards = [f"{action.title} {action.evidence}" for action in said.actions]
@@ -565,13 +566,25 @@ def test_what_is_marked_is_spoken_of_and_what_is_spoken_of_is_marked() -> None:
             (phrase, finding) for pattern in OWNED for phrase, finding in re.findall(pattern, text)
         }
         named |= {(s.phrase, s.finding or "") for s in kept_swaps(profile)}
-        rows = {
-            (each.phrase, each.finding or "") for each, side in hedges_in_parts(profile) if side
+        parts = hedges_in_parts(profile)
+        rows = {(each.phrase, each.finding or "") for each, side in parts if side}
+        together = {
+            each.phrase for each, side in parts if not each.finding and _of_all(said, each) == side
         }
-        assert {p for p, _ in rows} == {p for p, _ in named}, text
+        assert {p for p, _ in rows} == {p for p, _ in named} | together, text
         assert {row for row in rows if row[1]} <= named, text
         seen += len(rows)
+        all_together += len(together - {p for p, _ in named})
     assert seen > 800
+    assert all_together > 100
+
+
+def _of_all(said: Said, word: Rated) -> str | None:
+    """Say on which side the first sentence puts a word whose interval misses what it says."""
+    if word.rate.low <= word.meaning <= word.rate.high:
+        return "none"
+    side = "more" if word.rate.value > word.meaning else "less"
+    return side if _pattern_side(said.first, word.meaning) == side else "none"
 
 
 OWNED = (
@@ -655,3 +668,38 @@ def test_a_side_of_the_first_sentence_that_no_word_shows_is_said_to_be_all_words
         assert together == (len(shown) < len(sides_claimed)), profile.pattern.verdict
         lacking += together
     assert lacking > 10
+
+
+def _carried(*, others: float, swap: bool) -> ReaderProfile:
+    """Draw a reader whose "consistent with" is off, which rests on its use for pneumonia."""
+    word = PhraseRate("consistent with", 60.0, 0.8, Interval(0.8, 0.7, 0.88), 0.97)
+    at = Interval(others, others - 0.1, min(others + 0.04, 0.99))
+    rest = replace(word, n=40.0, rate=at, besides=("pneumonia",))
+    drawn = samples.profile_of(np.random.default_rng(5), state="too few", off=0.0)
+    cell = Cell("consistent with", "pneumonia")
+    verdict = replace(drawn.pattern.verdict, untold="one cell", carried=cell, more_exams=None)
+    habit = Habit("consistent with", None, 60.0, 0.8, word.rate, 0.97, 0.97, 0.95)
+    advice = Swap(
+        "consistent with", None, "likely", 60.0, 0.8, word.rate, 0.97, 0.77, 0.97, word.rate
+    )
+    return replace(
+        drawn,
+        pattern=replace(drawn.pattern, verdict=verdict),
+        habits=() if swap else (habit,),
+        advice=(advice,) if swap else (),
+        phrases=(word, *(each for each in drawn.phrases if each.phrase != "consistent with")),
+        rest=(rest,),
+    )
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_word_that_one_finding_carries_names_that_finding(swap: bool) -> None:
+    said = in_words(_carried(others=0.95, swap=swap), words=WORDS)
+    assert said.first.startswith(
+        "Your “consistent with” says more than CT shows, above all for pneumonia:"
+    )
+    assert "For all other findings together it is about 95\u00a0%." in said.lead
+    assert "Of your hedges as a whole we cannot tell yet" in said.lead
+    alike = in_words(_carried(others=0.81, swap=swap), words=WORDS)
+    assert alike.first.startswith("Your “consistent with” says more than CT shows: CT")
+    assert "other findings together" not in alike.lead

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,9 +19,12 @@ from calibration.profile import (
     Part,
     Pattern,
     ProfileSettings,
+    ReaderProfile,
     profile,
 )
+from calibration.profile import department as module
 from calibration.profile.pattern import Case, judge_pattern
+from calibration.profile.readings import Reading, with_rest
 from calibration.profile.results import Cell
 from calibration.profile.shared import Common, Evidence
 from calibration.survey import PhraseTable
@@ -343,6 +347,23 @@ def test_no_pattern_rests_on_one_word_in_one_finding() -> None:
         assert found.verdict.carried == (cells[1] if told == "too few" else None)
         assert found.verdict.untold == ("one cell" if told == "too few" else None)
         assert found.verdict.more_exams is None
+
+
+def test_a_word_that_one_finding_carries_has_a_rate_in_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[tuple[Sequence[ReaderProfile], Reading]] = []
+    monkeypatch.setattr(module, "with_rest", lambda *each: given.append(each) or each[0])
+    profile(department([(0.0, 1.0)] * 5, statements=900, seed=21), phrases=SCALE)
+    ((readers, reading),) = given
+    first = replace(readers[0], habits=(), advice=())
+    assert with_rest([first, *readers[1:]], reading)[0].rest == ()
+    verdict = replace(first.pattern.verdict, carried=Cell("likely", "finding 1"))
+    first = replace(first, pattern=replace(first.pattern, verdict=verdict))
+    (rest,) = with_rest([first, *readers[1:]], reading)[0].rest
+    assert (rest.phrase, rest.besides) == ("likely", ("finding 1",))
+    (whole,) = (each for each in first.phrases if each.phrase == "likely")
+    assert 0 < rest.n < whole.n
 
 
 def test_slope_beside_a_shift_is_said_only_where_both_are_sound() -> None:

@@ -33,6 +33,16 @@ def test_wrapping_keeps_every_character_in_order(text: str, width: float) -> Non
     assert kept == text.replace("**", "").replace(" ", "")
 
 
+@pytest.mark.parametrize("width", [90.0, 110.0, 130.0, 150.0, 170.0, 190.0, 210.0])
+def test_no_word_stands_alone_on_a_last_line(width: float) -> None:
+    text = "**Not all your work.** Only 237 of 342 X-rays had a CT within twelve hours of it."
+    lone = 0
+    for words in range(8, len(text.split(" ")) + 1):
+        lines = wrap(" ".join(text.split(" ")[:words]), BODY, width)
+        lone += len(lines[-1].split(" ")) == 1 and len(lines[-2].split(" ")) >= 3
+    assert lone == 0
+
+
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(text=WORDS, width=st.floats(20, 200))
 def test_a_fitted_line_fits(text: str, width: float) -> None:

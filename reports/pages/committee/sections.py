@@ -108,7 +108,9 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
     minimum = content.minimum_n
     rows = phrase_rows(result.phrases, minimum_n=minimum)
     used = tuple(
-        replace(row, side=missed(row) if 0.0 < row.expected < 1.0 else None)
+        replace(row, side=missed(row))
+        if 0.0 < row.expected < 1.0
+        else replace(row, expected=float("nan"))
         for row in rows
         if row.state is not RowState.NOT_USED
     )

@@ -12,13 +12,7 @@ from reports.drawing.layout import Composer, Prose
 from reports.drawing.style import CAPTION, HEADING, NOTE
 from reports.drawing.typeset import paragraph_height
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
-from reports.figures.phrase_rows import (
-    PhraseRow,
-    RowState,
-    phrase_rows,
-    profile_rows,
-    rated_row,
-)
+from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows, rated_row
 from reports.numbers import count
 from reports.single_words import carriers
 from reports.strings import Strings
@@ -162,10 +156,6 @@ def _uses(n: int | SuppressedCell, words: Strings) -> str:
 def unscored_words(unscored: tuple[Unscored, ...], words: Strings) -> str:
     """List hedges without a meaning, each with its count or why there is none."""
     return ", ".join(
-        words(
-            "radiologist.unscored_phrase",
-            phrase=each.phrase,
-            n=_uses(each.n, words),
-        )
+        words("radiologist.unscored_phrase", phrase=each.phrase, n=_uses(each.n, words))
         for each in unscored
     )

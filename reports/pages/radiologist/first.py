@@ -197,11 +197,7 @@ def _second_look(composer: Composer, content: RadiologistContent) -> None:
 
 
 def _own_cases(
-    content: RadiologistContent,
-    words: Strings,
-    room: Box,
-    *,
-    shown: Sequence[Case] = (),
+    content: RadiologistContent, words: Strings, room: Box, *, shown: Sequence[Case] = ()
 ) -> Table | None:
     """Give cases not shown yet, as there is room: misses first, a third of them good calls.
 

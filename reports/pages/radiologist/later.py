@@ -8,14 +8,7 @@ from typing import Final, get_args
 
 from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
-from reports.content import (
-    Case,
-    Coverage,
-    Instrument,
-    RadiologistContent,
-    Returned,
-    SuppressedCell,
-)
+from reports.content import Case, Coverage, Instrument, RadiologistContent, Returned, SuppressedCell
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose
 from reports.drawing.marks import Bookmark, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
@@ -181,7 +174,13 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type) -> Non
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
     none = content.department is None or isinstance(content.department, SuppressedCell)
-    return tuple(words(f"how.{key}") for key in ("line", "tick", *["department"] * (not none)))
+    tick = words("how.tick_certain" if _certain(content, words) else "how.tick")
+    return (words("how.line"), tick, *[words("how.department")] * (not none))
+
+
+def _certain(content: RadiologistContent, words: Strings) -> bool:
+    """Whether the phrase chart has a row of "present" or "absent", which has its own tick."""
+    return any(row.certain for row in PhraseChart.of(content, words).rows)
 
 
 def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
@@ -245,7 +244,8 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
     composer.heading(words("radiologist.appendix_numbers"), room=160.0)
-    below = Prose(words("numbers.note", fine=FINE), CAPTION.muted)
+    certain = words("numbers.note_certain") if _certain(content, words) else ""
+    below = Prose(words("numbers.note", fine=FINE) + certain, CAPTION.muted)
     table = number_table(content, overall, words=words)
     composer.flow(table, after=4.0, below=below.height(composer.body.width))
     composer.add(below)
