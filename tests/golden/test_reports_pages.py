@@ -154,6 +154,10 @@ def test_own_cases_where_no_card_speaks_are_misses_first_and_then_good_calls(
     assert printed == sorted(printed)
     assert len(printed) >= 3
     assert sum(printed) == len(printed) // 3
+    title = "Some of your own cases, good calls last"
+    assert title in strings(drawn[:1])
+    good = replace(bare, cases=tuple(case for case in own if case.agreed))
+    assert title not in strings(radiologist.pages(good, style=STYLE)[:1])
 
 
 def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:

@@ -622,8 +622,8 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         samples.around(0.3)
     )
     assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
-        "By what readers take the words as, “may represent” (44 %) is nearer; by how the whole "
-        "department comes out, the chance of that is less than 1 in 10, and we advise from 9 in 10."
+        "“may represent” (44 %) looks nearer, but by how the whole department comes out the "
+        "chance of that is less than 1 in 10; we advise from 9 in 10."
     )
     assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
 

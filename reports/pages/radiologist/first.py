@@ -145,12 +145,12 @@ class _Verdict:
         """List cases that no card shows under the sentence, where there is room for some."""
         composer, words = self.composer, self.composer.style.strings
         shown = [case for card in self.cards for case in card.cases]
-        below = box.cut(top=_TITLE)
-        table = _own_cases(self.content, words, below, shown=shown)
+        below, own = box.cut(top=_TITLE), _own_cases(self.content, shown)
+        table = _case_list(own, words, below)
         if table is None:
             return False
-        title = words("radiologist.second_look")
-        heading(composer.page, box.x, box.y + 10.0, title, SUBHEADING, composer.level(1))
+        at = (box.x, box.y + 10.0)
+        heading(composer.page, *at, _title(own, words), SUBHEADING, composer.level(1))
         table.draw(composer.page, below)
         return True
 
@@ -187,29 +187,39 @@ class _Verdict:
 
 def _second_look(composer: Composer, content: RadiologistContent) -> None:
     """List some of the reader's own cases where the page has room for them."""
-    words = composer.style.strings
+    words, own = composer.style.strings, _own_cases(content)
     room = Box(composer.body.x, composer.y, composer.body.width, composer.room - _ASIDE)
-    table = _own_cases(content, words, room)
+    table = _case_list(own, words, room)
     if table is not None:
         composer.skip(12.0)
-        composer.heading(words("radiologist.second_look"), room=0.0)
+        composer.heading(_title(own, words), room=0.0)
         composer.flow(table, after=0.0)
 
 
-def _own_cases(
-    content: RadiologistContent, words: Strings, room: Box, *, shown: Sequence[Case] = ()
-) -> Table | None:
-    """Give cases not shown yet, as there is room: misses first, a third of them good calls.
+def _own_cases(content: RadiologistContent, shown: Sequence[Case] = ()) -> list[Case]:
+    """Give cases not shown yet: those of words spoken of first, in their order.
 
-    Those of words spoken of come first, in their order, then those of "absent" and "present" where
-    the page speaks of these. None where there is room or there are cases for too few.
+    Then come those of "absent" and "present", where the page speaks of these.
     """
     own = (case for each in content.action_cases for case in each.cases)
     profile = content.profile
     atoms = (profile.absent, profile.present) if isinstance(profile, ReaderProfile) else ()
     rank = {name: 2 * (atom.state != "more often") for atom in atoms for name in atom.phrases}
     rest = sorted(content.cases or (), key=lambda case: rank.get(case.phrase, 1))
-    found = [case for case in dict.fromkeys((*own, *rest)) if case not in shown]
+    return [case for case in dict.fromkeys((*own, *rest)) if case not in shown]
+
+
+def _title(own: Sequence[Case], words: Strings) -> str:
+    """Say of a list of cases that good calls come last, where it has some and others."""
+    both = len({case.agreed for case in own}) > 1
+    return words(f"radiologist.second_look{'_both' if both else ''}")
+
+
+def _case_list(found: Sequence[Case], words: Strings, room: Box) -> Table | None:
+    """List as many as there is room for: misses first, a third of them good calls.
+
+    None where there is room or there are cases for too few.
+    """
     wraps = ((key, 1.0, "wraps") for key in ("pathology", "phrase", "ct_phrase"))
     columns = heads(words, "cases", ("xray", 1.0), *wraps)
     for most in range(min(len(found), _MOST_CASES), _LEAST_CASES - 1, -1):
