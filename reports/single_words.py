@@ -259,8 +259,11 @@ def weight(phrase: Rated) -> float:
     return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
 
 
-def example(shown: Sequence[PhraseRate], pattern: Pattern, words: Strings) -> str:
-    """Show the pattern in the phrases that carry it, or say that a side of it has none."""
+def example(shown: Sequence[PhraseRate], profile: ReaderProfile, words: Strings) -> str:
+    """Show the pattern in the phrases that carry it, or say that a side of it has none.
+
+    Where less than half of the hedges stand in words that a page can show, it says that too.
+    """
     values = [
         {"phrase": p.phrase, "rate": about(p.rate.value, words), "meaning": percent(p.meaning)}
         for p in shown
@@ -269,8 +272,10 @@ def example(shown: Sequence[PhraseRate], pattern: Pattern, words: Strings) -> st
     if len(values) > 1:
         second = {f"{key}2": value for key, value in values[1].items()}
         said = [words("verdict.examples", **values[0], **second)]
-    if len(values) < len({*claimed(pattern)} - {None}):
+    if len(values) < len({*claimed(profile.pattern)} - {None}):
         said.append(words(f"verdict.together.{'one' if shown else 'none'}"))
+        if 2.0 * sum(each.n for each in profile.phrases) < profile.hedges:
+            said.append(words("verdict.together.rare"))
     return " ".join(said)
 
 

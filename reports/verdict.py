@@ -217,7 +217,7 @@ def _pattern(
     kind = "_".join(map(_key, verdict.parts))
     stated = "question" if verdict.question else "stated"
     shown = carriers(profile)
-    said = [example(shown, profile.pattern, words)]
+    said = [example(shown, profile, words)]
     sloped = bool({*PARTS[2:]} & {*verdict.parts}) and not verdict.question
     said += [words("verdict.choice")] if sloped else []
     said.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))

@@ -667,6 +667,10 @@ def test_a_side_of_the_first_sentence_that_no_word_shows_is_said_to_be_all_words
         together = "all your hedges together do" in in_words(profile, words=WORDS).lead
         assert together == (len(shown) < len(sides_claimed)), profile.pattern.verdict
         lacking += together
+        few = replace(profile, hedges=1.9 * sum(each.n for each in profile.phrases))
+        rare = replace(profile, hedges=2.1 * sum(each.n for each in profile.phrases))
+        for each, told_so in ((few, False), (rare, together)):
+            assert ("written too seldom" in in_words(each, words=WORDS).lead) == told_so
     assert lacking > 10
 
 
