@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from calibration.arrays import FloatArray
 from calibration.distributions import Distribution
-from calibration.estimate import LEVEL
+from calibration.estimate import LEVEL, Z95
 from calibration.plain import LEFT_OUT
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
@@ -41,6 +41,8 @@ class PhraseCalibration:
         y_k / n_k with its 95 % Wilson interval; NaN where n_k = 0.
     expected, expected_low, expected_high
         Mean of the phrase's distribution and its central 80 %.
+    expected_error
+        Half of the mean's 95 % interval by the survey's respondents, 0 where it was assigned.
     """
 
     phrases: tuple[str, ...] = field(metadata=LEFT_OUT)
@@ -52,6 +54,7 @@ class PhraseCalibration:
     expected: FloatArray
     expected_low: FloatArray
     expected_high: FloatArray
+    expected_error: FloatArray = field(metadata=LEFT_OUT)
 
 
 def wilson(label_mass: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -88,6 +91,7 @@ def phrase_calibration(
         expected=phrase_table.means,
         expected_low=quantiles[:, 0],
         expected_high=quantiles[:, 1],
+        expected_error=Z95 * phrase_table.errors,
     )
 
 

@@ -105,6 +105,18 @@ class PhraseTable:
         return np.array([d.variance for d in self.distributions])
 
     @property
+    def asked(self) -> FloatArray:
+        """Respondents of every phrase, its lender's where borrowed, NaN where not surveyed."""
+        told = dict(zip(self.phrases, self.respondents, strict=True))
+        each = [told[self.borrowed.get(phrase, phrase)] for phrase in self.phrases]
+        return np.array([np.nan if n is None or n <= 0 else n for n in each], dtype=np.float64)
+
+    @property
+    def errors(self) -> FloatArray:
+        """Standard error of every mean by its respondents, 0 where it was assigned, shape (K,)."""
+        return np.nan_to_num(np.sqrt(self.variances / self.asked))
+
+    @property
     def certain(self) -> BoolArray:
         """Whether a phrase states 0 % or 100 % (an atom at an end), shape (K,)."""
         return np.array([isinstance(d, Atom) and d.is_certain for d in self.distributions])

@@ -83,9 +83,8 @@ def vocabulary(table: PhraseTable, *, settings: ProfileSettings) -> Vocabulary:
     means = table.means
     low, high = means < settings.certain, means > 1.0 - settings.certain
     hedge = ~(low | high)
-    respondents = _respondents(table)[hedge]
     meaning = means[hedge]
-    error = np.sqrt(table.variances[hedge] / respondents) / (meaning * (1.0 - meaning))
+    error = table.errors[hedge] / (meaning * (1.0 - meaning))
     place = np.where(hedge, np.cumsum(hedge) - 1, -1)
     return Vocabulary(
         phrases=table.phrases,
@@ -93,13 +92,6 @@ def vocabulary(table: PhraseTable, *, settings: ProfileSettings) -> Vocabulary:
         certain=high.astype(np.int64) - low.astype(np.int64),
         hedges=tuple(p for p, held in zip(table.phrases, hedge, strict=True) if held),
         meaning=meaning,
-        survey=np.where(np.isnan(error), 0.0, np.minimum(error, _WIDEST)),
-        respondents=respondents,
+        survey=np.minimum(error, _WIDEST),
+        respondents=table.asked[hedge],
     )
-
-
-def _respondents(table: PhraseTable) -> FloatArray:
-    """Respondents of every phrase, its lender's where it is borrowed, NaN where not surveyed."""
-    asked = dict(zip(table.phrases, table.respondents, strict=True))
-    each = [asked[table.borrowed.get(phrase, phrase)] for phrase in table.phrases]
-    return np.array([np.nan if n is None or n <= 0 else n for n in each], dtype=np.float64)

@@ -154,6 +154,9 @@ def _row(
             drawing.add(band)
         x = scale(row.expected)
         drawing.add(Line(x, y - half, x, y + half, palette.muted, 0.9, id=f"expected.{row.name}"))
+        if row.expected_error:
+            left, right = (scale(row.expected + s * row.expected_error) for s in (-1, 1))
+            drawing.add(Line(left, y + half, right, y + half, palette.muted, 0.9))
     if row.department == row.department:
         _triangle(drawing, scale(row.department), y + half, f"department.{row.name}")
     if row.state is not RowState.SHOWN:
@@ -197,7 +200,10 @@ def _name(drawing: Drawing, slot: Box, row: PhraseRow, name: str, left: float) -
 def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words: Strings) -> None:
     """Set the aligned numbers of one phrase."""
     kind, baseline = _line(slot)
-    expected = percent(row.expected)
+    tick, error = row.tick() if row.expected_error else (0, 0)
+    expected = (
+        words("phrase_chart.tick", mean=tick, error=error) if error else percent(row.expected)
+    )
     put(drawing, (slot.right, baseline), expected, kind.muted, anchor="end")
     edge = slot.right - _EXPECTED
     if row.state is not RowState.SHOWN:

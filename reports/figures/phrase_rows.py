@@ -62,6 +62,12 @@ class PhraseRow:
     """The phrases of a row of certainties; empty for a hedge."""
     finding: str = ""
     """The finding that the row is about, where it is not about all."""
+    expected_error: float = 0.0
+    """Half of the expectation's 95 % interval by the survey's respondents."""
+
+    def tick(self) -> tuple[int, int]:
+        """Give expectation and its error, in per cent as printed."""
+        return round(100 * self.expected), round(100 * self.expected_error)
 
     @property
     def name(self) -> str:
@@ -126,6 +132,7 @@ def phrase_rows(
                 expected_high=float(table.expected_high[k]),
                 department=rate,
                 department_withheld=withheld,
+                expected_error=float(table.expected_error[k]),
             )
         )
     return tuple(rows)
@@ -165,11 +172,16 @@ def profile_rows(
 
 
 def missed(row: PhraseRow) -> Side | None:
-    """Say on which side of its tick a rate lies whose interval misses the tick, both as printed."""
+    """Say on which side of its tick a rate lies whose interval misses the tick, all as printed.
+
+    A tick is as wide as its survey leaves open.
+    """
     if row.state is not RowState.SHOWN or math.isnan(row.expected) or math.isnan(row.low):
         return None
     low, high = percent_limits(row.low, row.high, row.observed)
-    return None if low <= round(100 * row.expected) <= high else side_of(row.observed, row.expected)
+    tick, error = row.tick()
+    missing = high < tick - error or low > tick + error
+    return side_of(row.observed, row.expected) if missing else None
 
 
 def rated_row(rated: Rated, words: Strings) -> PhraseRow:

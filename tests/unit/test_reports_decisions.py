@@ -8,17 +8,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calibration.distributions import Beta
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
+from calibration.phrase_calibration import phrase_calibration
 from calibration.profile import DepartmentProfile, Interval
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
+from calibration.survey import PhraseTable, builtin
+from calibration.tally import Tally
 from reports.content import Instrument, InstrumentFigure, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Drawing, Text
 from reports.drawing.style import Style
 from reports.drawing.tables import Table
+from reports.figures.phrase_rows import missed, phrase_rows
 from reports.figures.readers import Funnel
 from reports.numbers import count, percent_limits, points
 from reports.pages import committee
@@ -518,15 +523,13 @@ def test_a_phrase_is_marked_exactly_where_its_printed_interval_misses_its_printe
     assert "**One rule:** “more” and “less” mark every phrase whose interval" in section.note
     drawn = committee.pages(review, style=Style())
     marks = {m.id: m.string for page in drawn for m in page.marks if isinstance(m, Text)}
-    found = {}
+    found: dict[str, str | None] = {}
     for k, phrase in enumerate(table.phrases):
         if f"n.{phrase}" not in marks:
             continue
         shown = percent_limits(table.low[k], table.high[k], table.observed[k])
-        beyond = [
-            round(100 * table.expected[k]) > shown[1],
-            shown[0] > round(100 * table.expected[k]),
-        ]
+        tick, error = round(100 * table.expected[k]), round(100 * table.expected_error[k])
+        beyond = [tick - error > shown[1], shown[0] > tick + error]
         if phrase in ("absent", "present"):
             assert f"side.{phrase}" not in marks
             continue
@@ -534,7 +537,33 @@ def test_a_phrase_is_marked_exactly_where_its_printed_interval_misses_its_printe
             *beyond
         ]
         assert marks.get(f"side.{phrase}") == found[phrase], phrase
-    assert {"less", "more", None} <= {*found.values()}
+    assert {"less", None} <= {*found.values()}
+
+
+@pytest.mark.parametrize(
+    ("mass", "respondents", "side"),
+    [(540, 30, None), (540, 1000, "less"), (480, 30, "less"), (700, 30, None), (700, 1000, "more")],
+)
+def test_a_phrase_within_the_error_of_its_survey_is_not_marked(
+    mass: float, respondents: int, side: str | None
+) -> None:
+    """A word that 30 people put at 62 % on average may mean 53 % to 71 %."""
+    spread = Beta(1.815, 1.098)
+    table = PhraseTable("one", ("suggestive of",), (spread,), (respondents,))
+    counted = Tally.from_moments([1000.0], [mass])
+    (row,) = phrase_rows(phrase_calibration(counted, phrase_table=table), minimum_n=20)
+    assert missed(row) == side
+    assert row.tick() == (62, 9 if respondents == 30 else 2)
+
+
+def test_a_borrowed_word_has_the_error_of_its_lender_and_an_assigned_one_none() -> None:
+    table = builtin("diagnostic-certainty-scale").with_borrowed(
+        {"concerning for": "suspicious for"}
+    )
+    error = dict(zip(table.phrases, table.errors, strict=True))
+    assert error["concerning for"] == error["suspicious for"] > 0.05
+    assert error["absent"] == error["present"] == 0.0
+    assert error["likely"] == pytest.approx(0.024, abs=0.001)
 
 
 def test_where_readers_gather_stands_beside_the_plain_means_of_the_columns(

@@ -1,7 +1,8 @@
 """Which words carry what hedges promise too much or too little, and why they stay.
 
 A word carries its share of statements times how far its rate lies from its meaning. Only those
-count that lie to the side to which all hedges lie together, beyond what their interval leaves open.
+count that lie to the side to which all hedges lie together, beyond what their interval and the
+survey's error leave open.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:
 def _carried(whole: GroupResult, side: str) -> dict[str, float]:
     """Give the heaviest words and what each adds to the department's distance, heaviest first."""
     table = whole.phrases
-    off = table.high < table.expected if side == "less" else table.low > table.expected
+    error = table.expected_error
+    less, more = table.high < table.expected - error, table.low > table.expected + error
+    off = less if side == "less" else more
     adds = np.where(off, table.n * np.abs(table.observed - table.expected), 0.0) / whole.n
     named = {
         table.phrases[k]: float(adds[k])
