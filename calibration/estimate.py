@@ -128,17 +128,18 @@ def likeness(patients: GroupedTally) -> Likeness:
     patients
         One group per patient, of the observations of one result group.
     """
-    pooled = patients.pooled()
-    rate = np.divide(pooled.label_mass, pooled.n, out=np.zeros(len(pooled.n)), where=pooled.n > 0)
     row, label = np.divmod(patients.cell, max(len(patients.label_values), 1))
-    residual = patients.label_values[label] - rate[row % patients.n_phrases]
+    phrase, value = row % patients.n_phrases, patients.label_values[label]
+    mass = np.bincount(phrase, weights=patients.count * value, minlength=1)
+    n = np.bincount(phrase, weights=patients.count, minlength=1)
+    residual = value - (mass / np.where(n > 0, n, 1.0))[phrase]
     alone = float(patients.count @ residual**2)
     if not alone > 0.0:  # every phrase always true or never: nothing varies
         return Likeness()
     each = np.bincount(row, weights=patients.count * residual)
     together = np.bincount(np.arange(len(each)) // patients.n_phrases, weights=each)
-    phrase = max(float(each @ each) / alone, 1.0)
-    return Likeness(phrase, max(float(together @ together) / alone, phrase))
+    single = max(float(each @ each) / alone, 1.0)
+    return Likeness(single, max(float(together @ together) / alone, single))
 
 
 def cells_of(tally: Tally) -> tuple[IntArray, FloatArray, FloatArray]:

@@ -47,7 +47,7 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
     figure = Figure(
         lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps), caption
     )
-    room = exam_flow_height(steps) + 60.0
+    room = exam_flow_height(steps) + 110.0
     pieces: list[Piece] = [figure]
     if content.unscored:
         phrases = unscored_words(content.unscored, words)
