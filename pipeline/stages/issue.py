@@ -145,8 +145,11 @@ def summed(store: Workspace, name: str, key: str, reader: str | None = None) -> 
 
 
 def _never(site: Site) -> set[str]:
-    """Phrases that the institution discourages or reserves."""
-    return {*site.config.phrases.discouraged, *site.config.phrases.reserved}
+    """Phrases that the institution discourages or reserves, or that its scale does not hold."""
+    scale = site.config.phrases
+    known = {*site.phrases.phrases}
+    beside = known.difference(scale.recommended) if known & {*scale.recommended} else ()
+    return {*scale.discouraged, *scale.reserved, *beside}
 
 
 def _judged(site: Site, item: Asked) -> pd.DataFrame:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +13,9 @@ import pytest
 from calibration.arrays import settled
 from calibration.profile import DepartmentProfile, Interval, ReaderProfile, Swap
 from calibration.survey import builtin
+from pipeline.config import Configuration
 from pipeline.pages.content import action_cases
+from pipeline.stages.issue import _never
 from pipeline.tables.profiles import (
     Past,
     compact,
@@ -148,6 +152,20 @@ def test_a_phrase_that_is_never_advised_is_no_target() -> None:
     assert free
     barred = targets(judged(observations(), never=tuple(free)))
     assert not free & barred
+
+
+def test_only_words_of_the_scale_are_advised_where_it_names_any_that_the_table_knows() -> None:
+    def barred(**scale: tuple[str, ...]) -> set[str]:
+        config = Configuration(input={"paths": ["a"]}, phrases=scale)
+        site: Any = SimpleNamespace(config=config, phrases=PHRASES)
+        return _never(site) & {*PHRASES.phrases}
+
+    by_default = {*PHRASES.phrases} - barred()
+    assert by_default == {*Configuration(input={"paths": ["a"]}).phrases.recommended}
+    assert "highly suggestive of" in barred()
+    free = {"discouraged": ("maybe",), "reserved": ()}
+    assert barred(recommended=(), **free) == {"maybe"}
+    assert barred(recommended=("wahrscheinlich",), **free) == {"maybe"}
 
 
 def test_fewer_readers_than_may_be_shown_together_are_judged_alone() -> None:
