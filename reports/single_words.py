@@ -145,9 +145,12 @@ def _carrier(
     return max(on_side, key=lambda p: _shows(p, swapped), default=None)
 
 
-def _shows(phrase: PhraseRate, swapped: Set[str]) -> tuple[bool, float]:
-    """Rank a phrase as an example: the sentence, the picture and a card are best about one word."""
-    return phrase.phrase in swapped, weight(phrase)
+def _shows(phrase: PhraseRate, swapped: Set[str]) -> float:
+    """Rank a phrase as an example: the sentence, the picture and a card are best about one word.
+
+    One without a card comes before it where it weighs more than twice as much.
+    """
+    return (2.0 if phrase.phrase in swapped else 1.0) * weight(phrase)
 
 
 def explained(phrase: PhraseRate, pattern: Pattern) -> bool:
@@ -194,7 +197,7 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return between(spoken_of[0], profile, words, scale)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
-    few = state == "too few" and not (profile.pattern.verdict.carried or besides(profile, ()))
+    few = state == "too few" and not besides(profile, ())
     return words("verdict.stay.few") if few else ""
 
 
@@ -202,8 +205,8 @@ def weightier(
     swaps: Sequence[Swap], marked: Container[str], profile: ReaderProfile
 ) -> PhraseRate | None:
     """Give the marked word without a swap that weighs more than each one with a swap, or none."""
-    named = {word for swap in swaps for word in (swap.phrase, swap.instead)}
-    rest = [p for p in profile.phrases if p.phrase in marked and p.phrase not in named]
+    moved = {swap.phrase for swap in swaps}
+    rest = [p for p in profile.phrases if p.phrase in marked and p.phrase not in moved]
     heaviest = max(rest, key=weight, default=None)
     return heaviest if heaviest and weight(heaviest) > max(map(weight, swaps)) else None
 

@@ -155,13 +155,23 @@ def off_itself(swap: Swap, profile: ReaderProfile) -> PhraseRate | Habit | None:
 
 
 def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
-    """Say of an advised word that it is off itself, and whether that is over all findings."""
+    """Say of an advised word what becomes of it, or that it is off itself, in all findings or here.
+
+    One that a swap replaces as well is free for the new uses; one that these bring nearer to what
+    it says is not a word to be careful with.
+    """
+    replaced = (s for s in kept_swaps(profile) if s.phrase == swap.instead and not s.finding)
+    if after := next(replaced, None):
+        return words("verdict.swap.own_moved", instead=swap.instead, after=after.instead)
     own = off_itself(swap, profile)
     if own is None:
         return ""
     here = isinstance(own, Habit) or not swap.finding
     where = "" if here else words("verdict.swap.everywhere")
-    key, rate = side_of(own.rate.value, own.meaning), about(own.rate.value, words)
+    mass = own.n * own.rate.value + swap.n * swap.rate.value
+    nearer = abs(mass / (own.n + swap.n) - own.meaning) < abs(own.rate.value - own.meaning)
+    key = side_of(own.rate.value, own.meaning) + ("_nearer" if nearer else "")
+    rate = about(own.rate.value, words)
     return words(f"verdict.swap.own_{key}", instead=swap.instead, where=where, rate=rate)
 
 
