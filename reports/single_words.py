@@ -24,6 +24,7 @@ _MANY_USES: Final = 40
 # Difference of rate and meaning beyond which it is.
 _CLEAR: Final = 0.1
 _TENTH, _EVEN, _SURE = 0.1, 0.5, 0.9
+_HALFWAY: Final = 0.02
 # Single words of a kind that help at once; chance of being nearer from which a swap is advised.
 _MOST: Final = 3
 _ADVISED: Final = ProfileSettings().swap_probability
@@ -185,16 +186,16 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
 
 
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
-    """Say why no swap is offered, by the word that the page speaks of first.
+    """Say why no swap is offered, by the words that the page speaks of first.
 
     A sentence that nothing needs to change stands only where no other says as much: words wrong as
     "absent" or "present" have their own remedy.
     """
     first = foremost(profile, ())
-    spoken_of: tuple[Rated, ...] = (first,) if first else (*carriers(profile), *told(profile))
+    spoken_of: tuple[Rated, ...] = (first,) if first else carriers(profile) or told(profile)[:1]
     state = profile.pattern.verdict.state
     if spoken_of and scale:
-        return between(spoken_of[0], profile, words, scale)
+        return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
     few = state == "too few" and not besides(profile, ())
@@ -230,8 +231,9 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
         tenths = words("verdict.stay.least") if least else _tenths(near.probability)
         chance = {"chance": tenths, "needed": _tenths(_ADVISED)}
         other = {"word": near.instead, "other": percent(near.instead_meaning)}
-        plainly = abs(near.instead_meaning - rate.value) < abs(word.meaning - rate.value)
-        which = "otherwise" if plainly and near.probability < _EVEN else "unsure"
+        gap = abs(word.meaning - rate.value) - abs(near.instead_meaning - rate.value)
+        which = "otherwise" if gap > 0.0 and near.probability < _EVEN else "unsure"
+        which = "half" if abs(gap) < _HALFWAY else which
         return words(f"verdict.stay.{which}", **shown, **other, **chance)
     if not nearest:
         return words("verdict.stay.plain")

@@ -176,7 +176,7 @@ def _spoken(chart: RunChart, title: str, words: Strings) -> str:
 def printed(chart: RunChart, value: float, words: Strings) -> str:
     """Print a value in its chart's unit: a distance in points, a share in per cent."""
     if chart.key == "distance":
-        return words("radiologist.facts.gap_points", value=points(value))
+        return words("trend.points", value=points(value))
     return percent(value)
 
 

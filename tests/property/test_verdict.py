@@ -500,7 +500,7 @@ UNSURE = {
     "en": r"“([^”]+)”(?: for [a-z ]+)? yet: CT shows it (?:about|under|over) (\d+)\s% of the time. "
     r"The chance that “([^”]+)” \((\d+)\s%\) is nearer than “[^”]+” is (\d) in 10; "
     r"we advise from 9 in 10",
-    "de": r"„([^“]+)“(?: bei [a-z ]+)?: das CT zeigt es (?:etwa|unter|über) (\d+)\s% der Male. "
+    "de": r"„([^“]+)“(?: bei [a-z ]+)?: das CT zeigt es in (?:etwa|unter|über) (\d+)\s% der Fälle. "
     r"Dass „([^“]+)“ \((\d+)\s%\) näher liegt als „[^“]+“, gilt mit (\d) von 10; "
     r"wir raten dazu ab 9 von 10",
 }
@@ -632,12 +632,12 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         "No swap for “probably”: CT shows it about 57 % of the time, and no recommended word lies "
         "nearer to that; the next, “may represent”, says 44 %."
     )
-    assert "nearer to “may represent” (44 %); but that swap does not pass every check yet." in stay(
+    assert "(44 %), but not by every reading of the figures; we do not advise it yet." in stay(
         samples.around(0.3)
     )
     assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
-        "“may represent” (44 %) looks nearer, but by how the whole department comes out the "
-        "chance of that is less than 1 in 10; we advise from 9 in 10."
+        "“may represent” (44 %) looks nearer, but once all readers' words are taken into account "
+        "the chance of that is less than 1 in 10; we advise from 9 in 10."
     )
     assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from calibration.profile import ReaderProfile
 from reports import content
 from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Drawing, Line, Text
 from reports.drawing.style import Style, style_for
+from reports.numbers import count
 from reports.pages import radiologist
 from reports.pages.radiologist.first import facts
 from reports.verdict import in_words
@@ -55,11 +57,12 @@ def test_no_number_under_the_title_judges_beside_the_first_sentence(language: st
     words, error = style_for("A4", language=language).strings, BASE.overall.phrase_error
     shown = {
         facts(replace(BASE, overall=replace(BASE.overall, phrase_error=drawn)), words=words)
-        for drawn in (replace(error, null_high=limit) for limit in (0.001, error.value, 0.4))
+        for drawn in (replace(error, value=far) for far in (0.001, 0.4))
     }
-    (((_, gap),),) = [each[2:] for each in shown]
-    assert gap == words("radiologist.facts.gap")
-    assert not any(sign.isdigit() for sign in gap)
+    (((_, statements), (hedges, said)),) = [each[1:] for each in shown]
+    assert statements == words("radiologist.facts.statements")
+    assert isinstance(BASE.profile, ReaderProfile)
+    assert (hedges, said) == (count(BASE.profile.hedges), words("radiologist.facts.hedges"))
 
 
 @pytest.mark.parametrize("start", range(0, 300, 60))

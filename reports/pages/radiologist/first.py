@@ -15,7 +15,7 @@ from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING,
 from reports.drawing.tables import CLOSE, Row, Table, heads
 from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
-from reports.numbers import count, hours, points
+from reports.numbers import count, hours
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.chart import PhraseChart, picture_rows, scale_of
 from reports.strings import Strings
@@ -23,7 +23,7 @@ from reports.verdict import Said, in_words
 
 _SIDE: Final = 0.55
 """Share of the page's width that the sentence takes beside its picture."""
-_LEAST_PICTURE: Final = 138.0
+_LEAST_PICTURE: Final = 146.0
 _MOST_PICTURE, _TALLEST_PICTURE = 300.0, 420.0
 """The most where the chart stands below, and where it does not."""
 _LINE: Final = 40.0
@@ -268,8 +268,6 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
     if isinstance(overall, SuppressedCell):
         return (*shown, (state_of(overall, words), words("radiologist.facts.statements")))
     shown.append((count(overall.n), words("radiologist.facts.statements")))
-    gap = overall.phrase_error
-    if gap.value == gap.value:
-        value = words("radiologist.facts.gap_points", value=points(gap.value))
-        shown.append((value, words("radiologist.facts.gap")))
+    if isinstance(content.profile, ReaderProfile):
+        shown.append((count(content.profile.hedges), words("radiologist.facts.hedges")))
     return tuple(shown)
