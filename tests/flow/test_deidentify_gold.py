@@ -204,7 +204,7 @@ def test_reports_that_nothing_was_learned_from_keep_what_was_measured(
 
 @pytest.mark.parametrize(
     ("name", "names", "everything", "needless"),
-    [("ah", 0.98, 0.97, 0.9), ("ai", 0.94, 0.97, 0.65)],
+    [("ah", 0.98, 0.97, 0.9), ("ai", 0.94, 0.97, 0.65), ("ak", 0.975, 0.96, 0.95)],
 )
 def test_short_sets_that_nothing_was_learned_from_keep_what_was_measured(
     name: str, names: float, everything: float, needless: float
@@ -214,7 +214,7 @@ def test_short_sets_that_nothing_was_learned_from_keep_what_was_measured(
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
     assert result.recall["ID"].value == 1.0
-    assert result.untouched["ALL"].value <= 0.02
+    assert result.untouched["ALL"].value <= 0.025
     assert result.superfluous.count / result.reports <= needless
     assert result.phrases_harmed == 0
 
