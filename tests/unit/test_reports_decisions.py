@@ -302,7 +302,9 @@ def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_fig
     texts = said(replace(review, profiles=replace(found, shared=shared)))
     slope = found.shared.slope
     place = f"slope {slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})"
-    together = f"Where readers gather, their hedges are surer than CT bears out: {place}."
+    together = (
+        f"On the line that most readers lie round, hedges are surer than CT bears out: {place}."
+    )
     assert any(together in text for text in texts)
     assert not any("readers gather" in text for text in said(review))
 
@@ -610,7 +612,7 @@ def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_
         guard_committee(replace(review, profiles=replace(found, readers=alike))), WORDS
     )
     text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
-    assert "those of 0 stand where CT puts them, those of 11 no further off than the" in text
+    assert "those of 0 agree with CT, those of 11 are no further off than the" in text
 
 
 def test_a_review_of_few_readers_decides_what_rests_on_none_and_explains_nothing_it_lacks() -> None:

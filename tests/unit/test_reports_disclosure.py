@@ -120,7 +120,7 @@ def test_change_and_what_is_shared_are_told_but_not_of_a_hidden_reader() -> None
     assert f"moved by more than the margin: {shown} (shift +0.60)" in printed
     assert "are weaker than CT bears out" in printed
     assert "are weaker than CT bears out: shift +0.33 (0.20 to 0.50)." in printed
-    assert "Where readers gather: +0.33 and 1.00" in printed
+    assert "The line that most readers lie round: +0.33 and 1.00" in printed
     assert "A CT 1.4 times as likely given disease" in printed
 
 

@@ -84,7 +84,7 @@ def test_a_demonstration_says_so_in_the_report_of_its_run(tmp_path: Path) -> Non
     config = Site.open(str(tmp_path / "radcal.toml")).config
     head = masthead(Issue(config, Period("2026-09", ("2026-09",))), "Betrieb")
     said = in_language(replace(RUN, masthead=head), "de")
-    assert "VORFÜHRUNG" in said
+    assert "DEMONSTRATION" in said
     assert f"Konfiguration {config.digest}" in said
 
 
