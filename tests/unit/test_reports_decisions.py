@@ -214,6 +214,23 @@ def test_a_word_that_no_reader_wrote_often_enough_to_judge_stands_on_the_departm
     assert "No reader alone wrote it often enough to judge. In the department's hands" in text
 
 
+@pytest.mark.parametrize("rate", [0.5, 0.774])
+def test_a_word_that_one_reader_alone_wrote_often_enough_is_said_to_rest_on_too_few(
+    review: CommitteeContent, rate: float
+) -> None:
+    rare = with_likely(review, n=review.minimum_n - 1.0, rate=0.5).profiles
+    able = with_likely(review, n=90.0, rate=rate).profiles
+    assert isinstance(rare, DepartmentProfile)
+    assert isinstance(able, DepartmentProfile)
+    readers = (able.readers[0], *rare.readers[1:])
+    alone = replace(review, profiles=replace(rare, readers=readers))
+    (text,) = taught(alone)
+    shown = guard_committee(alone).profiles
+    assert isinstance(shown, DepartmentProfile)
+    assert f"Only 1 of {len(shown.readers)} readers wrote it often enough" in text
+    assert "in the hands of" not in text
+
+
 def test_a_word_that_is_right_in_the_hands_of_those_who_can_be_judged_is_not_taught(
     review: CommitteeContent,
 ) -> None:

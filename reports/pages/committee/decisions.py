@@ -149,10 +149,11 @@ def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) 
     ]
     reserve, side = _reserve(swap, own, content, words), side_of(swap.observed, swap.expected)
     title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
-    hands = f"decisions.{side if enough else 'nobody'}"
+    few = "few" if enough else "nobody"
+    hands = f"decisions.{side if len(off) >= _several(len(enough)) else few}"
     said = (
         words(title, phrase=swap.source, instead=swap.target),
-        words(hands, readers=len(enough), n=len(off)),
+        words(hands, readers=len(enough), n=len(off), all=len(found.readers)),
         words(
             "decisions.evidence",
             rate=percent(swap.observed),
