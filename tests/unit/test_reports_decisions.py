@@ -414,7 +414,10 @@ def test_a_heavy_word_without_a_better_one_says_why(review: CommitteeContent) ->
         for each in said(replace(heavy, maps=(replace(part, pathology=None, advice=advice),)))
         if each.startswith("**Discuss")
     ]
-    assert f"No word instead of “{word}”: “probably” would lie nearest, but the institution" in text
+    assert (
+        f"No word is named instead of “{word}”. “probably” would lie nearest, but the institution"
+        in text
+    )
 
 
 @pytest.mark.parametrize(("swaps", "asked"), [(2, False), (3, True)])
@@ -642,3 +645,18 @@ def test_a_review_of_few_readers_decides_what_rests_on_none_and_explains_nothing
     text = " ".join(m.string for page in drawn for m in page.marks if isinstance(m, Text))
     for absent in ("sensitivity tables", "signal for review", "mark the phrases", "on page 1"):
         assert absent not in text, absent
+
+
+def test_limits_are_explained_where_they_are_drawn(review: CommitteeContent) -> None:
+    def caption(charts: tuple[RunChart, ...]) -> str:
+        (section,) = over_time(guard_committee(replace(review, run_charts=charts)), WORDS)
+        return next(piece.caption for piece in section.pieces if isinstance(piece, Figure))
+
+    assert review.run_charts is not None
+    charts = tuple(review.run_charts)
+    assert caption(charts) == WORDS("run_chart.note")
+    short = tuple(
+        replace(each, months=each.months[:6], level=each.level[:6], process=process(each.level[:6]))
+        for each in charts
+    )
+    assert caption(short) == ""

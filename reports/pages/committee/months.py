@@ -34,7 +34,9 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         for column, chart in zip(box.columns(2, gutter=GUTTER), charts, strict=False):
             run_chart(drawing, column, chart=chart, words=words)
 
-    figure = Figure(paint, _CHART, words("run_chart.note"), screen=2 * PHONE + GUTTER)
+    limited = any(math.isfinite(chart.process.low) for chart in charts)
+    caption = words("run_chart.note") if limited else ""
+    figure = Figure(paint, _CHART, caption, screen=2 * PHONE + GUTTER)
     said = [_shown(chart, content, words) for chart in charts]
     if LEAST <= (n := charts[0].process.n) < FIRM:
         said.append(words("run_chart.provisional", n=n, least=FIRM))
