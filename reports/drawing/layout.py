@@ -70,6 +70,8 @@ class Prose:
     text: str
     kind: Type = BODY
     role: Role = "P"
+    after: float = 10.0
+    """White space below, where it is a piece of a section."""
 
     def height(self, width: float) -> float:
         """Lines times leading."""
@@ -200,12 +202,9 @@ class Composer:
         self._draw(block, after)
 
     def _draw(self, block: Block, after: float) -> None:
-        block.draw(*self._place(block.height(self.body.width)))
+        box = self.claim(block.height(self.body.width))
+        block.draw(self.page, box)
         self.skip(after)
-
-    def _place(self, height: float) -> tuple[Drawing, Box]:
-        box = self.claim(height)
-        return self.page, box
 
     def flow(self, block: Splittable, *, after: float = 10.0, below: float = 0.0) -> None:
         """Place a block that may run over several pages, with room for what belongs below it."""
@@ -353,7 +352,7 @@ def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
             elif isinstance(piece, Table):
                 composer.flow(piece, after=4.0 if below else 10.0, below=below)
             else:
-                composer.add(piece)
+                composer.add(piece, after=piece.after if isinstance(piece, Prose) else 10.0)
 
 
 def _below(pieces: Sequence[Piece], i: int, width: float) -> float:

@@ -654,7 +654,9 @@ def test_limits_are_explained_where_they_are_drawn(review: CommitteeContent) -> 
 
     assert review.run_charts is not None
     charts = tuple(review.run_charts)
-    assert caption(charts) == WORDS("run_chart.note")
+    limits = WORDS("run_chart.note")
+    firm = WORDS("run_chart.provisional", n=charts[0].process.n, least=20)
+    assert caption(charts) == f"{limits} {firm}"
     short = tuple(
         replace(each, months=each.months[:6], level=each.level[:6], process=process(each.level[:6]))
         for each in charts

@@ -9,8 +9,9 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from calibration.profile import ReaderProfile
+from calibration.profile import Interval, ReaderProfile
 from calibration.run_chart import process
+from calibration.substitution import Suppressed
 from reports import content, review_content
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer, Figure, Prose, Section, Subheading, compose
@@ -272,6 +273,66 @@ def test_no_page_of_a_review_is_half_empty(readers: int, language: str) -> None:
     assert tiny(drawn) == []
     assert clipped(drawn) == []
     assert stranded(drawn) == []
+
+
+def _crowded(filled: review_content.CommitteeContent) -> review_content.CommitteeContent:
+    """Give page 1 all that it can be asked to hold at once."""
+    whole, (part,) = filled.department, filled.maps
+    table = whole.phrases
+    rate = np.where(
+        (table.expected > 0.5) & (table.expected < 1), table.expected - 0.2, table.observed
+    )
+    limits = {"low": rate - 0.02, "high": rate + 0.02, "expected_error": np.zeros(len(rate))}
+    found = filled.profiles
+    judged = replace(
+        found,
+        large=replace(found.large, ratio=Interval(0.9, 0.87, 0.93)),
+        shared=replace(found.shared, parts=("overcalls", "too sure")),
+    )
+    held = ("likely", "most likely", "consistent with", "suspicious for")
+    silent = tuple(Suppressed(phrase, "probably", "forbidden", "") for phrase in held)
+    charts = tuple(
+        replace(each, target=0.05 if each.key == "distance" else 0.6, partial=("2025-10",))
+        for each in filled.run_charts
+    )
+    return replace(
+        filled,
+        department=replace(whole, phrases=replace(table, observed=rate, **limits)),
+        profiles=judged,
+        maps=(replace(part, advice=replace(part.advice, suppressed=silent)),),
+        run_charts=charts,
+    )
+
+
+def _spilled(filled: review_content.CommitteeContent, paper: str, language: str) -> list[str]:
+    """Give what page 1 of a review is to hold and does not: headings, and lines on page 2."""
+    style = style_for(paper, language=language)
+    drawn = committee.pages(filled, style=style)
+    assert faults(drawn) == []
+    assert clipped(drawn) == []
+    assert tiny(drawn) == []
+    due = {style.strings("decisions.title"), style.strings("run_chart.title")}
+    second = min(each.y for each in drawn[1].bookmarks)
+    over = [m.string for m in drawn[1].marks if isinstance(m, Text) and 40.0 < m.y < second]
+    return [*(due - {each.title for each in drawn[0].bookmarks}), *over]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+@pytest.mark.parametrize("readers", [5, 12, 40, 100])
+def test_page_1_of_a_review_holds_all_that_is_for_deciding(
+    readers: int, paper: str, language: str
+) -> None:
+    filled = samples.committee(readers=readers)
+    assert _spilled(filled, paper, language) == []
+    assert _spilled(_crowded(filled), paper, language) == []
+
+
+def test_the_check_of_a_reviews_page_1_fails_where_it_is_not_set_closer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(committee, "_ONE_PAGE", (1.0,))
+    assert _spilled(_crowded(samples.committee()), "Letter", "de") != []
 
 
 _LEFT_OUT: dict[str, dict[str, object]] = {

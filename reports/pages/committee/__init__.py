@@ -6,6 +6,9 @@ Readers appear by code, in code order; figures by reader and for the department 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from reports.content import Masthead, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Composer, Prose, Section, compose, composed
@@ -23,7 +26,11 @@ from reports.pages.committee.sections import department, exams, pathologies, wit
 from reports.review_content import CommitteeContent, statements
 from reports.strings import Strings, translated
 
-__all__ = ["build", "headline", "pages", "reading", "sections"]
+__all__ = ["build", "headline", "pages", "sections"]
+
+_ONE_PAGE: Final = (1.16, 1.08, 1.0, 0.93, 0.86, 0.8, 0.72, 0.64)
+_SHARED: Final = 0.4
+"""Share of the first page that must be free for what follows to begin on it."""
 
 
 def build(content: CommitteeContent, *, style: Style) -> bytes:
@@ -37,10 +44,15 @@ def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     opened = guard_committee(content)
     parts = sections(opened, words=style.strings)
+    first = len(_first_page(opened, style.strings))
+
+    def deciding(composer: Composer) -> None:
+        _opening(composer, opened)
+        compose(composer, parts[:first])
 
     def lay_out(composer: Composer) -> None:
-        _opening(composer, opened)
-        compose(composer, parts)
+        _on_one_page(composer, deciding)
+        compose(composer, parts[first:])
 
     return composed(lay_out, style=style, masthead=content.masthead)
 
@@ -52,7 +64,8 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     """
     content = translated(content, words, keep=(Masthead,))
     return (
-        *_deciding(content, words),
+        *_first_page(content, words),
+        *_apart(content, words),
         *department(content, words),
         exams(content, words),
         *_appendix(content, words),
@@ -63,21 +76,25 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     )
 
 
-def _deciding(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out what is proposed and how many readers stand apart, which fills the first page."""
-    if len(content.readers) < content.minimum_readers:
-        return decisions(content, words)
-    return (
-        *decisions(content, words),
-        *over_time(content, words),
-        *apart(content, words),
-        *profiles(content, words),
-    )
+def _first_page(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out what is for deciding: proposals, months, coverage, advice, what came back."""
+    months = () if _few(content) else over_time(content, words)
+    return (*decisions(content, words), *months)
+
+
+def _apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out how many readers stand apart, and what each is told; nothing of too few."""
+    return () if _few(content) else (*apart(content, words), *profiles(content, words))
+
+
+def _few(content: CommitteeContent) -> bool:
+    """Say whether the readers are too few for any figure of them."""
+    return len(content.readers) < content.minimum_readers
 
 
 def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out the figures in full; those that rest on readers only where there are enough."""
-    if len(content.readers) < content.minimum_readers:
+    if _few(content):
         return ()
     glossary = tuple(Prose(text, BODY) for text in words.series("glossary"))
     opened = Section(words("committee.appendix"), glossary, words("committee.appendix_lead"))
@@ -96,22 +113,31 @@ def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 
 def _opening(composer: Composer, content: CommitteeContent) -> None:
-    """Set title, the one sentence, and how to read what follows."""
+    """Set title, the one sentence, and whom to ask."""
     words, head = composer.style.strings, content.masthead
     subtitle = words("committee.subtitle", recipient=head.recipient, period=head.period)
     composer.title(words("committee.title"), subtitle)
     composer.skip(6.0)
-    composer.add(Prose(headline(content, words=words), LEAD), after=12.0)
-    for text in reading(content, words):
-        composer.add(Prose(text, BODY), after=4.0)
+    composer.add(Prose(headline(content, words=words), LEAD), after=8.0)
     contact = words("committee.contact", contact=head.contact, next_issue=head.next_issue)
-    composer.add(Prose(contact, CAPTION.muted), after=8.0)
+    composer.add(Prose(contact, CAPTION.muted), after=4.0)
 
 
-def reading(content: CommitteeContent, words: Strings) -> tuple[str, ...]:
-    """Say how to read what follows; of few readers only why there is so little."""
-    few = len(content.readers) < content.minimum_readers
-    return (words("reading.b"),) if few else words.series("reading")
+def _on_one_page(composer: Composer, lay_out: Callable[[Composer], None]) -> None:
+    """Set what opens the document as wide as keeps it whole on its first page.
+
+    What follows begins on a page of its own, where this one is filled.
+    """
+    for spread in _ONE_PAGE:
+        trial = Composer(composer.style, composer.masthead, spread=spread)
+        lay_out(trial)
+        if len(trial.pages) == 1:
+            break
+    before, composer.spread = composer.spread, trial.spread
+    lay_out(composer)
+    composer.spread = before
+    if composer.room < _SHARED * composer.body.height:
+        composer.new_page()
 
 
 def headline(content: CommitteeContent, *, words: Strings) -> str:

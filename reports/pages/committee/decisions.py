@@ -62,7 +62,7 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if len(content.readers) < content.minimum_readers:
         proposed.append(words("decisions.pool", readers=content.minimum_readers))
     proposed += _audit(content, words)
-    pieces = tuple(Prose(text, BODY) for text in proposed)
+    pieces = tuple(Prose(text, BODY, after=7.0) for text in proposed)
     return (Section(words("decisions.title"), pieces, room=60.0),) if pieces else ()
 
 

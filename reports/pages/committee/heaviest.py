@@ -54,7 +54,6 @@ def heaviest(content: CommitteeContent, words: Strings) -> list[str]:
                 ),
                 *_kept(tuple(carried), content, words),
                 words("decisions.carry_effect", gap=points(gap), after=points(after)),
-                *_target(content, words),
                 words("decisions.owner"),
             ]
         )
@@ -104,24 +103,20 @@ def _carried(whole: GroupResult, side: str) -> dict[str, float]:
 
 
 def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> list[str]:
-    """Say of each word for which none is advised in all findings why not."""
+    """Say of the words for which none is advised in all findings why not, each reason once."""
     silent = {
         each.source: words(f"maps.why.{each.reason}", target=each.target)
         for part in content.maps or ()
         if part.pathology is None
         for each in part.advice.suppressed
     }
+    alike: defaultdict[str, list[str]] = defaultdict(list)
+    for phrase in phrases:
+        if phrase in silent:
+            alike[silent[phrase]].append(phrase)
     return [
-        words("decisions.kept", phrase=phrase, why=silent[phrase])
-        for phrase in phrases
-        if phrase in silent
+        words("decisions.kept", phrases=_named(of, words), why=why) for why, of in alike.items()
     ]
-
-
-def _target(content: CommitteeContent, words: Strings) -> list[str]:
-    """Give the target that the configuration sets for the distance, if it does."""
-    aims = [chart.target for chart in content.run_charts or () if chart.key == "distance"]
-    return [words("decisions.target", target=points(aim)) for aim in aims if aim == aim]
 
 
 def _named(phrases: Sequence[str], words: Strings) -> str:

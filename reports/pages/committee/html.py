@@ -22,7 +22,7 @@ from reports.drawing.style import CAPTION, Style, check, in_language
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
 from reports.drawing.web import Tables, figures, to_svg, whole
 from reports.pages import committee
-from reports.pages.committee import headline, reading
+from reports.pages.committee import headline
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 
@@ -55,7 +55,6 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
             words("committee.subtitle", recipient=head.recipient, period=head.period)
         ),
         "headline": _rich(headline(content, words=words)),
-        "reading": "".join(f"<p>{_rich(text)}</p>" for text in reading(content, words)),
         "hint": escape(words("html.hint")),
         "contents": escape(words("html.contents")),
         "links": links,

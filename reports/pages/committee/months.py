@@ -12,7 +12,7 @@ from calibration.run_chart import FIRM, LEAST
 from reports.content import SuppressedCell
 from reports.drawing.layout import Figure, Prose, Section, statement
 from reports.drawing.marks import PHONE, Box, Drawing
-from reports.drawing.style import BODY, GUTTER
+from reports.drawing.style import BODY, CAPTION, GUTTER
 from reports.figures.series import printed, run_chart
 from reports.numbers import count, hours, percent
 from reports.pages.radiologist.later import swap_counts
@@ -21,6 +21,7 @@ from reports.strings import Strings
 from reports.swaps import kept_swaps
 
 _CHART: Final = 118.0
+_BETWEEN: Final = 5.0
 
 
 def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -35,16 +36,18 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
             run_chart(drawing, column, chart=chart, words=words)
 
     limited = any(math.isfinite(chart.process.low) for chart in charts)
-    caption = words("run_chart.note") if limited else ""
-    figure = Figure(paint, _CHART, caption, screen=2 * PHONE + GUTTER)
-    said = [_shown(chart, content, words) for chart in charts]
+    caption = [words("run_chart.note")] if limited else []
     if LEAST <= (n := charts[0].process.n) < FIRM:
-        said.append(words("run_chart.provisional", n=n, least=FIRM))
+        caption.append(words("run_chart.provisional", n=n, least=FIRM))
+    figure = Figure(paint, _CHART, " ".join(caption), screen=2 * PHONE + GUTTER)
+    seen = [_shown(chart, content, words) for chart in charts]
     if charts[0].partial:
-        said.append(words("run_chart.partial", months=", ".join(charts[0].partial)))
+        seen.append(words("run_chart.partial", months=", ".join(charts[0].partial)))
     given = f"{_advised(content, words)} {_returned(content, words)}".strip()
-    said += [text for text in (_coverage(content, words), given) if text]
-    return (Section(title, (figure, *(Prose(text, BODY) for text in said)), room=_CHART + 60.0),)
+    said = [text for text in (_coverage(content, words), given) if text]
+    below = [(text, CAPTION) for text in seen] + [(text, BODY) for text in said]
+    texts = (Prose(text, kind, after=_BETWEEN) for text, kind in below)
+    return (Section(title, (figure, *texts), room=_CHART + 60.0),)
 
 
 def _shown(chart: RunChart, content: CommitteeContent, words: Strings) -> str:
@@ -99,7 +102,7 @@ def _coverage(content: CommitteeContent, words: Strings) -> str:
 
 
 def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the hedges whose X-rays had a CT more or less often than others', beyond chance.
+    """Name the hedges whose X-rays had a CT most and least often, if beyond chance.
 
     Beyond chance is where the 95 % limits of a share, divided among all hedges, leave out the share
     of all.
@@ -119,7 +122,7 @@ def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
         if abs(share - whole) > z * math.sqrt(whole * (1.0 - whole) / n)
     ]
     if not off:
-        return [words("run_chart.by_word_none")]
+        return []
     ends = {"most": max(off), "least": min(off)}
     said = [
         words(f"run_chart.by_word_{end}", phrase=phrase, share=percent(share))

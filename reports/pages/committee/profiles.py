@@ -42,7 +42,8 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         words("committee.plane_note"),
     )
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
-    return (Section(title, (*said, both), room=330.0),)
+    how = f"{words('reading.signals')} {words('reading.few')}"
+    return (Section(title, (*said, both), how, room=330.0),)
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:

@@ -37,6 +37,8 @@ _KEY = 16.0
 def exams(content: CommitteeContent, words: Strings) -> Section:
     """Draw the pairing flow, down to the statements compared."""
     title, heading_note = words("committee.flow"), words("committee.flow_note")
+    if len(content.readers) >= content.minimum_readers:
+        heading_note = f"{words('reading.condition')} {heading_note}"
     if not content.flow:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
     steps, passed = _worth_drawing(content.flow)

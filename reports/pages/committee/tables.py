@@ -29,7 +29,7 @@ from reports.strings import Strings
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
-    from calibration.profile import Large
+    from calibration.profile import Interval, Large
     from calibration.result import GroupResult
     from calibration.substitution import Suggestion, Suppressed
 
@@ -60,13 +60,13 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
     What hedges come to in the large, counted as in the score of hedges alone, is left out where
     readers have no profiles.
     """
-    scores = (
-        ("ece", result.ece),
-        ("ece_star", result.ece_star),
-        ("phrase_error", result.phrase_error),
-        ("brier", result.brier),
-        ("accuracy", result.accuracy),
-    )
+    scores: list[tuple[str, Estimate | Interval, float]] = [
+        (key, getattr(result, key), getattr(result, key).n)
+        for key in ("ece", "ece_star", "phrase_error", "brier", "accuracy")
+    ]
+    if hedges is not None:
+        keys = ("ratio", "e50", "e90")
+        scores += [(key, getattr(hedges, key), result.ece_star.n) for key in keys]
     columns = heads(
         words, "scores",
         ("measure", 2.4), ("value", 0.9, "right"), ("interval", 1.6, "right"),
@@ -76,30 +76,15 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
         Row(
             (
                 words(f"scores.{key}"),
-                decimal(e.value),
-                interval(e.low, e.high),
-                decimal(e.reference_level),
-                decimal(e.null_high),
-                count(e.n),
+                decimal(of.value),
+                interval(of.low, of.high),
+                decimal(getattr(of, "reference_level", math.nan)),
+                decimal(getattr(of, "null_high", math.nan)),
+                count(n),
             )
         )
-        for key, e in scores
+        for key, of, n in scores
     )
-    if hedges is not None:
-        plain = (("ratio", hedges.ratio), ("e50", hedges.e50), ("e90", hedges.e90))
-        rows += tuple(
-            Row(
-                (
-                    words(f"scores.{key}"),
-                    decimal(of.value),
-                    interval(of.low, of.high),
-                    BLANK,
-                    BLANK,
-                    count(result.ece_star.n),
-                )
-            )
-            for key, of in plain
-        )
     return Table(columns, rows, id="scores")
 
 
