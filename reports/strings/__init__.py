@@ -140,9 +140,15 @@ class Strings:
             message = f"strings: {key!r} lacks {missing}. Add it to the catalogue or its caller."
             raise StringsError(message) from None
 
-    def name(self, text: str) -> str:
-        """Give a name that results carry in this language; as it is where there is none."""
-        return self.sentences.get(f"{_NAME}{text}", text)
+    def name(self, text: str, *, of: str = "") -> str:
+        """Give a name that results carry in this language; as it is where there is none.
+
+        >>> words = Strings({"name.CT: absent": "kein Nachweis"})
+        >>> words.name("absent", of="CT: "), words.name("absent")
+        ('kein Nachweis', 'absent')
+        """
+        plain = self.sentences.get(f"{_NAME}{text}", text)
+        return self.sentences.get(f"{_NAME}{of}{text}", plain)
 
     def several(self, key: str, count: int, **values: object) -> str:
         """Singular (``key.one``) or plural (``key.many``) by count; the slot is ``{n}``."""

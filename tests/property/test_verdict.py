@@ -321,7 +321,7 @@ OWN = {
     "en": r"Your own “([^”]+)” shows \S+ \S+\s%(?: overall)?, (more|less) than it says",
     "de": r"Ihr „([^“]+)“ zeigt(?: insgesamt)? \S+ \S+\s%, (mehr|weniger) als es",
 }
-MOVED = {"en": "which leaves “{}” free", "de": "damit ist „{}“ für diese Merkmale frei"}
+MOVED = {"en": "which leaves “{}” free", "de": "damit ist „{}“ hierfür frei"}
 NEARER = {"en": "bring it nearer", "de": "bringen es näher heran"}
 
 
@@ -445,7 +445,7 @@ def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() 
         ),
         (
             "de",
-            "„most likely“ ist zu stark; „likely“ oder „may represent“ (44\u00a0%), welches, ist",
+            "„most likely“ ist zu hoch gegriffen; ob „likely“ oder „may represent“ (44\u00a0%)",
             "„likely“ oder „may represent“",
         ),
     ):
@@ -500,13 +500,14 @@ UNSURE = {
     "en": r"“([^”]+)”(?: for [a-z ]+)? yet: CT shows it (?:about|under|over) (\d+)\s% of the time. "
     r"The chance that “([^”]+)” \((\d+)\s%\) is nearer than “[^”]+” is (\d) in 10; "
     r"we advise from 9 in 10",
-    "de": r"„([^“]+)“(?: bei [a-z ]+)?: das CT zeigt es in (?:etwa|unter|über) (\d+)\s% der Fälle. "
-    r"Dass „([^“]+)“ \((\d+)\s%\) näher liegt als „[^“]+“, gilt mit (\d) von 10; "
-    r"wir raten dazu ab 9 von 10",
+    "de": r"„([^“]+)“(?: bei [a-z ]+)?: Die CT zeigt die Pathologie "
+    r"in (?:etwa|unter|über) (\d+)\s% der Fälle. "
+    r"Die Wahrscheinlichkeit, dass „([^“]+)“ \((\d+)\s%\) näher liegt als „[^“]+“, "
+    r"beträgt (\d) von 10; empfohlen wird ab 9 von 10",
 }
 HEAVIER = {
     "en": r"No swap for “([^”]+)”(?: yet)?: CT shows it",
-    "de": r"[Kk]eine Ersetzung für „([^“]+)“: das CT zeigt es",
+    "de": r"[Kk]eine Ersetzung für „([^“]+)“: Die CT zeigt die Pathologie",
 }
 
 
@@ -521,7 +522,7 @@ def _holds_more(word: str, said: Said, profile: ReaderProfile) -> None:
         assert own.n * (own.rate.value - own.meaning) ** 2 > least
 
 
-FEW = {"en": "No swap yet: for none of your words", "de": "Noch keine Ersetzung: bei keinem Ihrer"}
+FEW = {"en": "No swap yet: for none of your words", "de": "Noch keine Ersetzung: Bei keinem Ihrer"}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

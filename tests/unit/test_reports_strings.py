@@ -18,9 +18,11 @@ from pipeline.tables.observations import SILENT
 from reports.content import Case, Exclusion, FlowStep
 from reports.drawing.marks import PHONE, Drawing, Text
 from reports.drawing.style import style_for
+from reports.drawing.tables import TickBox
 from reports.figures.run import exam_flow
 from reports.pages import committee, radiologist, run_report
 from reports.pages.committee import html
+from reports.pages.radiologist.later import case_table
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings, translated
 from tests.fixtures.reports import sample_contents as samples
@@ -158,23 +160,33 @@ def test_a_reason_is_not_cut_on_a_phone() -> None:
 
 
 def test_a_german_word_means_one_thing() -> None:
-    """A `Befund` is a report and no finding, nobody a `Befunder`: what radiologists say."""
+    """A `Befund` is the text, a `Pathologie` what it is about, a `Befunder` who wrote it."""
     said = Strings.load(language="de").sentences
-    other = r"Befunder|Tausch|Etikett|[Zz]urückgehalten|unterschrieb|Wendung|Leitplanke|Karte\b"
-    assert [key for key, text in said.items() if re.search(other, text)] == []
-    reports = r"Röntgenbefund|CT-Befund|Befundversion|freigegebenen? Befund|freigegebener Befund"
-    reports += (
-        r"|Versionen eines Befunds|(Befunde?|Befunden) (gelesen|ohne Widerspruch|konnte|, umg)"
+    other = (
+        r"Wahrscheinlichkeitswort|Ausdr[uü]ck|Wendung|Merkmal|Etikett|Radiologe(?!n)"
+        r"|(?<!Radiologinnen und )(?<!Radiologinnen oder )Radiologen"
+        r"|(?<!Lauf)[Bb]ericht|Anonymisier|Messgerät"
+        r"|Tausch|[Zz]urückgehalten|unterschrieb|Leitplanke|Schranke|Karte\b|abgeraten"
+        r"|\b(das|dem|des|ein|im|am|ans|vom|zum) CT\b(?!-)"
     )
-    reports += r"|ausgezeichneten Befunden"
-    left = {key for key, text in said.items() if "Befund" in re.sub(reports, "", text)}
-    assert left == set()
+    assert [key for key, text in said.items() if re.search(other, text)] == []
+
+
+def test_what_ct_said_is_said_in_german_and_phrases_under_study_as_they_were_written() -> None:
+    case = replace(samples.cases(1)[0], ct_phrase="absent", phrase="likely", pathology="pneumonia")
+    words = Strings.load(language="de")
+    row = case_table((case,), words=words).rows[0]
+    assert row.cells[2:5] == ("Pneumonie", "likely", "kein Nachweis")
+    boxes = [cell.says for cell in row.cells if isinstance(cell, TickBox)]
+    assert boxes[0].startswith("stimmt: Pneumonie, ")
+    english = case_table((case,), words=Strings.load()).rows[0]
+    assert english.cells[2:5] == ("pneumonia", "likely", "absent")
 
 
 def test_a_name_with_a_number_in_it_is_said_in_german() -> None:
     words = Strings.load(language="de")
     mix = translated(("CT within 6 h", "First draft (no other author named)", "likely"), words)
-    assert mix == ("CT innerhalb von 6 h", "Erster Entwurf (niemand anderes genannt)", "likely")
+    assert mix == ("CT innerhalb von 6 h", "Erstentwurf (niemand anderes genannt)", "likely")
     case = samples.cases(1)[0]
     assert translated((case,), words, keep=(Case,)) == (case,)
 

@@ -71,8 +71,8 @@ def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     said = in_language(run, "de")
     assert "107.849" in said
     assert "1.234 s" in said
-    assert "gelesene Befundversionen 7.849" in said
-    assert "ausgelassen: Ausdruck des Röntgenbefunds ohne erfragte Bedeutung 12.808" in said
+    assert "eingelesene Befundfassungen 7.849" in said
+    assert "ausgelassen: Formulierung des Röntgenbefunds ohne erfragte Bedeutung 12.808" in said
     assert not re.search(r"\d,\d{3}|\d\.\d{1,2}(?!\d)", said)
     assert [reason for reason in REASONS if reason.replace("_", " ") in said] == []
 

@@ -225,7 +225,7 @@ def _case_list(found: Sequence[Case], words: Strings, room: Box) -> Table | None
     for most in range(min(len(found), _MOST_CASES), _LEAST_CASES - 1, -1):
         rows = (
             Row((case.xray_code, words.name(case.pathology), case.phrase,
-                 words.name(case.ct_phrase)))
+                 words.name(case.ct_phrase, of="CT: ")))
             for case in _of_both(found, most)
         )  # fmt: skip
         table = Table(columns, tuple(rows), id="look", gap=CLOSE)

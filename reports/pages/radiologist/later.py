@@ -322,7 +322,7 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
                 case.ct_code,
                 words.name(case.pathology),
                 case.phrase,
-                words.name(case.ct_phrase),
+                words.name(case.ct_phrase, of="CT: "),
                 decimal(case.interval_hours, 1),
                 *_boxes(case, number, words),
             )
@@ -334,8 +334,8 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
 
 def _boxes(case: Case, number: int, words: Strings) -> Iterator[TickBox]:
     """Give the four answers to one case."""
-    about = return_sheet.about(case)
+    about, finding = return_sheet.about(case), words.name(case.pathology)
     for choice in get_args(Answer):
         answer = words(f"cases.{choice.replace(' ', '_')}")
-        said = words("cases.box", answer=answer, code=case.xray_code, finding=case.pathology)
+        said = words("cases.box", answer=answer, code=case.xray_code, finding=finding)
         yield TickBox(f"case{number}", choice, about, said)
