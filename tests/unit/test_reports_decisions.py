@@ -273,6 +273,41 @@ def test_a_word_that_ct_does_not_bear_out_itself_is_taught_to_nobody(
     assert "No other word is named" not in taught(review)[0]
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.87, 0.93), (0.97, 1.04)])
+def test_no_word_is_taught_that_the_same_review_says_is_off(
+    review: CommitteeContent, low: float, high: float
+) -> None:
+    """By name in the decision above, or by its mark in the phrase chart alone."""
+    (swap,) = (review.maps or ())[0].advice.suggestions
+    whole = review.department
+    assert not isinstance(whole, SuppressedCell)
+    table = whole.phrases
+    at = np.array(table.phrases) == swap.target
+    rate = np.where(at, table.expected - table.expected_error - 0.09, table.observed)
+    ends = {
+        "low": np.where(at, rate - 0.04, table.low),
+        "high": np.where(at, rate + 0.04, table.high),
+    }
+    n = np.where(at, 4000.0, table.n)
+    moved = replace(
+        table, observed=rate, n=n, expected_low=np.where(at, 0.0, table.expected_low), **ends
+    )
+    off = leaning(
+        replace(review, department=replace(whole, phrases=moved)),
+        Interval((low + high) / 2, low, high),
+    )
+    assert taught(off) == []
+    (text,) = [each for each in said(off) if "**Reserve" in each]
+    assert f"the nearest, “{swap.target}”, comes true" in text
+    discussed = [each.split("**")[1] for each in said(off) if each.startswith("**Discuss")]
+    assert [f"“{swap.target}”" in each for each in discussed] == [True] * (high < 1.0)
+
+
+def test_owner_and_effect_stand_in_one_order_in_every_proposal(review: CommitteeContent) -> None:
+    for each in said(leaning(review, Interval(0.9, 0.87, 0.93))):
+        assert 0 < each.index("Owner: ") < each.index("Expected effect: ")
+
+
 def test_a_word_that_most_readers_own_pages_do_not_advise_is_taught_to_nobody(
     review: CommitteeContent,
 ) -> None:

@@ -34,8 +34,9 @@ from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
 from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
+from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
-from reports.pages.committee.heaviest import discouraged, heaviest
+from reports.pages.committee.heaviest import carrying, discouraged, heaviest
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
@@ -162,7 +163,6 @@ def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) 
             meaning=percent(swap.expected),
         ),
         *(reserve or _effect(swap, own, words)),
-        words("decisions.owner"),
     )
     return [" ".join(said)]
 
@@ -179,36 +179,40 @@ def _reserve(
         why = words("decisions.target_other", instead=swap.target, told=len(own), other=other)
     else:
         return []
-    before, whole = _distances(swap)[0], content.department
+    before, whole, owner = _distances(swap)[0], content.department, words("decisions.owner")
     if isinstance(whole, SuppressedCell):
-        return [why]
+        return [why, owner]
     after = max(whole.phrase_error.value - before * swap.n / whole.n, 0.0)
     shown = {"gap": points(whole.phrase_error.value), "after": points(after)}
-    return [why, words("decisions.at_most", before=points(before), **shown)]
+    return [why, owner, words("decisions.at_most", before=points(before), **shown)]
 
 
 def _effect(swap: Suggestion, own: Sequence[bool], words: Strings) -> list[str]:
-    """Say what the swap would change, and what these readers' own pages advise."""
+    """Say what these readers' own pages advise, and what the swap would change."""
     before, after = map(points, _distances(swap))
-    said = [words("decisions.effect", instead=swap.target, before=before, after=after)]
     other = len(own) - sum(own)
-    return said + ([words("decisions.pages", same=sum(own), other=other)] if own else [])
+    pages = [words("decisions.pages", same=sum(own), other=other)] if own else []
+    effect = words("decisions.effect", instead=swap.target, before=before, after=after)
+    return [*pages, words("decisions.owner"), effect]
 
 
 def _off(content: CommitteeContent) -> dict[str, tuple[float, float]]:
     """Give rate and meaning of the words that CT does not bear out in the department's hands.
 
-    Those are the words with an upheld swap of their own, and those outside their band.
+    Those are the words with an upheld swap of their own, those outside their band, and those that
+    this review says are off: by name on page 1, or by a mark in the chart.
     """
     if isinstance(content.department, SuppressedCell):
         return {}
     table = content.department.phrases
-    swapped = {swap.source for finding, swap in upheld(content.maps or ()) if finding is None}
+    named = {swap.source for finding, swap in upheld(content.maps or ()) if finding is None}
+    rows = phrase_rows(table, minimum_n=content.minimum_n)
+    named |= {*carrying(content), *(row.phrase for row in rows if missed(row))}
     rates = zip(table.observed.tolist(), table.expected.tolist(), strict=True)
     return {
         phrase: pair
         for phrase, pair in zip(table.phrases, rates, strict=True)
-        if phrase in swapped or _unusual(phrase, table)
+        if phrase in named or _unusual(phrase, table)
     }
 
 

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from calibration.result import GroupResult
 from reports.content import SuppressedCell
 from reports.numbers import percent, points
 from reports.review_content import CommitteeContent
@@ -35,11 +34,8 @@ def side_of_all(content: CommitteeContent) -> str:
 
 def heaviest(content: CommitteeContent, words: Strings) -> list[str]:
     """Name the words that carry most of it, what they weigh, and why no other word is advised."""
-    side, whole = side_of_all(content), content.department
-    if not side or isinstance(whole, SuppressedCell):
-        return []
-    carried = _carried(whole, side)
-    if not carried:
+    side, whole, carried = side_of_all(content), content.department, carrying(content)
+    if not carried or isinstance(whole, SuppressedCell):
         return []
     gap = whole.phrase_error.value
     after = max(gap - sum(carried.values()), 0.0)
@@ -53,8 +49,8 @@ def heaviest(content: CommitteeContent, words: Strings) -> list[str]:
                     shares=_and([points(each) for each in carried.values()], words),
                 ),
                 *_kept(tuple(carried), content, words),
-                words("decisions.carry_effect", gap=points(gap), after=points(after)),
                 words("decisions.owner"),
+                words("decisions.carry_effect", gap=points(gap), after=points(after)),
             ]
         )
     ]
@@ -87,8 +83,11 @@ def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:
     return f" {words('decisions.discouraged_rate', phrase=word, **shown)}"
 
 
-def _carried(whole: GroupResult, side: str) -> dict[str, float]:
+def carrying(content: CommitteeContent) -> dict[str, float]:
     """Give the heaviest words and what each adds to the department's distance, heaviest first."""
+    side, whole = side_of_all(content), content.department
+    if not side or isinstance(whole, SuppressedCell):
+        return {}
     table = whole.phrases
     error = table.expected_error
     less, more = table.high < table.expected - error, table.low > table.expected + error
