@@ -48,11 +48,6 @@ def foremost(profile: ReaderProfile, swaps: Sequence[Swap]) -> Rated | None:
     return max(said, key=weight, default=None)
 
 
-def besides(profile: ReaderProfile, swaps: Sequence[Swap]) -> bool:
-    """Whether single words are spoken of."""
-    return bool(told(profile) or swaps or unlike(profile, swaps) or wrong(profile))
-
-
 def alone(
     profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, *, first: Rated | None
 ) -> tuple[str, ...]:
@@ -198,7 +193,7 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
-    few = state == "too few" and not besides(profile, ())
+    few = state == "too few" and not wrong(profile)
     return words("verdict.stay.few") if few else ""
 
 

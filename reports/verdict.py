@@ -19,7 +19,6 @@ from reports.numbers import count, decimal
 from reports.single_words import (
     alone,
     basis,
-    besides,
     between,
     carriers,
     claim,
@@ -132,24 +131,36 @@ def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     return stay(profile, words, scale)
 
 
+def of_all(profile: ReaderProfile) -> str:
+    """Name what is said of all hedges: the reader's first sentence and the committee's few words.
+
+    Both are looked up by this name (``verdict.…`` and ``verdict.short.…``), so they say the same.
+    """
+    verdict = profile.pattern.verdict
+    if verdict.state == "pattern":
+        kind = "_".join(map(_key, verdict.parts))
+        return f"question.{kind}" if verdict.question else f"stated.{kind}"
+    if verdict.state == "none":
+        part = f"slight.{_key(verdict.slight)}" if verdict.slight else "none"
+        return "shared" if verdict.shared else part
+    if verdict.untold == "one label":
+        return "one_label"
+    if verdict.carried:
+        return "one_cell"
+    return "instrument" if verdict.untold == "instrument" else "too_few"
+
+
 def short(profile: ReaderProfile, words: Strings) -> str:
-    """Give the verdict in a few words."""
-    verdict, more = profile.pattern.verdict, besides(profile, kept_swaps(profile))
-    if verdict.state == "none" and verdict.shared:
-        text = words("verdict.short.shared")
-    elif verdict.state == "none" and verdict.slight:
-        part = words(f"verdict.short.{_key(verdict.slight)}")
-        text = words("verdict.short.slight", parts=part)
-    elif verdict.state != "pattern":
-        text = words(f"verdict.short.{_key(verdict.state)}")
-    else:
-        said = {part: words(f"verdict.short.{_key(part)}") for part in verdict.parts}
-        if not verdict.question:
-            return ", ".join(said.values())
-        asked = ", ".join(text for part, text in said.items() if part in PARTS[:2])
-        sure = [text for part, text in said.items() if part in PARTS[2:]]
-        return "; ".join([*sure, words("verdict.short.question", parts=asked)])
-    return words("verdict.short.but", verdict=text) if more else text
+    """Give the reader's first sentence in a few words; of a single word also what holds of all."""
+    text = words(f"verdict.short.{of_all(profile)}")
+    word = foremost(profile, kept_swaps(profile))
+    if word is None:
+        apart = profile.pattern.verdict.state != "pattern" and wrong(profile)
+        certain = ", ".join(quoted(atom.phrases, words) for _, atom in apart or ())
+        return words("verdict.short.but", phrases=certain, verdict=text) if certain else text
+    where = words("verdict.stay.finding", finding=word.finding) if word.finding else ""
+    side = side_of(word.rate.value, word.meaning)
+    return words(f"verdict.short.word_{side}", phrase=word.phrase, where=where, verdict=text)
 
 
 def sides(profile: ReaderProfile) -> dict[str, Side]:
@@ -214,8 +225,7 @@ def _pattern(
         if word is None:
             return first, lead
         return claim(word, profile, words), _joined(basis(word, profile, words), first, lead)
-    kind = "_".join(map(_key, verdict.parts))
-    stated = "question" if verdict.question else "stated"
+    stated, _, kind = of_all(profile).partition(".")
     shown = carriers(profile)
     said = [example(shown, profile, words)]
     sloped = bool({*PARTS[2:]} & {*verdict.parts}) and not verdict.question
@@ -234,7 +244,7 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
         return "" if word else first, lead
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
-        return words(f"verdict.slight.{_key(verdict.slight)}"), lead
+        return words(f"verdict.{of_all(profile)}"), lead
     key = "none_but" if more else "none"
     first = "" if word else words(f"verdict.{key}.first")
     return first, words(f"verdict.{key}.lead", hedges=hedges)
@@ -243,18 +253,18 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
 def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
     """Say why nothing can be said of the whole, what it would take, and what can be said."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
-    if verdict.untold == "one label":
+    kind = of_all(profile)
+    if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = [quoted(atom.phrases, words) for _, atom in wrong(profile)]
     but = words("verdict.too_few.first_but", phrases=", ".join(certain)) if certain else ""
-    if verdict.carried:
-        where = verdict.carried
+    if where := verdict.carried:
         said = words(f"verdict.one_cell.{'finding' if where.finding else 'word'}", **asdict(where))
         lead = words("verdict.one_cell.lead", hedges=hedges)
         same = word and (word.phrase, word.finding or "") == (where.phrase, where.finding)
         key = "first_but" if word else "first"
         return "" if same else but or words(f"verdict.one_cell.{key}", cell=said), lead
-    if verdict.untold == "instrument":
+    if kind == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
         return but or words("verdict.instrument.first"), lead
     lead = _joined(words("verdict.too_few.lead", hedges=hedges), _further(profile, words))

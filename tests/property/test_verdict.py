@@ -6,6 +6,7 @@ The claims are read back from the printed words, not from the code that chose th
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -23,7 +24,7 @@ from reports import rounded
 from reports.single_words import carriers, claim, foremost, told, weight
 from reports.strings import Strings
 from reports.swaps import Rated, claimed, kept_swaps, needless
-from reports.verdict import Said, hedges_in_parts, in_words, message, sides
+from reports.verdict import Said, hedges_in_parts, in_words, message, short, sides
 from tests.fixtures.reports import sample_profiles as samples
 
 WORDS = Strings.load()
@@ -94,6 +95,31 @@ def test_nothing_to_change_stands_alone() -> None:
             assert said.actions == ()
             assert "What to do" not in said.lead
     assert seen > 5
+
+
+SAYS = re.compile(r"too (?:strong|weak|sure|cautious)|\b(?:un)?likely findings|slightly|\?")
+
+
+def test_the_committee_reads_of_a_reader_what_the_readers_own_page_says_first() -> None:
+    """In few words: the same word, side and finding, or the same of all hedges."""
+    seen: Counter[str] = Counter()
+    for profile in DRAWN:
+        first, few = in_words(profile, words=WORDS).first, short(profile, WORDS)
+        about = re.match(r"Your “(.+?)”( for [^:,]+?)? says (more|less) than CT shows", first)
+        if about:
+            phrase, where, side = about.groups(default="")
+            level = {"more": "high", "less": "low"}[side]
+            assert few.startswith(f"“{phrase}”{where} too {level}; as a whole: "), (first, few)
+            seen["word"] += 1
+            continue
+        claimed = first.partition(":")[0] if "for your" not in first else first
+        assert sorted(SAYS.findall(claimed)) == sorted(SAYS.findall(few)), (first, few)
+        untold = "cannot tell" in first or first.endswith("as a whole not yet.")
+        assert untold == ("cannot tell" in few), (first, few)
+        assert (first == "Nothing to change.") == (few == "as the scale promises"), (first, few)
+        assert ("not every word" in first or "can be judged" in first) == ("by CT" in few)
+        seen[profile.pattern.verdict.state + str(len(profile.pattern.verdict.parts))] += 1
+    assert min(seen[kind] for kind in ("word", "pattern1", "pattern2", "none0", "too few0")) >= 5
 
 
 def test_the_examples_lie_on_the_side_that_the_first_sentence_names() -> None:
