@@ -56,6 +56,7 @@ class Masthead:
     config_hash: str
     contact: str
     next_issue: str
+    """When the next issue comes, as a sentence; empty where nobody has said."""
     returns_by: str = ""
     """Until when answers to cases count, printed as given; empty where none is configured."""
     logo: bytes | None = None

@@ -77,7 +77,7 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         config_hash=issue.config.digest,
         contact=settings.contact or words("page.no_contact"),
         returns_by=settings.returns_by,
-        next_issue=settings.next_issue or words("page.next_issue"),
+        next_issue=words("page.next_issue", when=when) if (when := settings.next_issue) else "",
         logo=issue.logo,
         language=_LANGUAGES[settings.language],
         demonstration=settings.demonstration,

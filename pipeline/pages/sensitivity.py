@@ -28,6 +28,7 @@ from pipeline.tables.observations import QUIET, Label, Silence, ct_labels, talli
 from pipeline.tables.pairing import INELIGIBLE
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
+from reports.numbers import decimal, written
 from reports.review_content import SensitivityRow, SensitivityTable
 
 _REPLICATES: Final = 200
@@ -245,7 +246,9 @@ def _row(name: str, counted: Tally, audit: Audit, scale: Scale) -> SensitivityRo
     except CalibrationError:
         return SensitivityRow(f"{name}: the audit is too small", 0, None, None)
     if found.moved > _WORTH_SAYING * found.n:
-        name = f"{name} ({found.moved / found.n:.1%} of the mass moved into the possible range)"
+        with written(scale.config.reports.language):
+            share = decimal(100.0 * found.moved / found.n, 1)
+        name = f"{name} ({share}\u00a0% of the mass moved into the possible range)"
     return SensitivityRow(name, round(found.n), found.ece, found.phrase_error)
 
 

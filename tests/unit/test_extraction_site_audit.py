@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -16,12 +18,13 @@ from calibration.survey import builtin
 from calibration.tally import Tally
 from pipeline.cli.calibrate import register
 from pipeline.config import Configuration
-from pipeline.config.sections import Input
+from pipeline.config.sections import Input, Reports
 from pipeline.errors import ConfigurationError
 from pipeline.pages.content import instrument
 from pipeline.pages.sensitivity import extraction_tables
 from pipeline.site.audited import misread_share, phrase_errors, read_audit
 from pipeline.tables.results import Scale
+from reports.strings import Strings, translated
 
 TABLE = builtin("diagnostic-certainty-scale")
 XR = [
@@ -139,6 +142,19 @@ def test_the_committee_sees_the_department_corrected(tmp_path: Path) -> None:
     assert words.low <= words.value  # type: ignore[union-attr]
     assert "Of 65 audited X-ray statements 5 were missed and 2 were read" in table.caption
     assert extraction_tables(tally, None, scale=scale) == ()
+
+
+@pytest.mark.parametrize(("language", "point"), [("en", "."), ("de", ",")])
+def test_a_share_in_the_name_of_a_correction_is_written_as_its_page_is(
+    tmp_path: Path, language: Literal["en", "de"], point: str
+) -> None:
+    config = Configuration(input=Input(paths=("x",)), reports=Reports(language=language))
+    n = np.full(len(TABLE), 50.0)
+    tally, audited = Tally.from_moments(n, n * (TABLE.means > 0.5)), read_audit(written(tmp_path))
+    (table,) = extraction_tables(tally, audited, scale=Scale(TABLE, config))
+    said = Strings.load(language=language)
+    names = [row.name for row in translated(table, said).rows[1:]]
+    assert all(re.search(rf"\(\d+\{point}\d\u00a0% ", name) for name in names), names
 
 
 def test_an_audit_that_cannot_be_inverted_says_so_instead_of_a_figure(tmp_path: Path) -> None:

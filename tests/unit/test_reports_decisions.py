@@ -642,6 +642,16 @@ def test_where_readers_gather_stands_beside_the_plain_means_of_the_columns(
     assert "gather" not in text.text
 
 
+def test_what_counts_as_no_matter_is_said_below_the_intervals(review: CommitteeContent) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    rules = replace(found.settings, shift_margin=0.3, slope_margin=0.2)
+    wider = replace(review, profiles=replace(found, settings=rules))
+    _, note, *_ = profiles(guard_committee(wider), WORDS)[0].pieces
+    assert isinstance(note, Prose)
+    assert "up to 0.3 above or below 0, and from 0.80 to 1.20, a difference counts as" in note.text
+
+
 def test_a_month_left_out_of_the_run_charts_is_named_beside_them(review: CommitteeContent) -> None:
     charts = tuple(replace(chart, partial=("2026-09",)) for chart in review.run_charts or ())
     (section,) = over_time(replace(review, run_charts=charts), WORDS)

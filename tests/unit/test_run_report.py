@@ -12,13 +12,16 @@ import pypdf
 import pytest
 
 from pipeline.formats.validation import REASONS
-from pipeline.pages.content import Issue, masthead
+from pipeline.pages.content import COMMITTEE, Issue, masthead
 from pipeline.run.manifest import shown
 from pipeline.site.site import Site
 from pipeline.tables.results import Period
 from reports.content import FlowStep, Gate, Masthead
-from reports.drawing.style import style_for
+from reports.drawing.marks import Text
+from reports.drawing.style import Style, style_for
+from reports.pages import committee, radiologist
 from reports.pages.run_report import RunCounts, RunReportContent, RunStage, build
+from tests.fixtures.reports import sample_contents as samples
 
 COUNTS: Final = RunCounts(
     exports=1, rows_read=100, set_aside=(), noted=(), cleaned=100, withheld=0, reports_read=60,
@@ -86,6 +89,25 @@ def test_a_demonstration_says_so_in_the_report_of_its_run(tmp_path: Path) -> Non
     said = in_language(replace(RUN, masthead=head), "de")
     assert "DEMONSTRATION" in said
     assert f"Konfiguration {config.digest}" in said
+
+
+@pytest.mark.parametrize("when", ["", "early January 2027"])
+def test_pages_say_when_the_next_issue_comes_where_somebody_has_said_it(
+    tmp_path: Path, when: str
+) -> None:
+    (tmp_path / "radcal.toml").write_text(
+        f'[input]\npaths = ["exams.csv"]\n[reports]\nnext_issue = "{when}"\n'
+    )
+    issue = Issue(Site.open(str(tmp_path / "radcal.toml")).config, Period("2026-09", ("2026-09",)))
+    said = f"Next issue: {when}." if when else ""
+    head = masthead(issue, COMMITTEE)
+    assert head.next_issue == said
+    review = committee.pages(samples.committee(masthead=head), style=Style())
+    page = radiologist.pages(samples.radiologist(masthead=head), style=Style())
+    for drawn in (review, page):
+        text = " ".join(m.string for each in drawn for m in each.marks if isinstance(m, Text))
+        assert ("Next issue" in text) == bool(when)
+        assert said in text
 
 
 def test_run_without_trouble_has_nothing_to_look_at() -> None:

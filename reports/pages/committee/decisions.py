@@ -54,9 +54,8 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found is not None:
         weighs, taught = heaviest(content, words), _teach(found, content, words)
         what = shared_pattern(found, words)
-        common = [words("decisions.common", what=what, steady=_steady(content, words))]
-        common = common if what else []
-        asked = common + discouraged(content, words) + _contradicted(found, words)
+        common = words("decisions.common", what=what, steady=_steady(content, words))
+        asked = [common] * bool(what) + discouraged(content, words) + _contradicted(found, words)
         proposed = weighs + taught + asked
         proposed[_MOST:] = _after(proposed[_MOST:], words)
         proposed += [] if weighs or taught else [words("decisions.none")]
@@ -75,10 +74,8 @@ def _after(later: Sequence[str], words: Strings) -> list[str]:
 
 def _audit(content: CommitteeContent, words: Strings) -> list[str]:
     """Name what nobody has measured of the instrument here; nothing where all is measured."""
-    measured = content.instrument
-    if measured is None:
-        return []
-    missing = [figure.name for figure in measured.figures if figure.estimate is None]
+    figures = content.instrument.figures if content.instrument else ()
+    missing = [figure.name for figure in figures if figure.estimate is None]
     return [words("decisions.audit", names=", ".join(missing))] if missing else []
 
 

@@ -39,21 +39,15 @@ def heaviest(content: CommitteeContent, words: Strings) -> list[str]:
         return []
     gap = whole.phrase_error.value
     after = max(gap - sum(carried.values()), 0.0)
-    return [
-        " ".join(
-            [
-                words(f"decisions.heaviest_{side}", phrases=_named(tuple(carried), words)),
-                words(
-                    "decisions.carry",
-                    gap=points(gap),
-                    shares=_and([points(each) for each in carried.values()], words),
-                ),
-                *_kept(tuple(carried), content, words),
-                words("decisions.owner"),
-                words("decisions.carry_effect", gap=points(gap), after=points(after)),
-            ]
-        )
+    shares = _and([points(each) for each in carried.values()], words)
+    said = [
+        words(f"decisions.heaviest_{side}", phrases=_named(tuple(carried), words)),
+        words("decisions.carry", gap=points(gap), shares=shares),
+        *_kept(tuple(carried), content, words),
+        words("decisions.owner"),
+        words("decisions.carry_effect", gap=points(gap), after=points(after)),
     ]
+    return [" ".join(said)]
 
 
 def discouraged(content: CommitteeContent, words: Strings) -> list[str]:

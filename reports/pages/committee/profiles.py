@@ -52,7 +52,10 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found is None:
         return ()
     hidden = _unreportable(content)
-    said = " ".join([words("committee.profiles_note"), *_centre(found, hidden, words)])
+    shift, slope = found.settings.shift_margin, found.settings.slope_margin
+    ends = {"low": decimal(1.0 - slope, 2), "high": decimal(1.0 + slope, 2)}
+    told = words("committee.profiles_note", shift=decimal(shift, 1), **ends)
+    said = " ".join([told, *_centre(found, hidden, words)])
     if n := sum(reader.reader in hidden for reader in found.readers):
         limit = decimal(content.minimum_reliability, 1)
         said += " " + words("committee.unreportable", n=count(n), minimum=limit)

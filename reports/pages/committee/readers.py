@@ -16,15 +16,15 @@ from calibration.estimate import Z95, Estimate
 from calibration.gaps import Gaps, shrink_gaps
 from reports.content import SuppressedCell
 from reports.drawing.layout import Figure, Piece, Section, note, statement
-from reports.drawing.tables import Cell, Row, Span, Table, heads
+from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Funnel, funnel_plot
-from reports.numbers import BLANK, count, decimal, interval, percent, signed
+from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.pages.committee.decisions import coordinates_of
-from reports.pages.committee.tables import drawn
+from reports.pages.committee.tables import Value, drawn, span
 from reports.review_content import CaseMix, CommitteeContent, MixRow, ReaderRow
 from reports.strings import Strings
 
-Value: TypeAlias = Estimate | SuppressedCell | None
+Reach: TypeAlias = tuple[float, float]
 
 _FUNNEL: Final = 170.0
 _COMPARED: Final = 3
@@ -90,7 +90,7 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     columns = (
         *heads(words, "readers", ("code", 1.3), ("n", 1.1, "right"), ("share", 0.9, "right"),
                ("gap", 1.0, "right"), ("adjusted", 1.0, "right")),
-        drawn(words("readers.shrunk_graph"), 2.4, (-reach, reach)),
+        drawn(words("readers.shrunk_graph"), 2.4, reach),
         *heads(words, "readers", ("note", 1.8)),
     )  # fmt: skip
     rows = sorted(content.readers, key=lambda row: row.code)
@@ -99,11 +99,12 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     return Table(columns, body, empty=words("state.none"), id="readers")
 
 
-def _reach(values: Sequence[Value]) -> float:
+def _reach(values: Sequence[Value]) -> Reach:
     """Say how far intervals reach from 0 on either side, in whole hundredths."""
     shown = [value for value in values if isinstance(value, Estimate)]
     ends = [abs(v) for e in shown for v in (e.low, e.high, e.value) if math.isfinite(v)]
-    return max(math.ceil(100 * max(ends, default=0.1)), 1) / 100
+    reach = max(math.ceil(100 * max(ends, default=0.1)), 1) / 100
+    return -reach, reach
 
 
 def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
@@ -121,7 +122,11 @@ def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
 
 
 def _row(
-    row: ReaderRow, content: CommitteeContent, reach: float, signal: str, words: Strings
+    row: ReaderRow,
+    content: CommitteeContent,
+    reach: Reach,
+    signal: str,
+    words: Strings,
 ) -> Row:
     few, unreportable = row.n < content.minimum_n, row.reliability < content.minimum_reliability
     hidden = few or unreportable
@@ -131,7 +136,7 @@ def _row(
             _size(row, words, few=few),
             BLANK if few or row.share_paired is None else percent(row.share_paired),
             *(BLANK if hidden else _number(value) for value in (row.gap, row.adjusted)),
-            BLANK if hidden else _span(row.shrunk, reach),
+            BLANK if hidden else span(row.shrunk, reach),
             words("state.not_reportable") if unreportable and not few else signal or BLANK,
         ),
         quiet=hidden,
@@ -141,14 +146,6 @@ def _row(
 
 def _number(value: Value) -> str:
     return signed(value.value) if isinstance(value, Estimate) else BLANK
-
-
-def _span(value: Value, reach: float) -> Cell:
-    """Draw an estimate about 0 on a scale that all rows share."""
-    if not isinstance(value, Estimate):
-        return BLANK
-    hint = f"{signed(value.value)} ({interval(value.low, value.high)})"
-    return Span(value.value, value.low, value.high, (-reach, reach), 0.0, hint)
 
 
 def _size(row: ReaderRow, words: Strings, *, few: bool) -> str:
@@ -176,15 +173,15 @@ def _mix_table(mix: CaseMix, words: Strings) -> Table:
         *heads(words, "mix", ("factor", 1.3), ("level", 1.9), ("n", 1.0, "right"),
                ("share", 0.8, "right")),
         *heads(words, "readers", ("gap", 0.9, "right"), ("adjusted", 0.9, "right")),
-        drawn(words("mix.graph"), 2.6, (-reach, reach)),
+        drawn(words("mix.graph"), 2.6, reach),
     )  # fmt: skip
     rows = tuple(_mix_row(row, reach, words) for row in mix.rows)
     return Table(columns, rows, empty=words("state.none"), id="mix")
 
 
-def _mix_row(row: MixRow, reach: float, words: Strings) -> Row:
+def _mix_row(row: MixRow, reach: Reach, words: Strings) -> Row:
     if isinstance(row.gap, SuppressedCell):
         state = "state.few_short" if row.gap.of == "exams" else "state.withheld_short"
         return Row((row.factor, row.level, words(state), *(BLANK,) * 4), quiet=True)
     size = row.factor, row.level, count(row.n), percent(row.share)
-    return Row((*size, _number(row.gap), _number(row.adjusted), _span(row.adjusted, reach)))
+    return Row((*size, _number(row.gap), _number(row.adjusted), span(row.adjusted, reach)))

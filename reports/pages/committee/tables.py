@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from calibration.estimate import Estimate
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Column, Row, Span, Table, heads
@@ -28,7 +29,6 @@ from reports.review_content import (
 from reports.strings import Strings
 
 if TYPE_CHECKING:
-    from calibration.estimate import Estimate
     from calibration.profile import Interval, Large
     from calibration.result import GroupResult
     from calibration.substitution import Suggestion, Suppressed
@@ -37,7 +37,7 @@ _PLACES: Final = 4
 """Decimals of a gain in Brier score."""
 _DOUBT: Final = "maps.why.uncertain gain"
 
-Value: TypeAlias = "Estimate | SuppressedCell | None"
+Value: TypeAlias = Estimate | SuppressedCell | None
 
 
 def number(value: Value, words: Strings, places: int = 3) -> str:
@@ -47,6 +47,16 @@ def number(value: Value, words: Strings, places: int = 3) -> str:
     if isinstance(value, SuppressedCell):
         return words("state.few_short" if value.of == "exams" else "state.withheld_short")
     return decimal(value.value, places)
+
+
+def span(value: Value, domain: tuple[float, float]) -> Cell:
+    """Draw an estimate on a scale that all rows share; with its sign where that holds 0 inside."""
+    if not isinstance(value, Estimate):
+        return BLANK
+    zero = 0.0 if domain[0] < 0.0 else None
+    middle = decimal(value.value) if zero is None else signed(value.value)
+    hint = f"{middle} ({interval(value.low, value.high)})"
+    return Span(value.value, value.low, value.high, domain, zero, hint)
 
 
 def drawn(title: str, share: float, domain: tuple[float, float]) -> Column:
@@ -113,11 +123,7 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
 
 def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
     """One row per choice, the phrase error also drawn; the choice made is bold."""
-    shown = [
-        r.phrase_error
-        for r in table.rows
-        if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell)
-    ]
+    shown = [r.phrase_error for r in table.rows if isinstance(r.phrase_error, Estimate)]
     top = max([v for e in shown for v in (e.high, e.value) if v == v], default=0.1)
     domain = (0.0, max(math.ceil(100 * top), 1) / 100)
     columns = (
@@ -127,12 +133,7 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
     )  # fmt: skip
     rows = []
     for r in table.rows:
-        few = isinstance(r.phrase_error, SuppressedCell)
-        graph: Cell = BLANK
-        if r.phrase_error is not None and not isinstance(r.phrase_error, SuppressedCell):
-            e = r.phrase_error
-            hint = f"{decimal(e.value)} ({interval(e.low, e.high)})"
-            graph = Span(e.value, e.low, e.high, domain, hint=hint)
+        few, graph = isinstance(r.phrase_error, SuppressedCell), span(r.phrase_error, domain)
         size = words("state.few_short") if few else count(r.n)
         numbers = (number(r.ece, words), number(r.slope, words, 2), number(r.phrase_error, words))
         rows.append(Row((r.name, size, *numbers, graph), strong=r.reference, quiet=few))

@@ -136,7 +136,7 @@ def _whom(content: RadiologistContent, words: Strings) -> str:
     if head.returns_by and content.cases:
         parts.append(words("radiologist.returns_by", day=head.returns_by))
     parts.append(words("radiologist.contact", contact=head.contact, next_issue=head.next_issue))
-    return " ".join(parts)
+    return " ".join(parts).strip()
 
 
 def swap_counts(returned: Returned) -> dict[str, str]:
