@@ -18,7 +18,7 @@ from reports.content import SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, footer
 from reports.drawing.marks import Box, Drawing
-from reports.drawing.style import CAPTION, Style, check, in_language
+from reports.drawing.style import Style, check, in_language, palette
 from reports.drawing.tables import Column, Row, Span, Table, draw_span
 from reports.drawing.web import Tables, figures, to_svg, whole
 from reports.pages import committee
@@ -136,7 +136,7 @@ def _piece(piece: Piece, section: Section, around: _Around) -> str:
 
 
 def _prose(piece: Prose) -> str:
-    quiet = ' class="note"' if piece.kind.size <= CAPTION.size else ""
+    quiet = ' class="note"' if piece.kind.colour == palette.muted else ""
     state = ' class="state"' if piece.kind.font == "Oblique" else quiet
     return f"<p{state}>{_rich(piece.text)}</p>"
 
