@@ -243,7 +243,8 @@ def _times(stages: Sequence[RunStage], words: Strings) -> Table:
     for stage in stages:
         time, made = f"{decimal(stage.seconds, 1)} s", f"{count(stage.made)} / {count(stage.items)}"
         bar = Span(stage.seconds, 0.0, stage.seconds, scale, hint=time)
-        cells = (stage.name, time, bar, made, f"{stage.peak_mib:.0f} MiB", stage.counted)
+        name, memory = words.name(stage.name, of="stage: "), f"{stage.peak_mib:.0f} MiB"
+        cells = (name, time, bar, made, memory, stage.counted)
         rows.append(Row(cells, quiet=not stage.made))
     return Table(columns, tuple(rows), empty=words("state.none"), id="stages")
 

@@ -345,7 +345,7 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
 SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
 OWN = {
     "en": r"Your own “([^”]+)” shows \S+ \S+\s%(?: overall)?, (more|less) than it says",
-    "de": r"Ihr „([^“]+)“ zeigt(?: insgesamt)? \S+ \S+\s%, (mehr|weniger) als es",
+    "de": r"Bei Ihrem „([^“]+)“ zeigt die CT(?: insgesamt)? \S+ \S+\s%, (mehr|weniger) als es",
 }
 MOVED = {"en": "which leaves “{}” free", "de": "damit ist „{}“ hierfür frei"}
 NEARER = {"en": "bring it nearer", "de": "bringen es näher heran"}

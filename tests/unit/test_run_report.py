@@ -70,10 +70,11 @@ def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     aside = tuple((reason, 1_000 + n) for n, reason in enumerate(REASONS))
     counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost)
     flow = (FlowStep("report versions read", 7_849), FlowStep("chest X-rays", 4_040))
-    run = replace(RUN, counts=counts, flow=flow, seconds=1_234.0, gates=(), manifest=(), stages=())
+    run = replace(RUN, counts=counts, flow=flow, seconds=1_234.0, gates=(), manifest=())
     said = in_language(run, "de")
     assert "107.849" in said
     assert "1.234 s" in said
+    assert "Einlesen (ingest)" in said
     assert "eingelesene Befundfassungen 7.849" in said
     assert "ausgelassen: Formulierung des Röntgenbefunds ohne erfragte Bedeutung 12.808" in said
     assert not re.search(r"\d,\d{3}|\d\.\d{1,2}(?!\d)", said)
