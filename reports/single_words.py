@@ -15,7 +15,18 @@ from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, Reade
 from calibration.profile.settings import ProfileSettings
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
-from reports.swaps import VISIBLE, Rated, Scale, Side, about, claimed, kept_swaps, reaches, side_of
+from reports.swaps import (
+    VISIBLE,
+    Rated,
+    Scale,
+    Side,
+    about,
+    claimed,
+    kept_swaps,
+    passed,
+    reaches,
+    side_of,
+)
 
 # Uses below which a phrase is no example.
 _LEAST_USES: Final = 20
@@ -212,7 +223,8 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
 
     The word named is one on the side that CT shows. Where the printed figures speak for it and
     its chance does not, another reading holds it back (the department's use of words, what it
-    shares with CT), and the page says so instead of a chance that contradicts the figures.
+    shares with CT), and the page says so instead of a chance that contradicts the figures. One that
+    would be turned round with another word of the reader's is held back by that word.
     """
     rate, key = word.rate, (word.phrase, word.finding)
     near = next((s for s in profile.considered if (s.phrase, s.finding) == key), None)
@@ -230,6 +242,11 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
         which = "otherwise" if gap > 0.0 and near.probability < _EVEN else "unsure"
         which = "half" if abs(gap) < _HALFWAY else which
         return words(f"verdict.stay.{which}", **shown, **other, **chance)
+    if near and (beside_it := passed(near, kept_swaps(profile), profile)):
+        side = side_of(near.instead_meaning, near.meaning)
+        other = {"word": near.instead, "other": percent(near.instead_meaning)}
+        own = {"own": beside_it.phrase, "own_rate": about(beside_it.rate.value, words)}
+        return words(f"verdict.stay.order_{side}", **shown, **other, **own)
     if not nearest:
         return words("verdict.stay.plain")
     other = {"word": nearest, "other": percent(scale[nearest])}

@@ -7,16 +7,21 @@ of two that undo each other the one with less behind it is left out; and a swap 
 names those it does not speak for. Where the advised word is itself off in the reader's hands, every
 swap says so; where another recommended word lies nearer to the rate, the swap promises neither. A
 word whose printed interval holds what it means needs no other: its swap is not said, nor is one
-that, with those before it, would leave the advised word further off in the reader's hands.
+that, with those before it, would leave the advised word further off in the reader's hands, nor one
+that would turn a word round with another (`calibration.profile.swaps`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
+
 from calibration.profile import Habit, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.swaps import turned
 from reports.numbers import percent, percent_interval, percent_limits
 from reports.strings import Strings
 
@@ -35,6 +40,7 @@ _SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
 
 VISIBLE: Final = 0.02
 """Difference of rates and meanings below which the printed figures would not show it."""
+_SCORED: Final = ProfileSettings().least_uses
 Rated: TypeAlias = PhraseRate | Habit | Swap
 """What carries a phrase with its rate and its meaning."""
 Scale: TypeAlias = Mapping[str, float]
@@ -67,12 +73,30 @@ def claimed(pattern: Pattern) -> tuple[Side | None, Side | None]:
 
 def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
     """Give the swaps in their order that are needed, and bear being followed all at once."""
-    kept: list[Swap] = []
-    for swap in profile.advice:
-        undone = any(_undoes(swap, earlier) for earlier in kept)
-        if not (needless(swap) or undone or _spoils([*kept, swap], profile)):
-            kept.append(swap)
-    return tuple(kept)
+    advice = profile.advice
+    while True:
+        kept: list[Swap] = []
+        for swap in advice:
+            undone = any(_undoes(swap, earlier) for earlier in kept)
+            if not (needless(swap) or undone or _spoils([*kept, swap], profile)):
+                kept.append(swap)
+        against = next((s for s in reversed(kept) if passed(s, kept, profile)), None)
+        if against is None:
+            return tuple(kept)
+        advice = tuple(swap for swap in advice if swap is not against)
+
+
+def passed(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile) -> PhraseRate | None:
+    """Give a word that a swap in all findings would turn round with its own, beside these swaps."""
+    words = [p for p in profile.phrases if p.n >= _SCORED]
+    own = next((i for i, word in enumerate(words) if word.phrase == swap.phrase), None)
+    if swap.finding or own is None:
+        return None
+    moved = {each.phrase: each.instead_meaning for each in (*swaps, swap) if not each.finding}
+    after = np.array([moved.get(word.phrase, word.meaning) for word in words])
+    rates, before = np.array([(word.rate.value, word.meaning) for word in words]).T
+    found = np.flatnonzero(turned(rates, before, after)[own])
+    return min((words[i] for i in found), key=lambda word: -word.n, default=None)
 
 
 def _spoils(swaps: Sequence[Swap], profile: ReaderProfile) -> bool:
@@ -129,10 +153,10 @@ def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) 
     """Put one of the swaps that are said into words."""
     side = side_of(swap.instead_meaning, swap.meaning)
     exception = _exception(profile.pattern, swap.meaning, side)
-    instead = advised(swap, words, scale)
+    instead = advised(swap, profile, words, scale)
     title = words("verdict.swap.title", phrase=swap.phrase, instead=instead)
     evidence = _evidence(swap, _not_for(swap, profile), words, exception=exception)
-    parts = evidence, _own(swap, profile, words), _open(swap, words, scale)
+    parts = evidence, _own(swap, profile, words), _open(swap, profile, words, scale)
     return Action(swap, exception, instead, title, " ".join(part for part in parts if part))
 
 
@@ -175,7 +199,7 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
     return words(f"verdict.swap.own_{key}", instead=swap.instead, where=where, rate=rate)
 
 
-def _nearer(swap: Swap, scale: Scale) -> str:
+def _nearest(swap: Swap, scale: Scale) -> str:
     """Give the recommended word nearest to the rate where it is not the advised one, or nothing."""
     least = abs(swap.instead_meaning - swap.rate.value) - VISIBLE
     away = {word: abs(meaning - swap.rate.value) for word, meaning in scale.items()}
@@ -183,20 +207,39 @@ def _nearer(swap: Swap, scale: Scale) -> str:
     return "" if nearest == swap.phrase or away.get(nearest, least) >= least else nearest
 
 
-def advised(swap: Swap, words: Strings, scale: Scale) -> str:
+def _beyond(swap: Swap, profile: ReaderProfile, scale: Scale) -> PhraseRate | None:
+    """Give the word that the nearest recommended one would be turned round with, if any."""
+    word = _nearest(swap, scale)
+    further = replace(swap, instead=word, instead_meaning=scale[word]) if word else swap
+    return passed(further, kept_swaps(profile), profile)
+
+
+def advised(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     """Print the advised word, with the one that may lie nearer; stands in quotation marks."""
-    other = _nearer(swap, scale)
-    return words("verdict.swap.either", one=swap.instead, other=other) if other else swap.instead
+    other = _nearest(swap, scale)
+    if not other or _beyond(swap, profile, scale):
+        return swap.instead
+    return words("verdict.swap.either", one=swap.instead, other=other)
 
 
-def _open(swap: Swap, words: Strings, scale: Scale) -> str:
-    """Say that two words are left where another than the advised one may lie nearer."""
-    other = _nearer(swap, scale)
-    if not other:
-        return ""
-    key = f"verdict.swap.open_{side_of(swap.instead_meaning, swap.meaning)}"
+def _open(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
+    """Say that two words are left where another than the advised one may lie nearer.
+
+    Where that one would be turned round with a word of the reader's, or none lies nearer though the
+    interval visibly misses the advised one, it is only a step, or goes too far.
+    """
+    other, side = _nearest(swap, scale), side_of(swap.instead_meaning, swap.meaning)
     shown = {"phrase": swap.phrase, "instead": swap.instead, "word": other}
-    return words(key, meaning=percent(scale[other]), **shown)
+    if other:
+        shown["meaning"] = percent(scale[other])
+        if word := _beyond(swap, profile, scale):
+            rate = about(word.rate.value, words)
+            return words(f"verdict.swap.step_{side}", beside=word.phrase, rate=rate, **shown)
+        return words(f"verdict.swap.open_{side}", **shown)
+    if swap.rate.low - VISIBLE <= swap.instead_meaning <= swap.rate.high + VISIBLE:
+        return ""
+    short = side_of(swap.rate.value, swap.instead_meaning) == side
+    return words(f"verdict.swap.{'short' if short else 'past'}")
 
 
 def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:

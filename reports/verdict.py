@@ -230,7 +230,12 @@ def _pattern(
     said = [example(shown, profile, words)]
     sloped = bool({*PARTS[2:]} & {*verdict.parts}) and not verdict.question
     said += [words("verdict.choice")] if sloped else []
-    said.append(words(f"verdict.do_{stated}", do=_what_to_do(kind, shown, swaps, words, scale)))
+    swap = next((s for s in swaps if not s.finding and s.phrase in {p.phrase for p in shown}), None)
+    do = words(f"verdict.do.{kind}")
+    if swap is not None:
+        instead = advised(swap, profile, words, scale)
+        do = words("verdict.do_swap", phrase=swap.phrase, instead=instead, general=do)
+    said.append(words(f"verdict.do_{stated}", do=do))
     return words(f"verdict.{stated}.{kind}"), _joined(*said)
 
 
@@ -284,19 +289,6 @@ def _what(key: str, each: str, parts: Sequence[Part], words: Strings) -> str:
     """Say of parts that are not the reader's alone whose question they are; nothing of none."""
     what = [words(f"{each}.{_key(part)}") for part in parts]
     return words(key, what=words("verdict.shared.and").join(what)) if what else ""
-
-
-def _what_to_do(
-    kind: str, shown: Sequence[PhraseRate], swaps: Sequence[Swap], words: Strings, scale: Scale
-) -> str:
-    """Say which way to go, and where a swap shows it, with which word."""
-    named = {each.phrase for each in shown}
-    swap = next((s for s in swaps if not s.finding and s.phrase in named), None)
-    general = words(f"verdict.do.{kind}")
-    if swap is None:
-        return general
-    instead = advised(swap, words, scale)
-    return words("verdict.do_swap", phrase=swap.phrase, instead=instead, general=general)
 
 
 def _further(profile: ReaderProfile, words: Strings) -> str:

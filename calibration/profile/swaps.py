@@ -13,13 +13,17 @@ the mean of M with its variance in the denominator reaches the threshold. Among 
 reach `ProfileSettings.swap_probability` the one with the largest expected gain
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
 where one finding's own data say the opposite, or they do not support it together, single findings
-are asked.
+are asked. Each swap can be right alone and the set of them wrong: "most likely" becomes "may
+represent" while "likely", which CT shows no oftener, stays. So all of a reader's, followed at once,
+may turn no two words round (`turned`): the heaviest has its best substitute if that holds with the
+swaps of others that stand by themselves, else one that reaches less far, else it is held back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from scipy.special import betainc, expit, logit, ndtri
@@ -33,6 +37,8 @@ from calibration.profile.shared import EVENLY
 
 _OWN = 10.0
 _EVEN = 0.5
+# Difference of two rates below which printed figures would show no order; what is only rounding.
+_ALIKE, _ROUNDING = 0.02, 1e-9
 # Standard normals (2, 512) for the two meanings of a swap, always the same.
 _DRAWS = ndtri(EVENLY[:2])
 
@@ -81,7 +87,11 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True)
-class _Best:
+class _Move:
+    """One swap that stands by itself, of word k in one finding or in all (None)."""
+
+    word: int
+    finding: int | None
     target: int
     probability: float
     gain: float
@@ -91,20 +101,96 @@ def choose_swaps(
     uses: Uses, r: int, *, choices: Choices, settings: ProfileSettings
 ) -> tuple[Swap, ...]:
     """Give at most three swaps of reader r, by what all uses cautiously gain."""
-    found: list[tuple[float, Swap]] = []
-    for k in range(len(choices.names)):
-        each, best = uses.n[r, :, k], None
-        if each.sum() >= settings.least_uses:
-            best = _best(k, uses.rate(r, k, None), choices, settings)
-        if best is not None and not _contradicted(uses, r, k, best.target, choices, settings):
-            found.append(_swap(uses, r, k, None, best, choices))
-            continue
-        for f in np.flatnonzero(each >= settings.least_uses).tolist():
-            best = _best(k, uses.rate(r, k, f), choices, settings)
-            if best is not None:
-                found.append(_swap(uses, r, k, f, best, choices))
-    found.sort(key=lambda pair: -pair[0])
-    return tuple(swap for _, swap in found[: settings.most_swaps])
+    words = range(len(choices.names))
+    found = [each for k in words for each in _moves(uses, r, k, choices, settings)]
+    found.sort(key=lambda moves: -_swap(uses, r, moves[0], choices)[0])
+    whole = {moves[0].word: moves for moves in found if moves[0].finding is None}
+    order, taken = _Order(uses, r, choices, settings, whole), list[_Move]()
+    for moves in found:
+        if not any(each.finding is None and each.word == moves[0].word for each in taken):
+            taken = next(filter(None, (order.with_its_own(taken, m) for m in moves)), taken)
+    swaps = [_swap(uses, r, move, choices) for move in taken]
+    return tuple(swap for _, swap in sorted(swaps, key=lambda pair: -pair[0]))
+
+
+def _moves(
+    uses: Uses, r: int, k: int, choices: Choices, settings: ProfileSettings
+) -> list[list[_Move]]:
+    """Give the substitutes of a word that stand by themselves, largest gain first, by scope."""
+    each, whole = uses.n[r, :, k], list[_Move]()
+    if each.sum() >= settings.least_uses:
+        whole = _substitutes(k, None, uses.rate(r, k, None), choices, settings)
+    sound = [not _contradicted(uses, r, k, m.target, choices, settings) for m in whole]
+    if any(sound[:1]):
+        return [[*compress(whole, sound)]]
+    places = np.flatnonzero(each >= settings.least_uses).tolist()
+    found = [_substitutes(k, f, uses.rate(r, k, f), choices, settings) for f in places]
+    return [moves for moves in found if moves]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    """Which swaps of reader r can be followed together; ``whole`` are the moves in all findings."""
+
+    uses: Uses
+    r: int
+    choices: Choices
+    settings: ProfileSettings
+    whole: Mapping[int, Sequence[_Move]]
+
+    def with_its_own(self, taken: list[_Move], move: _Move) -> list[_Move] | None:
+        """Add a move, and those of the words that it would pass where these stayed; None if not."""
+        moves = [*taken, move]
+        passed = self._passed(moves)
+        if passed is None or len(moves) + len(passed) > self.settings.most_swaps:
+            return None
+        if not passed:
+            return moves
+        tried = (self.with_its_own(moves, each) for each in self.whole.get(min(passed), ()))
+        return next(filter(None, tried), None)
+
+    def _passed(self, moves: Sequence[_Move]) -> set[int] | None:
+        """Give words that stay and that moves in all findings pass; None where moves disagree.
+
+        Moves in one finding may pass no word there, with the others or without.
+        """
+        whole = [move for move in moves if move.finding is None]
+        pairs, moved = self._turned(None, whole), {move.word for move in whole}
+        for move in moves:
+            if (f := move.finding) is not None:
+                beside = [m for m in moves if m.finding in {None, f}]
+                if self._turned(f, [move]) or self._turned(f, beside):
+                    return None
+        if any(moved >= pair for pair in pairs):
+            return None
+        return set[int]().union(*pairs) - moved
+
+    def _turned(self, finding: int | None, moves: Sequence[_Move]) -> list[set[int]]:
+        """Give the pairs of words that moves turn round, in one finding or in all.
+
+        Words are those with enough uses in all, and in a finding some there.
+        """
+        uses, meaning, after = self.uses, self.choices.meaning, self.choices.meaning.copy()
+        words = uses.n[self.r].sum(axis=0) >= self.settings.least_uses
+        if finding is not None:
+            words &= uses.n[self.r, finding] >= _OWN
+        for move in sorted(moves, key=lambda m: m.finding is not None):
+            after[move.word] = meaning[move.target]
+        at = np.flatnonzero(words)
+        rates = np.array([uses.rate(self.r, k, finding).value for k in at.tolist()])
+        return [{*pair} for pair in at[np.argwhere(turned(rates, meaning[at], after[at]))].tolist()]
+
+
+def turned(rates: FloatArray, before: FloatArray, after: FloatArray) -> BoolArray:
+    """Say of each pair of words (K, K) whether swaps turn their order round.
+
+    ``before`` and ``after`` (K,) are what the words say without and with the swaps. The difference
+    of two words may not contradict that of their rates by more than it did before, and where the
+    rates are alike not that of the words as they stand.
+    """
+    apart, was, now = (np.subtract.outer(each, each) for each in (rates, before, after))
+    side = np.sign(np.where(np.abs(apart) < _ALIKE, was, apart))
+    return np.asarray(np.maximum(-side * now, 0.0) > np.maximum(-side * was, 0.0) + _ROUNDING)
 
 
 def nearest_words(
@@ -123,23 +209,26 @@ def nearest_words(
         target = int(np.argmin(away))
         if away[target] < abs(choices.meaning[k] - rate.value):
             gain = float(away[target] ** 2 - (choices.meaning[k] - rate.value) ** 2)
-            best = _Best(target, _nearer_drawn(k, target, rate, choices), -gain)
-            found.append(_swap(uses, r, k, finding, best, choices)[1])
+            sure = _nearer_drawn(k, target, rate, choices)
+            found.append(_swap(uses, r, _Move(k, finding, target, sure, -gain), choices)[1])
     return tuple(found)
 
 
-def _best(k: int, rate: Rate, choices: Choices, settings: ProfileSettings) -> _Best | None:
-    """Take the substitute of the largest expected gain among those probable enough."""
+def _substitutes(
+    k: int, finding: int | None, rate: Rate, choices: Choices, settings: ProfileSettings
+) -> list[_Move]:
+    """Give the substitutes that are probable enough, the largest expected gain first."""
     probability = nearer(k, rate, choices)
     here = choices.meaning[k]
     gain = (choices.meaning - here) * (2.0 * rate.value - here - choices.meaning)
     good = choices.allowed[k] & (probability >= settings.swap_probability)
     good &= gain >= settings.least_gain
+    found = []
     for target in sorted(np.flatnonzero(good).tolist(), key=lambda each: -gain[each]):
         sure = _nearer_drawn(k, target, rate, choices)
         if sure >= settings.swap_probability:
-            return _Best(target, sure, float(gain[target]))
-    return None
+            found.append(_Move(k, finding, target, sure, float(gain[target])))
+    return found
 
 
 def nearer(k: int, rate: Rate, choices: Choices) -> FloatArray:
@@ -194,23 +283,22 @@ def _contradicted(
     return bool(((n >= _OWN) & (opposed | (model < _EVEN))).any())
 
 
-def _swap(
-    uses: Uses, r: int, k: int, finding: int | None, best: _Best, choices: Choices
-) -> tuple[float, Swap]:
+def _swap(uses: Uses, r: int, move: _Move, choices: Choices) -> tuple[float, Swap]:
+    k, finding = move.word, move.finding
     n, observed = uses.seen(r, k, finding)
     rate = uses.rate(r, k, finding).interval()
-    here, there = float(choices.meaning[k]), float(choices.meaning[best.target])
+    here, there = float(choices.meaning[k]), float(choices.meaning[move.target])
     ends = sorted((there - here) * (2.0 * end - here - there) for end in (rate.low, rate.high))
     swap = Swap(
         phrase=choices.names[k],
         finding=None if finding is None else choices.findings[finding],
-        instead=choices.names[best.target],
+        instead=choices.names[move.target],
         n=n,
         observed=observed,
         rate=rate,
         meaning=here,
         instead_meaning=there,
-        probability=best.probability,
-        gain=Interval(best.gain, ends[0], ends[1]),
+        probability=move.probability,
+        gain=Interval(move.gain, ends[0], ends[1]),
     )
-    return n * (best.gain + ends[0]), swap
+    return n * (move.gain + ends[0]), swap

@@ -129,8 +129,8 @@ def radiologist_content(
 
 
 def _with(cases: tuple[Case, ...], shown: Sequence[ActionCases]) -> tuple[Case, ...]:
-    """Add the actions' cases to the list, each once, so that every case shown can be returned."""
-    return tuple(dict.fromkeys((*cases, *(case for part in shown for case in part.cases))))
+    """Put the cases of the words that page 1 speaks of before the others, each once."""
+    return tuple(dict.fromkeys((*(case for part in shown for case in part.cases), *cases)))
 
 
 def unscored_of(

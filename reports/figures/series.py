@@ -1,4 +1,4 @@
-"""Values over time: a reader's trend, and a department's months as run charts."""
+"""Values over time: a department's months as run charts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from functools import partial
 
 import numpy as np
 
-from reports.content import SuppressedCell, TrendPoint
-from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, nice_ticks, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, reflows
 from reports.drawing.marks import Shape as MarkShape
 from reports.drawing.style import NOTE, palette
-from reports.drawing.typeset import fit, put, width_of, wrap
-from reports.numbers import count, percent, points
+from reports.drawing.typeset import fit, put, width_of
+from reports.numbers import percent, points
 from reports.review_content import RunChart
 from reports.strings import Strings
 
@@ -23,104 +21,6 @@ _PLAIN: tuple[float, MarkShape] = (2.3, "circle")
 _LABEL = 9.0
 """Points from one label's line to the next."""
 _LOUD: tuple[float, MarkShape] = (3.6, "diamond")
-
-
-@reflows
-def trend(drawing: Drawing, frame: Box, *, series: tuple[TrendPoint, ...], words: Strings) -> None:
-    """Draw the periods left to right; a suppressed period keeps its place and says so."""
-    shown = [_said(point, words) for point in series if _known(point)]
-    said = words("alt.trend", first=shown[0], last=shown[-1]) if shown else words("alt.trend_none")
-    with drawing.figure(said, frame):
-        plot = frame.cut(left=30.0, right=8.0, top=16.0, bottom=38.0)
-        gaps = [p.gap for p in series if not isinstance(p.gap, SuppressedCell)]
-        tops = [gap.high if gap.high == gap.high else gap.value for gap in gaps]
-        ticks = nice_ticks(0.0, max([0.1, *(t for t in tops if t == t)]), about=4)
-        y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-        labels = Ticks(ticks, lambda v: f"{100 * v:.0f}")
-        y_axis(drawing, plot, y, labels, title=words("trend.y"))
-        step = plot.width / max(len(series), 1)
-        middles = [plot.x + (i + 0.5) * step for i in range(len(series))]
-        _joined(drawing, series, middles, y)
-        for point, x in zip(series, middles, strict=True):
-            _under(drawing, (x, plot.bottom), step, point, words)
-            if _known(point):
-                _gap(drawing, (x, step), point, y, words)
-
-
-def _known(point: TrendPoint) -> bool:
-    return not isinstance(point.gap, SuppressedCell) and point.gap.value == point.gap.value
-
-
-def _said(point: TrendPoint, words: Strings) -> str:
-    """Say a period's distance with its interval and the level that chance alone can give."""
-    gap, period = point.gap, point.period
-    if point.partial:
-        period = f"{period} ({words('trend.partial')})"
-    if isinstance(gap, SuppressedCell):
-        return f"{period}: {state_of(gap, words)}"
-    return words(
-        "alt.trend_point",
-        period=period,
-        value=points(gap.value),
-        low=points(gap.low),
-        high=points(gap.high),
-        chance=points(gap.null_high),
-        n=count(point.n),
-    )
-
-
-def _joined(
-    drawing: Drawing, series: tuple[TrendPoint, ...], middles: list[float], y: Scale
-) -> None:
-    """Join neighbours that are both shown."""
-    for i in range(len(series) - 1):
-        first, second = series[i].gap, series[i + 1].gap
-        if isinstance(first, SuppressedCell) or isinstance(second, SuppressedCell):
-            continue
-        if first.value == first.value and second.value == second.value:
-            ends = ((middles[i], y(first.value)), (middles[i + 1], y(second.value)))
-            drawing.add(Polygon(ends, stroke=palette.own_soft, stroke_width=1.0))
-
-
-def _under(
-    drawing: Drawing, at: tuple[float, float], width: float, point: TrendPoint, words: Strings
-) -> None:
-    """Set a period and its statements, or its state, centred under the axis.
-
-    Of a period that is not whole too few statements say nothing: it is named as such instead.
-    """
-    (x, y), gap = at, point.gap
-    size, kind = f"n {count(point.n)}", NOTE.muted
-    few = isinstance(gap, SuppressedCell) and gap.of == "exams"
-    if isinstance(gap, SuppressedCell):
-        size, kind = words("state.few_short" if few else "state.withheld_short"), kind.oblique
-    lines = [(point.period, NOTE.muted), (size, kind)]
-    if point.partial:
-        in_part = (words("trend.partial"), NOTE.muted.oblique)
-        lines[1 if few else 2 :] = [in_part]
-    for text, face in lines:
-        for line in wrap(text, face, width - 2.0):
-            y += 9.0
-            put(drawing, (x, y), line, face, anchor="middle")
-
-
-def _gap(
-    drawing: Drawing, at: tuple[float, float], point: TrendPoint, y: Scale, words: Strings
-) -> None:
-    """Draw a period's gap with its interval, and where chance alone would put it."""
-    (x, step), gap = at, point.gap
-    if isinstance(gap, SuppressedCell):
-        return
-    hint = _said(point, words)
-    if gap.null_high == gap.null_high:
-        half = min(0.3 * step, 12.0)
-        level = y(gap.null_high)
-        drawing.add(Line(x - half, level, x + half, level, palette.muted, 0.8, dash=(2.0, 1.5)))
-    if gap.low == gap.low and gap.high == gap.high:
-        drawing.add(Line(x, y(gap.low), x, y(gap.high), palette.own, 1.3, hint=hint))
-    drawing.add(
-        Disc(x, y(gap.value), 2.6, "circle", palette.own, id=f"trend.{point.period}", hint=hint)
-    )
 
 
 def _apart(heights: Sequence[float], bottom: float) -> list[float]:

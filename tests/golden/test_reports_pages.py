@@ -10,6 +10,7 @@ from dataclasses import replace
 import pypdf
 import pytest
 
+from calibration.estimate import Estimate
 from calibration.profile import Interval, ReaderProfile
 from reports import content, review_content
 from reports.disclosure import guard_radiologist
@@ -137,27 +138,6 @@ def test_a_page_without_a_swap_says_why_under_what_to_try(
     printed = " ".join(strings(drawn[:1]))
     assert title in printed
     assert sentence in printed
-
-
-def test_own_cases_where_no_card_speaks_are_misses_first_and_then_good_calls(
-    reader: content.RadiologistContent,
-) -> None:
-    profile = reader.profile
-    assert isinstance(profile, ReaderProfile)
-    kinds = {f"S-{i}": i % 2 == 1 for i in range(12)}
-    own = tuple(
-        replace(samples.cases(1)[0], xray_code=code, agreed=good) for code, good in kinds.items()
-    )
-    bare = replace(reader, profile=replace(profile, advice=()), action_cases=(), cases=own)
-    drawn = radiologist.pages(bare, style=STYLE)
-    printed = [kinds[s] for s in strings(drawn[:1]) if s in kinds]
-    assert printed == sorted(printed)
-    assert len(printed) >= 3
-    assert sum(printed) == len(printed) // 3
-    title = "Some of your own cases, good calls last"
-    assert title in strings(drawn[:1])
-    good = replace(bare, cases=tuple(case for case in own if case.agreed))
-    assert title not in strings(radiologist.pages(good, style=STYLE)[:1])
 
 
 def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:
@@ -309,14 +289,37 @@ def test_a_quarter_that_the_exports_do_not_cover_is_named_in_part_and_not_too_fe
     def shown(*points: content.TrendPoint) -> list[str]:
         return strings(radiologist.pages(replace(reader, trend=points), style=STYLE))
 
-    texts = shown(whole, few)
-    assert texts.count("in part") == 1
-    assert "too few" not in texts
-    assert any("In part: the exports" in text for text in texts)
-    assert shown(replace(whole, partial=True), last).count("in part") == 1
-    plain = shown(whole, replace(few, partial=False))
+    def said(*points: content.TrendPoint) -> str:
+        return " ".join(shown(*points))
+
+    text = said(whole, few)
+    assert f"{last.period} (in part)." in text
+    assert "too few" not in text
+    assert "In part: the exports" in text
+    assert f"{whole.period} (in part): " in said(replace(whole, partial=True), last)
+    plain = said(whole, replace(few, partial=False))
     assert "in part" not in plain
-    assert plain.count("too few") == 1
+    assert f"{last.period}: too few." in plain
+
+
+def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
+    reader: content.RadiologistContent,
+) -> None:
+    first, last = (reader.trend or ())[-2:]
+    assert isinstance(first.gap, Estimate)
+
+    def said(low: float, high: float, *, partial: bool = False) -> str:
+        gap = replace(first.gap, value=(low + high) / 2, low=low, high=high)
+        before = replace(first, gap=replace(gap, value=0.1, low=0.08, high=0.12))
+        trend = (before, replace(last, gap=gap, partial=partial))
+        return " ".join(strings(radiologist.pages(replace(reader, trend=trend), style=STYLE)))
+
+    between = f"From {first.period} to {last.period} the distance between your words and CT"
+    assert f"{between} grew by more than chance explains." in said(0.13, 0.2)
+    assert f"{between} fell by more than chance explains." in said(0.01, 0.07)
+    assert "changed by no more than chance explains." in said(0.11, 0.2)
+    assert "Of fewer than two whole quarters nothing" in said(0.13, 0.2, partial=True)
+    assert f"{last.period}: 16 (13 to 20; chance alone up to" in said(0.13, 0.2)
 
 
 def test_an_unused_phrase_is_named_as_not_used_and_never_as_0_per_cent(

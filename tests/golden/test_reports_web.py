@@ -71,7 +71,7 @@ def test_a_table_cut_at_a_page_end_is_one_table_with_all_its_rows(feedback: str)
 
 
 def test_each_table_says_what_it_is_and_each_row_whose(feedback: str, review: str) -> None:
-    for page, least in ((feedback, 3), (review, 15)):
+    for page, least in ((feedback, 2), (review, 15)):
         areas = re.findall(r'<div class="scroll"([^>]*)><table[^>]*>(.*?)</table>', page, re.DOTALL)
         assert len(areas) == page.count("<table") >= least
         names = [re.search(r'role="region" aria-label="([^"]+)" tabindex="0"', a) for a, _ in areas]
@@ -111,7 +111,7 @@ def test_only_the_files_own_style_and_script_are_allowed(feedback: str, review: 
 
 def test_values_stand_below_each_figure_for_keys_and_fingers(feedback: str) -> None:
     figures = re.findall(r"<figure>.*?</figure>", feedback, flags=re.DOTALL)
-    assert len(figures) > 5
+    assert len(figures) >= 5
     silent = [f for f in figures if "<details><summary>Values</summary><ul><li>" not in f]
     assert len(silent) == 1
     assert 'aria-label="Signs of the chart' in silent[0]

@@ -444,6 +444,92 @@ def test_all_cards_followed_at_once_leave_no_word_visibly_further_from_what_it_s
     assert unguarded > 0
 
 
+def _contradictions(reader: ReaderProfile, swaps: Sequence[Swap]) -> set[frozenset[str]]:
+    """Give pairs of words whose promises contradict their rates more than before the swaps.
+
+    Rates that no printed figure tells apart contradict nothing but the order of the words.
+    """
+    after = {s.phrase: s.instead_meaning for s in swaps if not s.finding}
+    words = [p for p in reader.phrases if p.n >= 20]
+    found = set()
+    for more in words:
+        for less in words:
+            alike = abs(more.rate.value - less.rate.value) < 0.02
+            above = more.meaning > less.meaning if alike else more.rate.value > less.rate.value
+            was = max(less.meaning - more.meaning, 0.0)
+            now = after.get(less.phrase, less.meaning) - after.get(more.phrase, more.meaning)
+            if above and now > was + 1e-9:
+                found.add(frozenset({more.phrase, less.phrase}))
+    return found
+
+
+def test_all_cards_followed_at_once_turn_no_two_words_round() -> None:
+    unguarded = followed = 0
+    for reader in (*DRAWN, *_fitted()):
+        swaps = kept_swaps(reader)
+        assert _contradictions(reader, swaps) == set()
+        followed += len(swaps)
+        unguarded += bool(_contradictions(reader, reader.advice))
+    assert followed > 200
+    assert unguarded > 20
+
+
+def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one() -> None:
+    """Of "most likely" (86 %) and "likely" (77 %), both borne out half of the time."""
+    drawn = next(p for p in DRAWN if p.advice and p.pattern.direction == "overcalls")
+    verdict = replace(drawn.pattern.verdict, question=False)
+    high, low = (
+        replace(drawn.phrases[0], phrase=word, n=60.0, meaning=SCALE[word], rate=samples.around(r))
+        for word, r in (("most likely", 0.55), ("likely", 0.54))
+    )
+    step = replace(
+        drawn.advice[0], phrase="most likely", finding=None, instead="likely", rate=high.rate,
+        n=60.0, meaning=high.meaning, instead_meaning=SCALE["likely"], probability=0.95,
+    )  # fmt: skip
+    whole = replace(step, instead="may represent", instead_meaning=SCALE["may represent"])
+    bare = replace(
+        drawn, pattern=replace(drawn.pattern, verdict=verdict), phrases=(high, low), habits=(),
+        considered=(whole,),
+    )  # fmt: skip
+    held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
+    assert held.actions == ()
+    assert held.stay.replace("\u00a0", " ").endswith(
+        "nearer to “may represent” (44 %), but that would say less than your “likely”, where CT "
+        "shows about 54 %."
+    )
+    (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
+    assert action.title == "“most likely” → “likely”"
+    assert (
+        "is a step: “may represent” (44\u00a0%) lies nearer, but would say less than your “lik"
+        in (action.evidence)
+    )
+    other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
+    both = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE).actions
+    assert [each.instead for each in both] == ["may represent", "may represent"]
+
+
+def test_an_advised_word_that_the_interval_misses_is_called_a_step_or_one_too_far() -> None:
+    """Of "very unlikely" (3 %) that comes true 24 % of the time "unlikely" (9 %) is no cure."""
+    seen: dict[str, int] = {"step": 0, "past": 0}
+    scale = {**SCALE, "unlikely": 0.094, "very unlikely": 0.03}
+    drawn = next(p for p in DRAWN if p.advice and p.pattern.verdict.state == "pattern")
+    for rate in np.linspace(0.1, 0.6, 51):
+        swap = replace(
+            drawn.advice[0], phrase="very unlikely", finding=None, rate=samples.around(rate),
+            instead="unlikely" if rate < 0.26 else "may represent", meaning=0.03, n=60.0,
+            instead_meaning=0.094 if rate < 0.26 else SCALE["may represent"],
+        )  # fmt: skip
+        bare = replace(drawn, advice=(swap,), phrases=(), habits=())
+        (action,) = in_words(bare, words=WORDS, scale=scale).actions
+        step = "is a step, not the whole way" in action.evidence
+        past = "goes past what CT shows" in action.evidence
+        assert step == (swap.instead_meaning < swap.rate.low - 0.02), action.evidence
+        assert past == (swap.instead_meaning > swap.rate.high + 0.02), action.evidence
+        seen["step"] += step
+        seen["past"] += past
+    assert min(seen.values()) > 2
+
+
 def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() -> None:
     named = 0
     for profile in DRAWN:
@@ -480,7 +566,7 @@ def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() 
         assert expected in action.evidence
         assert action.title.endswith(f"→ {both}")
         close = replace(far, instead="may represent", instead_meaning=0.441)
-        (action,) = in_words(replace(drawn, advice=(close,)), words=words, scale=SCALE).actions
+        (action,) = in_words(replace(bare, advice=(close,)), words=words, scale=SCALE).actions
         assert "cannot yet say" not in action.evidence
         assert "noch nicht zu sagen" not in action.evidence
         assert action.title.endswith(("→ “may represent”", "→ „may represent“"))
@@ -732,7 +818,7 @@ def _carried(*, others: float, swap: bool) -> ReaderProfile:
         pattern=replace(drawn.pattern, verdict=verdict),
         habits=() if swap else (habit,),
         advice=(advice,) if swap else (),
-        phrases=(word, *(each for each in drawn.phrases if each.phrase != "consistent with")),
+        phrases=(word, *(each for each in drawn.phrases if each.meaning < 0.77)),
         rest=(rest,),
     )
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from calibration.profile import ReaderProfile
-from reports.content import Case, RadiologistContent, SuppressedCell
+from reports.content import RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Line
 from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
-from reports.drawing.tables import CLOSE, Row, Table, heads
-from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph_height, put
+from reports.drawing.typeset import balanced, fit, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, hours
 from reports.pages.radiologist.card import Card
@@ -29,13 +27,7 @@ _MOST_PICTURE, _TALLEST_PICTURE = 300.0, 420.0
 _LINE: Final = 40.0
 _CLEAR, _CLEAR_LINE = 85.0, 16.0
 """Height at which a picture of so many lines is legible: it comes before a roomy chart."""
-_LISTED: Final = 108.0
-"""Room for some own cases below the sentence, where no card shows any."""
 _HEADING: Final = 30.0
-_ASIDE: Final = 60.0
-_APART: Final = 12.0
-_TITLE: Final = 16.0
-_LEAST_CASES, _MOST_CASES = 3, 14
 _FEW_CASES, _CLOSE = 3, 3.0
 _TEXT: Final = Type("Book", 9.0, 13.0)
 
@@ -53,20 +45,17 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
         note = words("radiologist.action_few", minimum=content.minimum_n)
         composer.add(Prose(note, BODY.muted), after=8.0)
         return True
-    listed = False
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD, "H2"), after=10.0)
     else:
         said = in_words(profile, words=words, scale=scale_of(content))
         cards, kind = _cards(composer, content, said)
-        page = _Verdict(composer, content, profile, said, cards, kind, chart)
-        listed = page.lead() or bool(page.cards)
+        page = _Verdict(composer, profile, said, cards, kind, chart)
+        page.lead()
         page.actions()
     if composer.room < chart.height(composer.body.width):
         return False
     chart.draw(composer)
-    if not listed:
-        _second_look(composer, content)
     return True
 
 
@@ -102,18 +91,14 @@ class _Verdict:
     """What the page says of a reader who was judged."""
 
     composer: Composer
-    content: RadiologistContent
     profile: ReaderProfile
     said: Said
     cards: list[Card]
     kind: Type
     chart: PhraseChart
 
-    def lead(self) -> bool:
-        """Set the sentence and what follows on the left, its picture on the right.
-
-        Cases that no card shows fill the room beside the picture; says whether they do.
-        """
+    def lead(self) -> None:
+        """Set the sentence and what follows on the left, its picture on the right."""
         composer, said = self.composer, self.said
         rows = picture_rows(self.chart.rows, self.profile, composer.style.strings)
         width = (_SIDE if rows else 1.0) * composer.body.width
@@ -137,22 +122,7 @@ class _Verdict:
             foot = paragraph_height(note, NOTE, right.width) + 4.0
             ladder(composer.page, right.cut(bottom=foot), rows=rows, words=words)
             paragraph(composer.page, right.cut(top=picture - foot + 4.0), note, NOTE.muted)
-        listed = self._beside(Box(box.x, y + _APART, width, box.bottom - y - _APART))
         composer.skip(6.0)
-        return listed
-
-    def _beside(self, box: Box) -> bool:
-        """List cases that no card shows under the sentence, where there is room for some."""
-        composer, words = self.composer, self.composer.style.strings
-        shown = [case for card in self.cards for case in card.cases]
-        below, own = box.cut(top=_TITLE), _own_cases(self.content, shown)
-        table = _case_list(own, words, below)
-        if table is None:
-            return False
-        at = (box.x, box.y + 10.0)
-        heading(composer.page, *at, _title(own, words), SUBHEADING, composer.level(1))
-        table.draw(composer.page, below)
-        return True
 
     def _picture_height(self, tall: float, *, lines: int) -> float:
         """Give the picture the room that what to try and chart leave, and its lines can use."""
@@ -164,8 +134,7 @@ class _Verdict:
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
         charted = spare - self.chart.height(width)
         if charted >= 0.0:
-            listed = 0.0 if self.cards else tall + _LISTED
-            clear = max(_CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE, listed)
+            clear = _CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE
             roomy = spare - self.chart.height(width, roomy=True)
             spare = max(roomy, min(clear - least, charted))
             most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
@@ -183,62 +152,6 @@ class _Verdict:
             card.draw(composer, composer.claim(card.height))
         if self.said.stay:
             composer.add(Prose(self.said.stay, self.kind), after=4.0)
-
-
-def _second_look(composer: Composer, content: RadiologistContent) -> None:
-    """List some of the reader's own cases where the page has room for them."""
-    words, own = composer.style.strings, _own_cases(content)
-    room = Box(composer.body.x, composer.y, composer.body.width, composer.room - _ASIDE)
-    table = _case_list(own, words, room)
-    if table is not None:
-        composer.skip(12.0)
-        composer.heading(_title(own, words), room=0.0)
-        composer.flow(table, after=0.0)
-
-
-def _own_cases(content: RadiologistContent, shown: Sequence[Case] = ()) -> list[Case]:
-    """Give cases not shown yet: those of words spoken of first, in their order.
-
-    Then come those of "absent" and "present", where the page speaks of these.
-    """
-    own = (case for each in content.action_cases for case in each.cases)
-    profile = content.profile
-    atoms = (profile.absent, profile.present) if isinstance(profile, ReaderProfile) else ()
-    rank = {name: 2 * (atom.state != "more often") for atom in atoms for name in atom.phrases}
-    rest = sorted(content.cases or (), key=lambda case: rank.get(case.phrase, 1))
-    return [case for case in dict.fromkeys((*own, *rest)) if case not in shown]
-
-
-def _title(own: Sequence[Case], words: Strings) -> str:
-    """Say of a list of cases that good calls come last, where it has some and others."""
-    both = len({case.agreed for case in own}) > 1
-    return words(f"radiologist.second_look{'_both' if both else ''}")
-
-
-def _case_list(found: Sequence[Case], words: Strings, room: Box) -> Table | None:
-    """List as many as there is room for: misses first, a third of them good calls.
-
-    None where there is room or there are cases for too few.
-    """
-    wraps = ((key, 1.0, "wraps") for key in ("pathology", "phrase", "ct_phrase"))
-    columns = heads(words, "cases", ("xray", 1.0), *wraps)
-    for most in range(min(len(found), _MOST_CASES), _LEAST_CASES - 1, -1):
-        rows = (
-            Row((case.xray_code, words.name(case.pathology), case.phrase,
-                 words.name(case.ct_phrase, of="CT: ")))
-            for case in _of_both(found, most)
-        )  # fmt: skip
-        table = Table(columns, tuple(rows), id="look", gap=CLOSE)
-        if table.height(room.width) <= room.height:
-            return table
-    return None
-
-
-def _of_both(cases: Sequence[Case], most: int) -> tuple[Case, ...]:
-    """Choose so many cases in their order: misses, then good calls, a third where there are any."""
-    good = [case for case in cases if case.agreed]
-    others = [case for case in cases if not case.agreed][: most - min(len(good), most // 3)]
-    return (*others, *good[: most - len(others)])
 
 
 def _facts(composer: Composer, content: RadiologistContent) -> None:

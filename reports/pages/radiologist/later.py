@@ -2,61 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, get_args
 
+from calibration.estimate import Estimate
 from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
-from reports.content import Case, Coverage, Instrument, RadiologistContent, Returned, SuppressedCell
+from reports.content import (
+    Case,
+    Coverage,
+    Instrument,
+    RadiologistContent,
+    Returned,
+    SuppressedCell,
+    TrendPoint,
+)
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose
-from reports.drawing.marks import Bookmark, Box, Drawing
+from reports.drawing.marks import Bookmark, Box
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
 from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import FINE, PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
-from reports.figures.series import trend
-from reports.numbers import BLANK, count, decimal, hours, percent, percent_interval
+from reports.numbers import BLANK, count, decimal, hours, percent, percent_interval, points
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart, scale_of
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 from reports.verdict import in_words
 
-_LOW, _COMPACT, _MOST, _ALONE = 184.0, 300.0, 400.0, 460.0
-"""Least height of the curve with its title; below which its note stands beside it; the most."""
+_LOW, _MOST, _ALONE = 184.0, 400.0, 460.0
+"""Least height of the curve with its title; the most, and where it stands alone."""
 _WIDE: Final = 0.6
 """Share of the page's width that the curve's part takes."""
 _UNDER: Final = 46.0
 """By how much a curve is taller than wide where its plot is a square."""
+_NOTED, _HEADED = 176.0, 53.0
+"""Width that the line above its density takes at least; height of what heads the texts beside."""
 _AROUND: Final = 16.0
 """White space below the curve."""
 
 
 def second_page(composer: Composer, content: RadiologistContent, chart: PhraseChart | None) -> None:
-    """Curve beside trend, below the phrase chart where page 1 had no room for it.
+    """Curve and trend, below the phrase chart where page 1 had no room for it.
 
     What explains the figures stands below them, or fills page 1.
     """
-    words, kind = composer.style.strings, BODY
-    if isinstance(content.overall, SuppressedCell):
-        composer.skip(10.0)
-        _trend(composer.page, composer.claim(260.0 if content.trend else 40.0), content, words)
-        read = False
-    else:
+    kind, read = BODY, False
+    if not isinstance(content.overall, SuppressedCell):
         read = chart is None and _read_early(composer, content)
         composer.new_page()
         kind = BODY if chart is None else CAPTION
         below = 0.0 if read else _AROUND + _reading_height(composer, content, kind)
+        beside = (composer.style.strings("radiologist.curve_note"), *_trend(content, composer))
+        width = composer.body.width - _NOTED - 2 * GUTTER
+        tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
+        least = max(_LOW, tall + _HEADED)
         if chart is not None:
-            chart.draw(composer, below=_LOW + _AROUND + below)
+            chart.draw(composer, below=least + _AROUND + below)
             composer.skip(_AROUND)
-        box = composer.claim(min(max(composer.room - below, _LOW), _ALONE if read else _MOST))
-        left = Box(box.x, box.y, _WIDE * box.width - GUTTER, box.height)
-        right = Box(left.right + 2 * GUTTER, box.y, box.right - left.right - 2 * GUTTER, box.height)
-        _curve(composer.page, left, content.overall, words)
-        _trend(composer.page, right, content, words)
+        box = composer.claim(min(max(composer.room - below, least), _ALONE if read else _MOST))
+        _curve(composer, box, content.overall, beside)
     if not read:
         composer.skip(_AROUND)
         _reading(composer, content, kind)
@@ -72,37 +79,56 @@ def _read_early(composer: Composer, content: RadiologistContent) -> bool:
     return False
 
 
-def _curve(page: Drawing, box: Box, overall: GroupResult, words: Strings) -> None:
-    """Draw the curve on a square, its note beside it where it is low, else below it."""
-    note = words("radiologist.curve_note")
-    low = box.height < _COMPACT
-    figure = _panel(page, box, words("radiologist.curve"), "" if low else note)
-    if low:
-        figure = replace(figure, width=figure.height - _UNDER)
-    reliability(page, figure, curve=overall.curve, words=words)
-    if low:
-        paragraph(page, box.cut(left=figure.width + GUTTER, top=30.0), note, CAPTION.muted)
-
-
-def _panel(page: Drawing, box: Box, title: str, caption: str) -> Box:
-    """Set title and caption; return the frame left for the figure."""
+def _curve(composer: Composer, box: Box, overall: GroupResult, beside: Sequence[str]) -> None:
+    """Draw the curve on a square; beside it stand its note, and the reader's own trend."""
+    note, *trend = beside
+    page, words = composer.page, composer.style.strings
+    title, figure = words("radiologist.curve"), box.cut(top=18.0)
     page.bookmarks.append(Bookmark(title, 1, box.y))
     heading(page, box.x, box.y + 10.0, title, SUBHEADING, "H2")
-    tall = paragraph_height(caption, CAPTION, box.width)
-    paragraph(page, Box(box.x, box.bottom - tall, box.width, tall), caption, CAPTION.muted)
-    return box.cut(top=18.0, bottom=tall + 6.0)
+    width = min(_WIDE * box.width - GUTTER, figure.height - _UNDER)
+    reliability(page, replace(figure, width=width), curve=overall.curve, words=words)
+    side = figure.cut(left=max(width, _NOTED) + 2 * GUTTER, top=2.0)
+    y = paragraph(page, side, note, CAPTION.muted) + 14.0
+    heading(page, side.x, y + 10.0, words("radiologist.trend"), SUBHEADING, "H2")
+    y += 16.0
+    for text in trend:
+        y = paragraph(page, Box(side.x, y, side.width, 0.0), text, CAPTION.muted) + 3.0
 
 
-def _trend(page: Drawing, box: Box, content: RadiologistContent, words: Strings) -> None:
-    note = words("radiologist.trend_note") if content.trend else ""
-    if any(point.partial for point in content.trend or ()):
-        note += " " + words("trend.partial_note")
-    figure = _panel(page, box, words("radiologist.trend"), note)
-    if content.trend:
-        trend(page, figure, series=content.trend, words=words)
-    else:
-        state = words("state.not_computed" if content.trend is None else "state.none")
-        paragraph(page, figure, state, BODY.oblique.muted)
+def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
+    """Say whether a reader's distance from CT changed by more than chance, and every quarter's.
+
+    It did where the intervals of two quarters that the exports cover whole do not meet.
+    """
+    words, trend = composer.style.strings, content.trend
+    if not trend:
+        return (words("state.not_computed" if trend is None else "state.none"),)
+    whole = [
+        (point.period, point.gap) for point in trend
+        if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
+    ]  # fmt: skip
+    said = words("trend.steady" if len(whole) > 1 else "trend.short")
+    for i, (last, after) in enumerate(whole):
+        for first, was in whole[:i]:
+            if was.high < after.low or after.high < was.low:
+                side = "more" if was.high < after.low else "less"
+                said = words(f"trend.{side}", first=first, last=last)
+    values = "; ".join(_quarter(point, words) for point in trend)
+    note = words("trend.partial_note") if any(point.partial for point in trend) else ""
+    return said, f"{values}. {words('radiologist.trend_note')} {note}".strip()
+
+
+def _quarter(point: TrendPoint, words: Strings) -> str:
+    """Say a quarter's distance, and what chance alone can give; or why it has none."""
+    gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
+    where = f" ({words('trend.partial')})" if point.partial else ""
+    if isinstance(gap, SuppressedCell):
+        state = words("state.few_short" if few else "state.withheld_short")
+        return f"{point.period}{where}" if few and where else f"{point.period}{where}: {state}"
+    shown = (points(each) for each in (gap.value, gap.low, gap.high, gap.null_high))
+    named = dict(zip(("value", "low", "high", "chance"), shown, strict=True))
+    return words("trend.quarter", period=f"{point.period}{where}", **named)
 
 
 def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tuple[str, ...]], ...]:
