@@ -153,13 +153,11 @@ class CaseHistogram:
 class Disagreement:
     """Hedged X-ray statements against CT, case by case.
 
-    ``plain``: distance where CT is plain; ``hedged``: distance where CT hedges itself;
-    ``entropy``: of the latter, X-ray less CT entropy in nats (above 0: the X-ray is less decided).
+    ``plain``: distance where CT is plain; ``hedged``: distance where CT hedges itself.
     """
 
     plain: CaseHistogram | SuppressedCell
     hedged: CaseHistogram | SuppressedCell
-    entropy: CaseHistogram | SuppressedCell
 
 
 def statements(result: GroupResult) -> int:

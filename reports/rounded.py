@@ -219,7 +219,7 @@ def disagreement(found: Disagreement | None) -> Disagreement | None:
     """Round the cases of every histogram."""
     if found is None:
         return None
-    return Disagreement(*map(_histogram, (found.plain, found.hedged, found.entropy)))
+    return Disagreement(*map(_histogram, (found.plain, found.hedged)))
 
 
 def _histogram(found: CaseHistogram | SuppressedCell) -> CaseHistogram | SuppressedCell:

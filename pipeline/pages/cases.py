@@ -166,7 +166,6 @@ def estimate(gaps: Gaps | None, at: int | None, method: str) -> Estimate | None:
 
 
 _BINS: Final = 10
-_ENTROPY: Final = np.linspace(-np.log(2.0), np.log(2.0), 2 * _BINS // 2 + 1)
 
 
 def disagreement(mix: pd.DataFrame, *, scale: Scale) -> Disagreement:
@@ -179,7 +178,6 @@ def disagreement(mix: pd.DataFrame, *, scale: Scale) -> Disagreement:
     return Disagreement(
         plain=_distances(easy, scale, by_chance=True),
         hedged=_distances(hard, scale, by_chance=False),
-        entropy=_entropies(hard, scale),
     )
 
 
@@ -215,12 +213,3 @@ def _by_chance(found: CaseErrors, means: FloatArray, edges: FloatArray) -> Float
     distance = np.concatenate([1.0 - m, m])
     weight = np.concatenate([m, 1.0 - m]) * np.tile(found.weight, 2)
     return np.histogram(distance, bins=edges, weights=weight)[0] / found.n
-
-
-def _entropies(part: pd.DataFrame, scale: Scale) -> CaseHistogram | SuppressedCell:
-    found = _errors(part, scale)
-    if isinstance(found, SuppressedCell):
-        return found
-    share = np.histogram(found.entropy, bins=_ENTROPY, weights=found.weight)[0] / found.n
-    mean = float(found.weight @ found.entropy / found.n)
-    return CaseHistogram(edges=_ENTROPY, share=share, expected=None, mean=mean, n=round(found.n))

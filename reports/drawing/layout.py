@@ -70,8 +70,7 @@ class Prose:
     text: str
     kind: Type = BODY
     role: Role = "P"
-    after: float = 10.0
-    """White space below, where it is a piece of a section."""
+    after: float = 10.0  # white space below, where it is a piece of a section
 
     def height(self, width: float) -> float:
         """Lines times leading."""
@@ -210,7 +209,10 @@ class Composer:
         """Place a block that may run over several pages, with room for what belongs below it."""
         rest: Splittable | None = block.scaled(self.spread)
         while rest is not None:
-            head, rest = rest.split(self.body.width, self.room - below)
+            whole, width = rest, self.body.width
+            head, rest = whole.split(width, self.room - below)
+            if rest is not None and below:
+                head, rest = whole.split(width, min(self.room, whole.height(width) - 1.0))
             if head is not None:
                 self._draw(head, 0.0)
             if rest is not None:
@@ -279,8 +281,7 @@ class Composer:
         return drawing.tag("P") if number == 1 else nullcontext()
 
     def _header(self, drawing: Drawing, head: Masthead) -> None:
-        width = self.style.size[0]
-        right = width - MARGIN
+        right = (width := self.style.size[0]) - MARGIN
         stamp = self.style.strings("page.demonstration") if head.demonstration else ""
         space = width - 2 * MARGIN - (150.0 if stamp else 0.0)
         lines = wrap(head.banner, NOTE.bold, space)[:2]
@@ -345,11 +346,11 @@ def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
         _keep_with_table(composer, section.pieces, 0, _headed(section, composer))
         composer.heading(section.title, level=section.level, room=section.room, note=section.note)
         for i, piece in enumerate(section.pieces):
-            below = _below(section.pieces, i, composer.body.width)
             if isinstance(piece, Subheading):
                 _keep_with_table(composer, section.pieces, i)
                 composer.heading(piece.title, level=1, kind=SUBHEADING, room=piece.room)
             elif isinstance(piece, Table):
+                below = _below(section.pieces, i, composer.body.width)
                 composer.flow(piece, after=4.0 if below else 10.0, below=below)
             else:
                 composer.add(piece, after=piece.after if isinstance(piece, Prose) else 10.0)
@@ -358,7 +359,7 @@ def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
 def _below(pieces: Sequence[Piece], i: int, width: float) -> float:
     """Give the height of the note that belongs below a piece."""
     after = pieces[i + 1] if i + 1 < len(pieces) else None
-    return after.height(width) if isinstance(after, Prose) else 0.0
+    return after.height(width) + 6.0 if isinstance(after, Prose) else 0.0
 
 
 def _headed(section: Section, composer: Composer) -> float:

@@ -26,6 +26,7 @@ CLOSE: Final = 4.0
 _SPAN: Final = 50.0
 """Least width of a drawn interval."""
 _MOST_LINES: Final = 12
+_LEAST_ROWS: Final = 3
 _WIDEST, _EASY, _CODE = 150.0, 80.0, 68.0
 """A cell wider than this is fitted instead of widening its column; or wrapped, where it may be; a
 cell up to the last, such as a code, stays whole."""
@@ -180,7 +181,7 @@ class Table:
         return self._header_height(widths) + (rows or CAPTION.leading + self.pad) + 1.0
 
     def split(self, width: float, room: float) -> tuple[Table | None, Table | None]:
-        """Cut between rows; three stay under a header, and no single one goes to the next page."""
+        """Cut between rows; three or more stand under a header, on either page."""
         widths = self._widths(width)
         used = self._header_height(widths) + 1.0
         fitting = 0
@@ -191,9 +192,8 @@ class Table:
             fitting += 1
         if fitting == len(self.rows):
             return self, None
-        if fitting == len(self.rows) - 1:
-            fitting -= 1
-        if fitting < 3:
+        fitting = min(fitting, len(self.rows) - _LEAST_ROWS)
+        if fitting < _LEAST_ROWS:
             return None, replace(self, fixed=widths)
         head = replace(self, rows=self.rows[:fitting], fixed=widths)
         return head, replace(self, rows=self.rows[fitting:], fixed=widths)

@@ -14,11 +14,11 @@ from reports.drawing.axes import Scale, Ticks, x_axis
 from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
 from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
 from reports.drawing.typeset import fit, paragraph, put, width_of
-from reports.numbers import count, interval, percent, signed
+from reports.numbers import count, interval, percent
 from reports.review_content import CaseHistogram, Disagreement
 from reports.strings import Strings
 
-_SIDE: Final = 8.0
+_SIDE: Final = 10.0
 """Kept free on either side of a plot, where the outer tick labels reach."""
 
 
@@ -43,7 +43,6 @@ def histogram_panel(
     *,
     title: str,
     name: str,
-    ticks: Ticks = HALVES,
 ) -> None:
     """Draw a histogram; the taller of bars and line fills the panel."""
     edges, bars, line, below = shown.edges, shown.bars, shown.line, shown.across
@@ -55,7 +54,7 @@ def histogram_panel(
         highest = percent(top)
         _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
         put(drawing, (frame.right, frame.y + 8.0), highest, NOTE.muted, anchor="end")
-        x_axis(drawing, plot, x, ticks, title=below)
+        x_axis(drawing, plot, x, HALVES, title=below)
         for m, share in enumerate(bars):
             _bar(drawing, x, y, (float(edges[m]), float(edges[m + 1])), float(share), f"{name}.{m}")
         if line is not None:
@@ -151,22 +150,14 @@ def _cell(drawing: Drawing, box: Box, n: float, fill: str, hint: str) -> None:
 
 
 def spreads(drawing: Drawing, frame: Box, *, found: Disagreement, words: Strings) -> None:
-    """Draw three spreads over cases: CT plain, CT hedging, and which of them is less decided."""
-    columns = frame.columns(3, gutter=GUTTER)
-    _spread(drawing, columns[0], found.plain, "plain", words)
-    _spread(drawing, columns[1], found.hedged, "hedged", words)
-    nats = Ticks((-0.69, 0.0, 0.69), lambda v: signed(v, 1))
-    _spread(drawing, columns[2], found.entropy, "entropy", words, ticks=nats)
+    """Draw two spreads over cases: CT plain, and CT hedging itself."""
+    plain, hedged = frame.columns(2, gutter=GUTTER)
+    _spread(drawing, plain, found.plain, "plain", words)
+    _spread(drawing, hedged, found.hedged, "hedged", words)
 
 
 def _spread(
-    drawing: Drawing,
-    box: Box,
-    part: CaseHistogram | SuppressedCell,
-    name: str,
-    words: Strings,
-    *,
-    ticks: Ticks = HALVES,
+    drawing: Drawing, box: Box, part: CaseHistogram | SuppressedCell, name: str, words: Strings
 ) -> None:
     title = words(f"cases_apart.{name}")
     if isinstance(part, SuppressedCell):
@@ -175,7 +166,6 @@ def _spread(
             put(drawing, (box.x, box.y + 8.0), text, kind)
         paragraph(drawing, box.cut(top=14.0), state_of(part, words), CAPTION.oblique.muted)
         return
-    mean = signed(part.mean, 2) if name == "entropy" else percent(part.mean)
-    across = words(f"cases_apart.{name}_mean", mean=mean, n=count(part.n))
+    across = words(f"cases_apart.{name}_mean", mean=percent(part.mean), n=count(part.n))
     shown = Histogram(part.edges, part.share, part.expected, across)
-    histogram_panel(drawing, box, shown, title=title, name=f"apart.{name}", ticks=ticks)
+    histogram_panel(drawing, box, shown, title=title, name=f"apart.{name}")

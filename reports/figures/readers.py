@@ -75,7 +75,7 @@ def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings)
     chance, beyond = funnel.outside(widened=False), funnel.outside(widened=True)
     said = words("alt.funnel", readers=len(funnel.codes), chance=chance, beyond=beyond)
     with drawing.figure(said, frame):
-        plot = frame.cut(left=42.0, right=8.0, top=18.0, bottom=35.0 - NOTE.leading)
+        plot = frame.cut(left=42.0, right=12.0, top=18.0, bottom=35.0 - NOTE.leading)
         across = nice_ticks(0.0, float(gaps.n.max()), about=6)
         least = _LEAST * float(gaps.n.min())
         low, high = funnel.limits(least, widened=True)

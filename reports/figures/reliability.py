@@ -3,13 +3,14 @@
 Dotted: the curve of a reader whose every phrase is right on average. Phrases are ranges, so that
 line leaves the diagonal (hairline) towards the middle; what counts is the distance to the dots.
 Pale area: simultaneous 95 % band of the whole curve. Below, how often each certainty was used
-(density over bins, sums to 1). By pathology the phrases stand in small panels, four in a row, where
-statements allow two of them or more; pathologies with fewer are named below.
+(density over bins, sums to 1). By pathology the phrases stand in small panels, at most four in a
+row and rows of like length, where statements allow two phrases or more; others are named below.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -150,10 +151,9 @@ def panel_pieces(
             withheld.setdefault(few, []).append(r.pathology)
         else:
             shown.append((r.pathology, r.result))
-    pieces: list[Piece] = [
-        _row(shown[start : start + COLUMNS], minimum_n, words)
-        for start in range(0, len(shown), COLUMNS)
-    ]
+    rows = -(-len(shown) // COLUMNS)
+    ends = [-(-k * len(shown) // rows) for k in range(rows + 1)] if rows else []
+    pieces: list[Piece] = [_row(shown[a:b], minimum_n, words) for a, b in pairwise(ends)]
     for state, names in withheld.items():
         pieces.append(note(words("committee.pathologies_few", state=state, names=", ".join(names))))
     return tuple(pieces)

@@ -7,7 +7,7 @@ change it are dark. Certain statements ("absent", "present") never change and ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
 from reports.drawing.marks import Anchor, Box, Drawing, Rect, Ribbon, reflows
-from reports.drawing.style import FIGURE, NOTE, palette
+from reports.drawing.style import FIGURE, NOTE, Type, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import percent
 from reports.strings import Strings
@@ -49,6 +49,11 @@ _LEFT_OUT: Final = frozenset({"absent", "present"})
 _BAR: Final = 7.0
 _LEAST_GAP: Final = 3.0
 _WIDEST_LABEL: Final = 150.0
+_MOST: Final = 0.47
+"""Share of the figure's width that the labels of one side may take."""
+_BESIDE: Final = 5.0
+_SMALL: Final = 6.0
+"""Type of the labels on a phone, where it is drawn nearly twice as large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +115,25 @@ def swap_flow(
         for s in kept:
             before[s.source] = before.get(s.source, 0.0) + s.share
             after[s.target] = after.get(s.target, 0.0) + s.share
-        label = min(0.36 * frame.width, _WIDEST_LABEL)
-        area = frame.cut(left=label, right=label, top=14.0)
+        kind = replace(FIGURE, size=_SMALL) if frame.narrow else FIGURE
+        start, end = (_label(shares, kind, frame.width) for shares in (before, after))
+        area = frame.cut(left=start, right=end, top=14.0)
         unit = _fit_unit((before, after), area.height, _LEAST_GAP)
         left = _stack(before, order, area, unit, _LEAST_GAP)
         right = _stack(after, order, area, unit, _LEAST_GAP)
         _ribbons(drawing, area, kept, unit, left, right)
-        room, top = label - 5.0, frame.y + 8.0
-        source = _Side(words("maps.before"), area.x, area.x - 5.0, "end", room)
+        top, before_, after_ = frame.y + 8.0, words("maps.before"), words("maps.after")
+        source = _Side(before_, area.x, area.x - _BESIDE, "end", start - _BESIDE, kind)
         _bars(drawing, source, top, left, right)
-        target = _Side(words("maps.after"), area.right - _BAR, area.right + 5.0, "start", room)
+        bars, beside = area.right - _BAR, area.right + _BESIDE
+        target = _Side(after_, bars, beside, "start", end - _BESIDE, kind)
         _bars(drawing, target, top, right, left)
+
+
+def _label(shares: Mapping[str, float], kind: Type, width: float) -> float:
+    """Give the room that the longest label of a side needs, in bold, of what a side may have."""
+    needs = [width_of(f"{phrase} {percent(s)}", kind.bold) for phrase, s in shares.items()]
+    return min(max(needs) + _BESIDE + 0.5, _WIDEST_LABEL, _MOST * width)
 
 
 def _ribbons(
@@ -164,6 +177,7 @@ class _Side:
     words: float
     anchor: Anchor
     room: float
+    kind: Type
 
 
 def _bars(
@@ -175,7 +189,7 @@ def _bars(
     for phrase, slot in own.items():
         drawing.add(Rect(side.bars, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
         opposite = other[phrase].share if phrase in other else 0.0
-        kind = FIGURE.bold if abs(slot.share - opposite) > 1e-9 else FIGURE
+        kind = side.kind.bold if abs(slot.share - opposite) > 1e-9 else side.kind
         share = f" {percent(slot.share)}"
         text, face = fit(phrase, kind, side.room - width_of(share, kind))
         y = slot.top + slot.tall / 2 + 2.6

@@ -109,7 +109,7 @@ def test_the_committee_reads_of_a_reader_what_the_readers_own_page_says_first() 
         if about:
             phrase, where, side = about.groups(default="")
             level = {"more": "high", "less": "low"}[side]
-            assert few.startswith(f"“{phrase}”{where} too {level}; as a whole: "), (first, few)
+            assert few.startswith(f"“{phrase}”{where} too {level}; overall "), (first, few)
             seen["word"] += 1
             continue
         claimed = first.partition(":")[0] if "for your" not in first else first

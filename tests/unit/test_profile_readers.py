@@ -393,7 +393,7 @@ def test_what_the_instrument_explains_is_said_to_be_open_and_single_words_are_na
             "take it as 77 %."
         )
         assert whole in told
-        assert short(each, WORDS).startswith("“likely” too high; as a whole: ")
+        assert short(each, WORDS).startswith("“likely” too high; overall ")
         # A word where the reader's line puts it is no word by itself.
         line = replace(off, rate=Interval(0.84, 0.8, 0.88))
         assert "than CT shows: " not in message(replace(each, phrases=(line,)), words=WORDS)

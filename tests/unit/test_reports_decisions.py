@@ -32,6 +32,7 @@ from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import readers
 from reports.pages.committee.sections import department, maps
+from reports.pages.committee.tables import use_table
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import kept_swaps
@@ -640,6 +641,19 @@ def test_where_readers_gather_stands_beside_the_plain_means_of_the_columns(
     _, text = profiles(guard_committee(replace(review, profiles=few)), WORDS)[0].pieces
     assert isinstance(text, Prose)
     assert "gather" not in text.text
+
+
+def test_a_quarter_that_an_issue_cuts_off_is_left_out_and_one_inside_says_too_few(
+    review: CommitteeContent,
+) -> None:
+    use = review.scale_use
+    assert use is not None
+    few = np.array([np.nan, 0.4, np.nan, 0.5, np.nan])
+    spans = ("2025 Q4", "2026 Q1", "2026 Q2", "2026 Q3", "2026 Q4")
+    cut = replace(use, periods=spans, n=np.full(5, 90), recommended=few, discouraged=few)
+    rows = use_table(cut, words=WORDS).rows
+    assert [row.cells[0] for row in rows] == ["2026 Q1", "2026 Q2", "2026 Q3"]
+    assert rows[1].cells[1] == WORDS("state.few_short")
 
 
 def test_what_counts_as_no_matter_is_said_below_the_intervals(review: CommitteeContent) -> None:

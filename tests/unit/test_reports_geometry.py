@@ -15,11 +15,13 @@ from calibration.substitution import Suppressed
 from reports import content, review_content
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer, Figure, Prose, Section, Subheading, compose
-from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
+from reports.drawing.marks import PHONE, Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
 from reports.drawing.style import CAPTION, MARGIN, Style, palette, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.figures import phrase_chart, phrase_rows
+from reports.figures.reliability import panel_pieces
 from reports.figures.series import run_chart
+from reports.figures.swap_flow import Stream, swap_flow
 from reports.pages import committee, radiologist, run_report
 from reports.pages.radiologist import card, chart, first
 from reports.verdict import in_words
@@ -504,7 +506,48 @@ def test_a_table_cut_at_a_page_end_leaves_no_row_alone(rows: int) -> None:
         assert sum(sizes) == rows
         if head is not None and rest is not None:
             assert len(head.rows) >= 3
-            assert len(rest.rows) >= 2
+            assert len(rest.rows) >= 3
+
+
+@pytest.mark.parametrize("rows", range(30, 64))
+def test_a_table_that_goes_on_fills_its_page_and_its_note_stands_below_rows(rows: int) -> None:
+    table = Table((Column("a", 1.0),), tuple(Row((f"row {i}",)) for i in range(rows)))
+    pieces = (table, Prose("what the table means " * 60, CAPTION.muted))
+    composer = Composer(Style(), samples.masthead())
+    composer.new_page()
+    compose(composer, (Section("Rows", pieces),))
+    drawn = composer.finish()
+    texts = [[m.string for m in page.marks if isinstance(m, Text)] for page in drawn]
+    assert any(text.startswith("row ") for text in texts[-1])
+    assert any(text.startswith("what the table") for text in texts[-1])
+    left = [(page.height - 50.0) * (1.0 - _reach(page)) for page in drawn[:-1]]
+    gone_on = sum(text.startswith("row ") for text in texts[-1])
+    assert gone_on == 3 or not left or left[0] < 45.0
+
+
+@pytest.mark.parametrize("count", range(1, 24))
+def test_no_panel_stands_alone_below_others(count: int) -> None:
+    part = samples.committee(pathologies=1).by_pathology[0]
+    rows = panel_pieces((part,) * count, minimum_n=20, words=Style().strings)
+    lengths = []
+    for row in rows:
+        page = Drawing(595.28, 841.89)
+        row.draw(page, Box(48.0, 60.0, 499.0, row.height(499.0)))
+        lengths.append(sum(m.string == part.pathology for m in page.marks if isinstance(m, Text)))
+    assert sum(lengths) == count
+    assert len(lengths) == -(-count // 4)
+    assert max(lengths) - min(lengths) <= 1
+
+
+def test_the_labels_of_a_map_are_whole_on_a_phone() -> None:
+    order = ("highly suggestive of", "may represent", "unlikely")
+    streams = [Stream(a, b, 0.11) for a in order for b in order[1:]]
+    page = Drawing(PHONE, PHONE)
+    swap_flow(page, page.frame, streams=streams, order=order, words=Style().strings)
+    texts = [m for m in page.marks if isinstance(m, Text)]
+    said = [m.string.rpartition(" ")[0] for m in texts[1:]]
+    assert said == [*order, "", *order[1:]]
+    assert all(text_box(m).x >= 0.0 and text_box(m).right <= PHONE for m in texts)
 
 
 def test_a_gate_with_a_very_long_note_does_not_leave_its_cell() -> None:

@@ -119,11 +119,12 @@ def _several(readers: int) -> float:
 def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
     """Propose to look at cases where several readers' "absent" or "present" is contradicted."""
     readers = found.readers
-    told = {
-        name: sum(getattr(reader, name).state == "more often" for reader in readers)
+    several = {
+        name: n
         for name in ("absent", "present")
+        if (n := sum(getattr(reader, name).state == "more often" for reader in readers))
+        >= _several(len(readers))
     }
-    several = {name: n for name, n in told.items() if n >= _several(len(readers))}
     if not several:
         return []
     said = [

@@ -24,7 +24,7 @@ from reports.strings import Strings
 from reports.swaps import kept_swaps
 from reports.verdict import short, swaps_in_order
 
-_PLANE: Final = 190.0
+_PLANE: Final = 150.0
 
 
 def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -168,8 +168,8 @@ def profile_table(found: DepartmentProfile, *, words: Strings, hidden: Collectio
     """
     columns = heads(
         words, "profiles",
-        ("code", 1.2), ("hedges", 0.8, "right"), ("said", 2.6, "wraps"), ("shift", 1.8, "right"),
-        ("slope", 1.6, "right"), ("tipping", 0.8, "right"), ("swap", 2.8, "wraps"),
+        ("code", 0.5), ("hedges", 0.5, "right"), ("said", 6.0, "wraps"), ("shift", 0.5, "right"),
+        ("slope", 0.5, "right"), ("tipping", 0.5, "right"), ("swap", 5.0, "wraps"),
     )  # fmt: skip
     rows = tuple(
         Row(

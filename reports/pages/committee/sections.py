@@ -139,7 +139,7 @@ def pathologies(content: CommitteeContent, words: Strings) -> Section:
 
 
 def disagreement(content: CommitteeContent, words: Strings) -> Section:
-    """Three spreads over cases side by side."""
+    """Two spreads over cases side by side."""
     title, lead = words("committee.disagreement"), words("committee.disagreement_lead")
     found = content.disagreement
     if found is None:
@@ -216,9 +216,9 @@ def instrument(content: CommitteeContent, words: Strings) -> Section:
     measured = content.instrument
     if measured is None:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
-    engine = Prose(words("instrument.engine", engine=measured.engine.partition("+")[0]), BODY)
+    heading_note += " " + words("instrument.engine", engine=measured.engine.partition("+")[0])
     counts = (count_table(measured, words=words),) if measured.counts else ()
-    pieces = (engine, instrument_table(measured, words=words), *counts)
+    pieces = (instrument_table(measured, words=words), *counts)
     return Section(title, pieces, heading_note, room=120.0)
 
 

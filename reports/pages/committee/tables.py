@@ -158,7 +158,7 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         words, "maps",
         ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("n", 0.7, "right"),
         ("observed", 1.9, "right"), ("expected", 0.9, "right"), ("target_expected", 0.9, "right"),
-        ("stability", 0.9, "right"), ("held_out", 1.9, "wraps"),
+        ("stability", 0.9, "right"), ("held_out", 1.9, "right"),
     )  # fmt: skip
     rows = tuple(
         Row(
@@ -244,18 +244,21 @@ def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> 
 
 
 def use_table(use: ScaleUse, *, words: Strings) -> Table:
-    """Share of hedges that are recommended terms, and discouraged ones, by quarter."""
+    """Share of hedges that are recommended terms, and discouraged ones, by quarter.
+
+    A first or last quarter of which an issue holds too little is left out.
+    """
     columns = heads(
         words, "scale",
         ("quarter", 2.0), ("hedges", 1.0, "right"), ("recommended", 1.4, "right"),
         ("discouraged", 1.4, "right"),
     )  # fmt: skip
+    shares = zip(use.recommended.tolist(), use.discouraged.tolist(), strict=True)
     rows = tuple(
         Row((period, count(n), percent(named), percent(unwanted)))
         if math.isfinite(named)
         else Row((period, words("state.few_short"), BLANK, BLANK), quiet=True)
-        for period, n, named, unwanted in zip(
-            use.periods, use.n, use.recommended.tolist(), use.discouraged.tolist(), strict=True
-        )
+        for period, n, (named, unwanted) in zip(use.periods, use.n, shares, strict=True)
+        if math.isfinite(named) or period not in (use.periods[0], use.periods[-1])
     )
-    return Table(columns, rows, id="use")
+    return Table(columns, rows, empty=words("state.few_short"), id="use")
