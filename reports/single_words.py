@@ -36,6 +36,8 @@ _MANY_USES: Final = 40
 _CLEAR: Final = 0.1
 _TENTH, _EVEN, _SURE = 0.1, 0.5, 0.9
 _HALFWAY: Final = 0.02
+# Meaning up to which a word says "rather not"; what a squared distance above such a one is worth.
+_LOW, _MISSED = 0.25, 4.0
 # Single words of a kind that help at once; chance of being nearer from which a swap is advised.
 _MOST: Final = 3
 _ADVISED: Final = ProfileSettings().swap_probability
@@ -122,7 +124,7 @@ def _where(word: Rated, words: Strings) -> str:
 
 
 def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
-    """Choose the phrases that show the pattern: one, or a strong and a weak one on two sides."""
+    """Choose the phrases that show the pattern: one, or a strong and a weak one, heavier first."""
     strong, weak = claimed(profile.pattern)
     swapped = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
     often = [p for p in profile.phrases if p.n >= _LEAST_USES]
@@ -133,9 +135,8 @@ def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
         _carrier([p for p in often if p.meaning <= 0.5], weak, swapped),
     )
     found = [phrase for phrase in shown if phrase is not None]
-    if strong == weak:
-        found = sorted(found, key=lambda p: _shows(p, swapped), reverse=True)[:1]
-    return tuple(found)
+    found.sort(key=lambda p: _shows(p, swapped), reverse=True)
+    return tuple(found[:1] if strong == weak else found)
 
 
 def _carrier(
@@ -272,8 +273,13 @@ def _on_line(phrase: PhraseRate, pattern: Pattern) -> float:
 
 
 def weight(phrase: Rated) -> float:
-    """Weigh how far CT lies off a word by how often it is written."""
-    return phrase.n * (phrase.rate.value - phrase.meaning) ** 2
+    """Weigh how far CT lies off a word by how often it is written, and by what follows from it.
+
+    A low word that CT shows more often than it says is weighed as if it were twice as far off: who
+    reads "unlikely" looks no further, while a "likely" too many is looked into.
+    """
+    low = phrase.meaning <= _LOW and phrase.rate.value > phrase.meaning
+    return (_MISSED if low else 1.0) * phrase.n * (phrase.rate.value - phrase.meaning) ** 2
 
 
 def example(shown: Sequence[PhraseRate], profile: ReaderProfile, words: Strings) -> str:

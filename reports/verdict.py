@@ -29,6 +29,7 @@ from reports.single_words import (
     stay,
     told,
     unlike,
+    weight,
     weightier,
     wrong,
 )
@@ -39,7 +40,6 @@ from reports.swaps import (
     Scale,
     Side,
     action_of,
-    advised,
     claimed,
     kept_swaps,
     off_itself,
@@ -61,7 +61,9 @@ class Said:
     first
         The one sentence that matters most.
     lead
-        What it rests on and what to do about it.
+        What it rests on.
+    rule
+        The general rule of a pattern: the first thing to try, also where no swap passes.
     also
         Habits, "absent" and "present", a sentence each.
     actions
@@ -75,6 +77,7 @@ class Said:
     question: bool
     first: str
     lead: str
+    rule: str
     also: tuple[str, ...]
     actions: tuple[Action, ...]
     stay: str
@@ -85,11 +88,11 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     """Say what the profile holds; ``scale`` gives the words that an institution recommends."""
     swaps = swaps_in_order(profile)
     actions = tuple(action_of(swap, profile, words, scale) for swap in swaps)
-    first, lead = _pattern(profile, swaps, words, scale)
+    first, lead, rule = _pattern(profile, swaps, words)
     question = profile.pattern.verdict.question
     also = alone(profile, swaps, words, first=foremost(profile, swaps))
     behind = (_ordering(profile.pattern, carriers(profile), words),) * question
-    return Said(question, first, lead, also, actions, _stay(profile, words, scale), behind)
+    return Said(question, first, lead, rule, also, actions, _stay(profile, words, scale), behind)
 
 
 def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
@@ -107,14 +110,19 @@ def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
 
 
 def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
-    """Give the swaps as they are said: first those of the words that the first sentences show."""
+    """Give the swaps as they are said: those of the words that the first sentences show first.
+
+    The others follow by weight, which knows that a low word too high misleads most.
+    """
     swaps = kept_swaps(profile)
     first = foremost(profile, swaps)
-    shown = [(first.phrase, first.finding)] if first else list[tuple[str, str | None]]()
-    shown += [(p.phrase, None) for p in carriers(profile)]
-    shown += [(habit.phrase, habit.finding) for habit in told(profile)]
-    place = {each: i for i, each in reversed([*enumerate(shown)])}
-    return tuple(sorted(swaps, key=lambda s: place.get((s.phrase, s.finding), len(shown))))
+    said: list[Rated] = [*([first] if first else ()), *carriers(profile), *told(profile)]
+    place = {(each.phrase, each.finding): i for i, each in reversed([*enumerate(said)])}
+
+    def at(swap: Swap) -> tuple[int, float]:
+        return place.get((swap.phrase, swap.finding), len(said)), -weight(swap)
+
+    return tuple(sorted(swaps, key=at))
 
 
 def _heavier(profile: ReaderProfile) -> PhraseRate | None:
@@ -211,32 +219,23 @@ def message(profile: ReaderProfile, *, words: Strings) -> str:
     """Say it in one plain paragraph, swaps included."""
     said = in_words(profile, words=words)
     swaps = [words("verdict.swap_line", title=a.title, evidence=a.evidence) for a in said.actions]
-    text = _joined(said.first, said.lead, *said.also, *swaps, *said.behind)
+    text = _joined(said.first, said.lead, *said.also, said.rule, *swaps, *said.behind)
     return text.replace("**", "").replace("\u00a0", " ")
 
 
-def _pattern(
-    profile: ReaderProfile, swaps: Sequence[Swap], words: Strings, scale: Scale
-) -> tuple[str, str]:
-    """Give the first sentence and the lead."""
+def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> tuple[str, str, str]:
+    """Give the first sentence, the lead, and of a pattern its general rule."""
     verdict, word = profile.pattern.verdict, foremost(profile, swaps)
     if verdict.state != "pattern":
         first, lead = (_none if verdict.state == "none" else _too_few)(profile, words, word)
         if word is None:
-            return first, lead
-        return claim(word, profile, words), _joined(basis(word, profile, words), first, lead)
+            return first, lead, ""
+        return claim(word, profile, words), _joined(basis(word, profile, words), first, lead), ""
     stated, _, kind = of_all(profile).partition(".")
-    shown = carriers(profile)
-    said = [example(shown, profile, words)]
     sloped = bool({*PARTS[2:]} & {*verdict.parts}) and not verdict.question
-    said += [words("verdict.choice")] if sloped else []
-    swap = next((s for s in swaps if not s.finding and s.phrase in {p.phrase for p in shown}), None)
-    do = words(f"verdict.do.{kind}")
-    if swap is not None:
-        instead = advised(swap, profile, words, scale)
-        do = words("verdict.do_swap", phrase=swap.phrase, instead=instead, general=do)
-    said.append(words(f"verdict.do_{stated}", do=do))
-    return words(f"verdict.{stated}.{kind}"), _joined(*said)
+    said = example(carriers(profile), profile, words), words("verdict.choice") if sloped else ""
+    rule = words(f"verdict.do_{stated}", do=words(f"verdict.do.{kind}"))
+    return words(f"verdict.{stated}.{kind}"), _joined(*said), rule
 
 
 def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:

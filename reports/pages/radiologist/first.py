@@ -81,7 +81,7 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple
 def _above(said: Said, kind: Type, width: float) -> float:
     """Room for the sentence and what follows, the heading of the cards, and what stands below."""
     texts = ((said.first, LEAD.bold), *((text, kind) for text in (said.lead, *said.also)))
-    foot = paragraph_height(said.stay, kind, width) + 4.0 if said.stay else 0.0
+    foot = sum(paragraph_height(text, kind, width) + 4.0 for text in (said.rule, said.stay) if text)
     tall = sum(paragraph_height(text, each, _SIDE * width) + 4.0 for text, each in texts)
     return max(tall, _LEAST_PICTURE) + _HEADING + 8.0 + foot
 
@@ -127,8 +127,8 @@ class _Verdict:
     def _picture_height(self, tall: float, *, lines: int) -> float:
         """Give the picture the room that what to try and chart leave, and its lines can use."""
         width, below = self.composer.body.width, sum(card.height for card in self.cards)
-        if self.said.stay:
-            below += paragraph_height(self.said.stay, self.kind, width)
+        for text in filter(None, (self.said.rule, self.said.stay)):
+            below += paragraph_height(text, self.kind, width) + 4.0
         below += _HEADING if below else 0.0
         least, most = max(_LEAST_PICTURE, min(tall, 200.0)), _TALLEST_PICTURE
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
@@ -141,17 +141,18 @@ class _Verdict:
         return min(least + max(spare, 0.0), most)
 
     def actions(self) -> None:
-        """Set the cards under their heading, and why there are none, or no more."""
-        composer, words = self.composer, self.composer.style.strings
-        if self.cards:
-            key = "radiologist.actions_question" if self.said.question else "radiologist.actions"
-            composer.heading(words(key), level=1, room=self.cards[0].height)
-        elif self.said.stay:
-            composer.heading(words("radiologist.actions"), level=1, room=0.0)
+        """Set the general rule and the cards under their heading, and why there are no more."""
+        composer, words, said = self.composer, self.composer.style.strings, self.said
+        if not (self.cards or said.rule or said.stay):
+            return
+        key = "radiologist.actions_question" if said.question else "radiologist.actions"
+        composer.heading(words(key), level=1, room=self.cards[0].height if self.cards else 0.0)
+        if said.rule:
+            composer.add(Prose(said.rule, self.kind), after=4.0)
         for card in self.cards:
             card.draw(composer, composer.claim(card.height))
-        if self.said.stay:
-            composer.add(Prose(self.said.stay, self.kind), after=4.0)
+        if said.stay:
+            composer.add(Prose(said.stay, self.kind), after=4.0)
 
 
 def _facts(composer: Composer, content: RadiologistContent) -> None:
