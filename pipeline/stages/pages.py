@@ -46,7 +46,7 @@ from pipeline.tables.profiles import compact, department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
 from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
 from reports.drawing.style import Style, style_for
-from reports.pages import committee, radiologist, return_sheet
+from reports.pages import committee, radiologist
 from reports.pages.committee import html
 
 if TYPE_CHECKING:
@@ -179,8 +179,11 @@ class Feedback(_Drawing):
         series = trend(group, months=issue.period.months, study=scale.study, minimum=minimum)
         filled = _feedback(site, item, rows, series, results, profile)
         page, web = radiologist.build_both(filled, style=_style(site))
-        sheet = return_sheet.build(filled.cases or ())
-        files = {"return.csv": sheet, "feedback.html": web, "feedback.pdf": page}
+        files = {
+            "return.csv": radiologist.sheet(filled),
+            "feedback.html": web,
+            "feedback.pdf": page,
+        }
         return _Drawn(files, result_table(reader, results), swap_table(profile, reader))
 
 

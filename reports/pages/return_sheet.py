@@ -1,12 +1,12 @@
 """A reader's answers: the return sheet, the page's boxes to tick, and how both are read back.
 
 The sheet has one row per case of the feedback, by study code, with an empty ``answer`` column; on
-the page each case has a box per answer. The sheet that the HTML page saves has a row per swap as
+the page each case has a box per answer. Where the page advises swaps it has a row for each as
 well, told by its empty ``ct_code``: reader, finding, phrase and advised word stand in the other
-columns, and what was written in one more, ``words``. What comes back is hostile input like any
-other file: sizes are capped, every bad row is named by its number, and an unknown answer is
-refused, never guessed. Cells that a spreadsheet could take for a formula are written with a leading
-apostrophe, which reading takes off again.
+columns, and room for words in one more, ``words``. The HTML page saves the same. What comes back is
+hostile input like any other file: sizes are capped, every bad row is named by its number, and an
+unknown answer is refused, never guessed. Cells that a spreadsheet could take for a formula are
+written with a leading apostrophe, which reading takes off again.
 """
 
 from __future__ import annotations
@@ -81,21 +81,22 @@ def _plain(cell: str) -> str:
     return cell[1:] if cell.startswith("'") else cell
 
 
-def build(cases: tuple[Case, ...]) -> bytes:
-    """Write the sheet as UTF-8 CSV with the ``answer`` column empty."""
+def build(cases: Sequence[Case], swaps: Sequence[Swap] = (), *, reader: str = "") -> bytes:
+    """Write the sheet as UTF-8 CSV with the ``answer`` column empty, also of swaps of a reader."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
-    writer.writerow(_COLUMNS)
-    for case in cases:
-        cells = (case.xray_code, case.ct_code, case.pathology, case.phrase, case.ct_phrase, "")
-        writer.writerow([safe(cell) for cell in cells])
+    writer.writerow(SAVED if swaps else _COLUMNS)
+    asked = [*map(about, cases), *(about_swap(reader, swap) for swap in swaps)]
+    for cells in map(json.loads, asked):
+        writer.writerow([*map(safe, cells), *[""] * (2 if swaps else 1)])
     return buffer.getvalue().encode("utf-8")
 
 
 def codes_of(sheet: bytes) -> tuple[str, ...]:
     """Give the study codes that stand on a sheet as it was written, each once."""
     rows = csv.DictReader(io.StringIO(sheet.decode("utf-8"), newline=""))
-    each = (_plain(row[name]) for row in rows for name in ("xray_code", "ct_code"))
+    cases = (row for row in rows if row["ct_code"])
+    each = (_plain(row[name]) for row in cases for name in ("xray_code", "ct_code"))
     return tuple(dict.fromkeys(each))
 
 

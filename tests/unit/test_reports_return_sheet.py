@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from reports.content import Case
-from reports.pages.return_sheet import SAVED, CaseAnswer, ReturnSheetError, SwapAnswer, build, read
+from calibration.profile import ReaderProfile
+from reports.content import Case, RadiologistContent
+from reports.disclosure import guard_radiologist
+from reports.pages import radiologist
+from reports.pages.return_sheet import (
+    SAVED,
+    CaseAnswer,
+    ReturnSheetError,
+    SwapAnswer,
+    build,
+    codes_of,
+    read,
+)
+from reports.strings import Strings
+from reports.verdict import in_words
+from tests.fixtures.reports import sample_contents as samples
 
 CASES = (
     Case("X-1", "C-1", "pleural effusion", "likely", "absent", 3.0, agreed=False, showed=False),
@@ -73,6 +87,37 @@ def test_what_is_said_of_swaps_stands_on_the_sheet_that_the_html_page_saves() ->
             SwapAnswer("R-1", "possibly", "pneumonia", "unlikely", "", "=only in children"),
         ),
     )
+
+
+def test_swaps_of_the_page_go_out_on_the_sheet_and_come_back_from_it() -> None:
+    content = samples.with_three_actions()
+    wanted = [action.swap for action in in_words(_profile(content), words=Strings.load()).actions]
+    sheet = radiologist.sheet(content)
+    assert read(sheet) == ((), ())
+    head, *rows = sheet.decode().splitlines()
+    assert head == ",".join(SAVED)
+    assert len(rows) == len(content.cases or ()) + len(wanted) == len({*rows})
+    answers = ("Agree,", "disagree,no", ",'=only in children")
+    reader = content.masthead.recipient
+    said = [f"{row[:-1]}{each}" for row, each in zip(rows[-3:], answers, strict=True)]
+    cases, swaps = read("\r\n".join([head, *rows[:-3], *said]).encode())
+    assert cases == ()
+    assert swaps == tuple(
+        SwapAnswer(reader, s.phrase, s.finding or "", s.instead, answer, words)
+        for s, answer, words in zip(
+            wanted, ("agree", "disagree", ""), ("", "no", "=only in children"), strict=True
+        )
+    )
+    # Codes that the office opens are those of cases.
+    assert set(codes_of(sheet)) == {
+        code for case in content.cases or () for code in (case.xray_code, case.ct_code)
+    }
+
+
+def _profile(content: RadiologistContent) -> ReaderProfile:
+    profile = guard_radiologist(content).profile
+    assert isinstance(profile, ReaderProfile)
+    return profile
 
 
 @pytest.mark.parametrize("row", ["X-1,C-1,e,likely,absent,agree,", "R-1,,e,likely,no,concordant,"])

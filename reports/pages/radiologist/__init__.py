@@ -7,6 +7,7 @@ Appendices are left out where there is nothing to put into them.
 
 from __future__ import annotations
 
+from calibration.profile import ReaderProfile
 from reports.content import Case, Masthead, RadiologistContent
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer, composed
@@ -19,8 +20,9 @@ from reports.pages.radiologist.chart import PhraseChart
 from reports.pages.radiologist.first import first_page
 from reports.pages.radiologist.later import appendices, second_page
 from reports.strings import translated
+from reports.verdict import swaps_in_order
 
-__all__ = ["build", "build_both", "pages"]
+__all__ = ["build", "build_both", "pages", "sheet"]
 
 
 def build(content: RadiologistContent, *, style: Style) -> bytes:
@@ -36,6 +38,13 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
     info = DocumentInfo.of("radiologist", head, words)
     page = to_html(drawn, title=title, head=head, words=words, sheet=return_sheet.SAVED)
     return to_pdf(drawn, info=info), page
+
+
+def sheet(content: RadiologistContent) -> bytes:
+    """Make the return sheet: the page's cases, and the swaps of its cards."""
+    profile = guard_radiologist(content).profile
+    swaps = swaps_in_order(profile) if isinstance(profile, ReaderProfile) else ()
+    return return_sheet.build(content.cases or (), swaps, reader=content.masthead.recipient)
 
 
 @in_language
