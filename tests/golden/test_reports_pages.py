@@ -141,13 +141,13 @@ def test_a_page_without_a_swap_gives_the_rule_and_says_why_under_what_to_try(
 
 
 def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:
-    first = text_of(radiologist.build(reader, style=STYLE))[0]
+    first = text_of(radiologist.build(reader, style=STYLE))[0]  # no swap: nothing but the rule
     order = [
         "CONFIDENTIAL",
         "Your words and what CT showed",
         "Your hedges",
-        "your words say",
         "What to try",
+        "your words say",
         "Each phrase you used",
         "likely",
         "where four in five readers place it",

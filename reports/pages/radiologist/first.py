@@ -11,7 +11,7 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Line
 from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
-from reports.drawing.typeset import balanced, fit, paragraph, paragraph_height, put
+from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, hours
 from reports.pages.radiologist.card import Card
@@ -22,12 +22,12 @@ from reports.verdict import Said, in_words
 _SIDE: Final = 0.55
 """Share of the page's width that the sentence takes beside its picture."""
 _LEAST_PICTURE: Final = 146.0
-_MOST_PICTURE, _TALLEST_PICTURE = 300.0, 420.0
-"""The most where the chart stands below, and where it does not."""
+_MOST_PICTURE, _BESIDE_CARDS, _TALLEST_PICTURE = 300.0, 320.0, 440.0
+"""The most where the chart stands below, where it does not, and where no card does either."""
 _LINE: Final = 40.0
 _CLEAR, _CLEAR_LINE = 85.0, 16.0
 """Height at which a picture of so many lines is legible: it comes before a roomy chart."""
-_HEADING: Final = 30.0
+_HEADING, _TITLE = 30.0, 20.0
 _FEW_CASES, _CLOSE = 3, 3.0
 _TEXT: Final = Type("Book", 9.0, 13.0)
 
@@ -102,16 +102,22 @@ class _Verdict:
         composer, said = self.composer, self.said
         rows = picture_rows(self.chart.rows, self.profile, composer.style.strings)
         width = (_SIDE if rows else 1.0) * composer.body.width
-        texts = [said.lead, *said.also]
+        texts, beside = [said.lead, *said.also], [] if self.cards else self._tries
         first = paragraph_height(said.first, LEAD.bold, width) + 4.0
-        tall = first + sum(paragraph_height(text, self.kind, width) + 4.0 for text in texts)
+        every = [*texts, *beside]
+        tall = first + sum(paragraph_height(text, self.kind, width) + 4.0 for text in every)
+        tall += _TITLE if beside else 0.0
         picture = self._picture_height(tall, lines=len(rows)) if rows else 0.0
         box = composer.claim(max(tall, picture))
         composer.page.bookmarks.append(Bookmark(said.first, 0, box.y))
         with composer.page.tag(composer.level(0)):
             frame = Box(box.x, box.y, balanced(said.first, LEAD.bold, width), 0.0)
             y = paragraph(composer.page, frame, said.first, LEAD.bold, id="headline") + 4.0
-        for text in texts:
+        for i, text in enumerate(every):
+            if i == len(texts):
+                y += _TITLE
+                composer.page.bookmarks.append(Bookmark(self._heading, 1, y))
+                heading(composer.page, box.x, y - 4.0, self._heading, SUBHEADING, composer.level(1))
             y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, self.kind) + 4.0
         if rows:
             x = box.x + width + 2 * GUTTER
@@ -127,10 +133,13 @@ class _Verdict:
     def _picture_height(self, tall: float, *, lines: int) -> float:
         """Give the picture the room that what to try and chart leave, and its lines can use."""
         width, below = self.composer.body.width, sum(card.height for card in self.cards)
-        for text in filter(None, (self.said.rule, self.said.stay)):
-            below += paragraph_height(text, self.kind, width) + 4.0
-        below += _HEADING if below else 0.0
-        least, most = max(_LEAST_PICTURE, min(tall, 200.0)), _TALLEST_PICTURE
+        if self.cards:
+            tries = (paragraph_height(text, self.kind, width) + 4.0 for text in self._tries)
+            below += _HEADING + sum(tries)
+        least, most = (
+            max(_LEAST_PICTURE, min(tall, 200.0)),
+            _BESIDE_CARDS if self.cards else _TALLEST_PICTURE,
+        )
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
         charted = spare - self.chart.height(width)
         if charted >= 0.0:
@@ -140,13 +149,25 @@ class _Verdict:
             most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
         return min(least + max(spare, 0.0), most)
 
+    @property
+    def _heading(self) -> str:
+        key = "radiologist.actions_question" if self.said.question else "radiologist.actions"
+        return self.composer.style.strings(key)
+
+    @property
+    def _tries(self) -> list[str]:
+        """Give the general rule, and why there is no swap or not one more, where there are such."""
+        return [text for text in (self.said.rule, self.said.stay) if text]
+
     def actions(self) -> None:
-        """Set the general rule and the cards under their heading, and why there are no more."""
-        composer, words, said = self.composer, self.composer.style.strings, self.said
-        if not (self.cards or said.rule or said.stay):
+        """Set the general rule and the cards under their heading, and why there are no more.
+
+        Without cards rule and reason stand beside the picture.
+        """
+        composer, said = self.composer, self.said
+        if not self.cards:
             return
-        key = "radiologist.actions_question" if said.question else "radiologist.actions"
-        composer.heading(words(key), level=1, room=self.cards[0].height if self.cards else 0.0)
+        composer.heading(self._heading, level=1, room=self.cards[0].height)
         if said.rule:
             composer.add(Prose(said.rule, self.kind), after=4.0)
         for card in self.cards:
