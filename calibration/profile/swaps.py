@@ -37,8 +37,8 @@ from calibration.profile.shared import EVENLY
 
 _OWN = 10.0
 _EVEN = 0.5
-# Difference of two rates below which printed figures would show no order; what is only rounding.
-_ALIKE, _ROUNDING = 0.02, 1e-9
+# Difference of two rates, or of what two words say, below which printed figures show no order.
+_ALIKE = 0.02
 # Standard normals (2, 512) for the two meanings of a swap, always the same.
 _DRAWS = ndtri(EVENLY[:2])
 
@@ -185,12 +185,12 @@ def turned(rates: FloatArray, before: FloatArray, after: FloatArray) -> BoolArra
     """Say of each pair of words (K, K) whether swaps turn their order round.
 
     ``before`` and ``after`` (K,) are what the words say without and with the swaps. The difference
-    of two words may not contradict that of their rates by more than it did before, and where the
-    rates are alike not that of the words as they stand.
+    of two words may not contradict that of their rates visibly more than it did before, and where
+    the rates are alike not that of the words as they stand.
     """
     apart, was, now = (np.subtract.outer(each, each) for each in (rates, before, after))
     side = np.sign(np.where(np.abs(apart) < _ALIKE, was, apart))
-    return np.asarray(np.maximum(-side * now, 0.0) > np.maximum(-side * was, 0.0) + _ROUNDING)
+    return np.asarray(np.maximum(-side * now, 0.0) > np.maximum(-side * was, 0.0) + _ALIKE)
 
 
 def nearest_words(

@@ -486,7 +486,7 @@ def test_all_cards_followed_at_once_leave_no_word_visibly_further_from_what_it_s
 
 
 def _contradictions(reader: ReaderProfile, swaps: Sequence[Swap]) -> set[frozenset[str]]:
-    """Give pairs of words whose promises contradict their rates more than before the swaps.
+    """Give pairs of words whose promises contradict their rates visibly more than before the swaps.
 
     Rates that no printed figure tells apart contradict nothing but the order of the words.
     """
@@ -499,7 +499,7 @@ def _contradictions(reader: ReaderProfile, swaps: Sequence[Swap]) -> set[frozens
             above = more.meaning > less.meaning if alike else more.rate.value > less.rate.value
             was = max(less.meaning - more.meaning, 0.0)
             now = after.get(less.phrase, less.meaning) - after.get(more.phrase, more.meaning)
-            if above and now > was + 1e-9:
+            if above and now > was + 0.02:
                 found.add(frozenset({more.phrase, less.phrase}))
     return found
 
