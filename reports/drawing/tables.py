@@ -151,7 +151,7 @@ class Table:
         if self.columns[j].wraps:
             cells = ((row.cells[j], row.kind) for row in self.rows)
             parts = ((part, kind) for cell, kind in cells if isinstance(cell, str)
-                     for part in cell.split())  # fmt: skip
+                     for part in cell.split(" "))  # fmt: skip
             words.extend(min(width_of(part, kind), _WIDEST) for part, kind in parts)
         return max(words)
 

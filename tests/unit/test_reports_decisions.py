@@ -43,6 +43,10 @@ WORDS = Strings.load()
 
 
 def said(content: CommitteeContent) -> list[str]:
+    return [re.sub(r"^\*\*\d\. ", "**", text) for text in numbered(content)]
+
+
+def numbered(content: CommitteeContent) -> list[str]:
     (section,) = decisions(guard_committee(content), WORDS)
     return [piece.text for piece in section.pieces if isinstance(piece, Prose)]
 
@@ -396,6 +400,8 @@ def test_no_more_than_three_things_are_to_be_decided_and_each_has_owner_and_effe
         instrument=Instrument("rules", (recall,)),
         profiles=replace(found, readers=readers, shared=shared),
     )
+    heads = [text[:5] for text in numbered(leaning(full, Interval(0.9, 0.87, 0.93)))]
+    assert heads == ["**1. ", "**2. ", "**3. ", "After", "**Bef"]
     *proposed, later, measured = said(leaning(full, Interval(0.9, 0.87, 0.93)))
     assert [text.split("**")[1].split()[0] for text in proposed] == ["Discuss", "Teach", "Look"]
     assert all("Owner: " in text and "Expected effect: " in text for text in (*proposed, measured))

@@ -22,7 +22,9 @@ from reports.figures import phrase_chart, phrase_rows
 from reports.figures.reliability import panel_pieces
 from reports.figures.series import run_chart
 from reports.figures.swap_flow import Stream, swap_flow
+from reports.numbers import interval, written
 from reports.pages import committee, radiologist, run_report
+from reports.pages.committee.tables import suggestion_table
 from reports.pages.radiologist import card, chart, first
 from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
@@ -523,6 +525,30 @@ def test_a_table_that_goes_on_fills_its_page_and_its_note_stands_below_rows(rows
     left = [(page.height - 50.0) * (1.0 - _reach(page)) for page in drawn[:-1]]
     gone_on = sum(text.startswith("row ") for text in texts[-1])
     assert gone_on == 3 or not left or left[0] < 45.0
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_gain_on_exams_held_out_stands_whole_and_its_interval_on_one_line(language: str) -> None:
+    style = style_for("A4", language=language)
+    (part,) = samples.committee().maps
+    (swap,) = part.advice.suggestions
+    brier = replace(swap.effect.brier_difference, value=-0.0077, low=-0.0128, high=-0.0026)
+    wide = replace(
+        swap,
+        source="highly suggestive of",
+        target="may represent",
+        n=1_267,
+        effect=replace(swap.effect, brier_difference=brier),
+    )
+    maps = (replace(part, advice=replace(part.advice, suggestions=(wide,) * 3)),)
+    with written(language):
+        table = suggestion_table(maps, words=style.strings)
+        page = Drawing(*style.size)
+        table.draw(page, Box(48.0, 60.0, 499.0, table.height(499.0)))
+        ends = interval(0.0026, 0.0128, 4)
+    said = [m.string.replace("\u00a0", " ") for m in page.marks if isinstance(m, Text)]
+    assert clipped([page]) == []
+    assert sum(f"({ends})" in text for text in said) == 3
 
 
 @pytest.mark.parametrize("count", range(1, 24))

@@ -1,4 +1,4 @@
-"""What there is to decide, at most three things; nobody is named.
+"""What there is to decide, at most three things, numbered for the minutes; nobody is named.
 
 In this order: the words that carry what all hedges promise too much or too little; the one word to
 teach; a discouraged word that holds back many swaps; what holds of the readers taken together; what
@@ -57,7 +57,9 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         common = words("decisions.common", what=what, steady=_steady(content, words))
         asked = [common] * bool(what) + discouraged(content, words) + _contradicted(found, words)
         proposed = weighs + taught + asked
-        proposed[_MOST:] = _after(proposed[_MOST:], words)
+        numbered = enumerate(proposed[:_MOST], start=1)
+        later = _after(proposed[_MOST:], words)
+        proposed = [text.replace("**", f"**{i}. ", 1) for i, text in numbered] + later
         proposed += [] if weighs or taught else [words("decisions.none")]
     if len(content.readers) < content.minimum_readers:
         proposed.append(words("decisions.pool", readers=content.minimum_readers))

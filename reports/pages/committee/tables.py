@@ -156,9 +156,9 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
     """List the swaps that passed every guard-rail and were upheld on exams held out."""
     columns = heads(
         words, "maps",
-        ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("n", 0.7, "right"),
+        ("finding", 1.8, "wraps"), ("source", 1.6), ("target", 1.6), ("n", 0.7, "right"),
         ("observed", 1.9, "right"), ("expected", 0.9, "right"), ("target_expected", 0.9, "right"),
-        ("stability", 0.9, "right"), ("held_out", 1.9, "right"),
+        ("stability", 0.9, "right"), ("held_out", 1.9, "wraps"),
     )  # fmt: skip
     rows = tuple(
         Row(
@@ -180,11 +180,12 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
 
 
 def _gain(suggestion: Suggestion) -> str:
-    """Give the held-out gain in Brier score with its interval, above 0 for better."""
+    """Give the held-out gain in Brier score, above 0 for better; its interval stays on one line."""
     if suggestion.effect is None:
         return BLANK
     e = suggestion.effect.brier_difference
-    return f"{signed(-e.value, _PLACES)} ({interval(-e.high, -e.low, _PLACES)})"
+    ends = interval(-e.high, -e.low, _PLACES).replace(" ", "\u00a0")
+    return f"{signed(-e.value, _PLACES)} ({ends})"
 
 
 def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
