@@ -107,7 +107,7 @@ def test_the_review_counts_cards_and_marks_as_the_delivered_pages_hold_them(demo
     given = sum(map(bool, cards.values()))
     assert [*map(int, advised.groups())] == [sum(cards.values()), given, len(own)]
     (word, hands), *_ = re.findall(
-        r"(?:Reserve|in place of) “([^”]+)”.*?too (?:high|low) in the\s+hands of (\d+)",
+        r"(?:Reserve|in place of) “([^”]+)”.*?too (?:high|low)\s+in\s+the\s+hands\s+of\s+(\d+)",
         review,
         re.S,
     )

@@ -181,6 +181,22 @@ def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_readin
     last = float(next(slopes)) - 0.06 / 49
     (text,) = [each for each in said(content) if "**Look at who gets a CT" in each]
     assert f"between 0.81 and {last:.2f} (sensitivity tables)" in text
+    shifted = replace(shared, parts=("overcalls",), shift=Interval(-0.4, -0.7, -0.1))
+    (other,) = [
+        each
+        for each in said(replace(content, profiles=replace(found, shared=shifted)))
+        if "**Look at who gets a CT" in each
+    ]
+    assert "hedges are stronger than CT bears out: shift −0.40" in other
+    assert "own slope" not in other  # the tables say nothing of a shift
+    wide = replace(shifted, shift=Interval(-0.4, -1.2, 0.3))
+    (unsure,) = [
+        each
+        for each in said(replace(content, profiles=replace(found, shared=wide)))
+        if "**Look at who gets a CT" in each
+    ]
+    assert "hedges probably are stronger than CT bears out: shift −0.40" in unsure
+    assert "the interval leaves it open." in unsure
     (bare,) = [
         each for each in said(replace(content, sensitivity=())) if "**Look at who gets a CT" in each
     ]
@@ -355,9 +371,9 @@ def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_fig
 ) -> None:
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
-    shared = replace(found.shared, parts=("too sure",))
+    slope = Interval(0.8, 0.7, 0.9)
+    shared = replace(found.shared, parts=("too sure",), slope=slope)
     texts = said(replace(review, profiles=replace(found, shared=shared)))
-    slope = found.shared.slope
     place = f"slope {slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})"
     together = (
         f"On the line that most readers lie round, hedges are surer than CT bears out: {place}."

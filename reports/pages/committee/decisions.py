@@ -54,7 +54,9 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found is not None:
         weighs, taught = heaviest(content, words), _teach(found, content, words)
         what = shared_pattern(found, words)
-        common = words("decisions.common", what=what, steady=_steady(content, words))
+        sloped = "slope" in coordinates_of(found.shared.parts)
+        steady = _steady(content, words) if sloped else ""
+        common = words("decisions.common", what=what, steady=steady)
         asked = [common] * bool(what) + discouraged(content, words) + _contradicted(found, words)
         proposed = weighs + taught + asked
         numbered = enumerate(proposed[:_MOST], start=1)
@@ -88,7 +90,11 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     what = words("verdict.shared.and").join(parts)
     places = {"shift": coordinate(shared.shift, sign=True), "slope": coordinate(shared.slope)}
     by = [f"{words(f'readers.{name}')} {places[name]}" for name in coordinates_of(shared.parts)]
-    return words("committee.taken_together", by=", ".join(by), what=what) if parts else ""
+    held = {"shift": (shared.shift, 0.0), "slope": (shared.slope, 1.0)}
+    ends = (held[name] for name in coordinates_of(shared.parts))
+    sure = all(at.high < even or at.low > even for at, even in ends)
+    together = "taken_together" if sure else "taken_together_open"
+    return words(f"committee.{together}", by=", ".join(by), what=what) if parts else ""
 
 
 def _steady(content: CommitteeContent, words: Strings) -> str:
