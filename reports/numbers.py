@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from typing import Final
 
 BLANK: Final = "–"
+FINE: Final = 60
+"""Statements from which on a counted share is printed: a step of three is then five points."""
 _SPACE: Final = "\u00a0"
 _COMMAS: Final = str.maketrans(",.", ".,")
 _LANGUAGE: ContextVar[str] = ContextVar("language", default="en")

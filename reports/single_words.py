@@ -26,6 +26,7 @@ from reports.swaps import (
     passed,
     reaches,
     side_of,
+    statements,
 )
 
 # Uses below which a phrase is no example.
@@ -91,7 +92,7 @@ def basis(word: Rated, profile: ReaderProfile, words: Strings) -> str:
     others, said = _others(word, profile), list[str]()
     shown = {
         "interval": percent_interval(word.rate.low, word.rate.high, word.rate.value),
-        "statements": words.several("unit.statements", round(word.n)),
+        "statements": statements(word, words),
     }
     if isinstance(word, PhraseRate):
         said.append(words("verdict.single.word", **shown))

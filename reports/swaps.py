@@ -22,7 +22,7 @@ import numpy as np
 from calibration.profile import Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.swaps import turned
-from reports.numbers import percent, percent_interval, percent_limits
+from reports.numbers import FINE, count, percent, percent_interval, percent_limits
 from reports.strings import Strings
 
 Side: TypeAlias = Literal["more", "less"]
@@ -149,6 +149,14 @@ def about(rate: float, words: Strings) -> str:
     return words("verdict.over") if rate > 0.995 else words("verdict.about", rate=percent(rate))
 
 
+def statements(word: Rated, words: Strings) -> str:
+    """Count a word's statements, with those that CT bore out where their share may be printed."""
+    n = round(word.n)
+    if word.finding or n < FINE:
+        return words.several("unit.statements", n)
+    return words("unit.borne_out", part=count(round(word.observed * n)), n=count(n))
+
+
 def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> Action:
     """Put one of the swaps that are said into words."""
     side = side_of(swap.instead_meaning, swap.meaning)
@@ -267,7 +275,7 @@ def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: 
             instead=swap.instead,
             rate=about(swap.rate.value, words),
             interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
-            statements=words.several("unit.statements", round(swap.n)),
+            statements=statements(swap, words),
             meaning=percent(swap.meaning),
             instead_meaning=percent(swap.instead_meaning),
             probability=percent(swap.probability),

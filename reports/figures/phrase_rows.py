@@ -21,8 +21,6 @@ from reports.swaps import Rated, Side, side_of
 from reports.verdict import hedges_in_parts
 
 _HIDDEN: Final = float("nan")
-FINE: Final = 60
-"""Statements from which on a counted share is printed: a step of three is then five points."""
 _NO_BAND: Final = (_HIDDEN, _HIDDEN)
 _EDGE: Final = 1e-9
 """A rate that is estimated is never exactly 0 or 1, however it was rounded."""

@@ -215,6 +215,22 @@ def test_a_low_word_too_low_comes_before_a_high_word_as_far_too_high() -> None:
             assert len(said.actions) == 2
 
 
+def test_a_counted_share_stands_beside_an_estimate_only_where_the_appendix_prints_it_too() -> None:
+    """From 60 statements on and in all findings, of which CT bore out a multiple of three."""
+    counted = seldom = 0
+    for reader in _fitted():
+        for action in in_words(reader, words=WORDS).actions:
+            swap, found = action.swap, re.search(r"(\d+) of (\d+) statements\)", action.evidence)
+            assert (found is not None) == (swap.n >= 60 and not swap.finding), action.evidence
+            counted, seldom = counted + bool(found), seldom + (not found)
+            if found is not None:
+                part, n = map(int, found.groups())
+                assert n % 5 == 2
+                assert part % 3 == 0 or part == n
+                assert abs(part - swap.observed * n) < 0.01
+    assert min(counted, seldom) > 5
+
+
 def test_what_to_try_begins_with_the_general_rule_of_a_pattern() -> None:
     seen = 0
     for profile in DRAWN:

@@ -11,11 +11,11 @@ from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, NOTE
 from reports.figures.counts import spreads
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
-from reports.figures.phrase_rows import FINE, RowState, missed, phrase_rows
+from reports.figures.phrase_rows import RowState, missed, phrase_rows
 from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
-from reports.numbers import decimal, interval
+from reports.numbers import FINE, decimal, interval
 from reports.pages.committee.tables import (
     pathology_table,
     score_table,

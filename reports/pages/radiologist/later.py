@@ -23,9 +23,9 @@ from reports.drawing.marks import Bookmark, Box
 from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
 from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
-from reports.figures.phrase_rows import FINE, PhraseRow, RowState, phrase_rows
+from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
-from reports.numbers import BLANK, count, decimal, hours, percent, percent_interval, points
+from reports.numbers import BLANK, FINE, count, decimal, hours, percent, percent_interval, points
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart, scale_of
 from reports.pages.return_sheet import Answer
