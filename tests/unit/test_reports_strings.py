@@ -175,12 +175,13 @@ def test_a_german_word_means_one_thing() -> None:
 def test_what_ct_said_is_said_in_german_and_phrases_under_study_as_they_were_written() -> None:
     case = replace(samples.cases(1)[0], ct_phrase="absent", phrase="likely", pathology="pneumonia")
     words = Strings.load(language="de")
-    row = case_table((case,), words=words).rows[0]
-    assert row.cells[2:5] == ("Pneumonie", "likely", "kein Nachweis")
+    row = case_table((replace(case, month="2026-05"),), words=words).rows[0]
+    assert row.cells[1] == "2026-05"
+    assert row.cells[3:6] == ("Pneumonie", "likely", "kein Nachweis")
     boxes = [cell.says for cell in row.cells if isinstance(cell, TickBox)]
     assert boxes[0].startswith("stimmt: Pneumonie, ")
     english = case_table((case,), words=Strings.load()).rows[0]
-    assert english.cells[2:5] == ("pneumonia", "likely", "absent")
+    assert english.cells[3:6] == ("pneumonia", "likely", "absent")
 
 
 def test_a_name_with_a_number_in_it_is_said_in_german() -> None:

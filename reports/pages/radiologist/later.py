@@ -25,7 +25,7 @@ from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
-from reports.numbers import BLANK, FINE, count, decimal, hours, percent, percent_interval, points
+from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval, points
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart, scale_of
 from reports.pages.return_sheet import Answer
@@ -337,19 +337,19 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     """One line per case, four boxes to tick."""
     columns = heads(
         words, "cases",
-        ("xray", 1.6), ("ct", 1.6), ("pathology", 2.4, "wraps"), ("phrase", 2.1, "wraps"),
-        ("ct_phrase", 2.1, "wraps"), ("interval", 0.8, "right"),
+        ("xray", 1.6), ("month", 0.95), ("ct", 1.6), ("pathology", 2.35, "wraps"),
+        ("phrase", 2.05, "wraps"), ("ct_phrase", 2.05, "wraps"),
         *((choice.replace(" ", "_"), 0.85) for choice in get_args(Answer)),
     )  # fmt: skip
     rows = tuple(
         Row(
             (
                 case.xray_code,
+                case.month or BLANK,
                 case.ct_code,
                 words.name(case.pathology),
                 case.phrase,
                 words.name(case.ct_phrase, of="CT: "),
-                decimal(case.interval_hours, 1),
                 *_boxes(case, number, words),
             )
         )
