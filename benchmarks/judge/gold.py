@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 30 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 35 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -17,7 +17,15 @@ from pipeline.deidentify.audit import GoldReport, GoldSpan
 
 FOLDS = tuple(
     tuple(each.split())
-    for each in ("a i q u ab", "b j r v y", "c k s w", "d l t z aa", "e m o x ad ae", "g h n p ac")
+    for each in (
+        "a i q u ab",
+        "b j r v y",
+        "c k s w",
+        "d l t z aa",
+        "e m o x ad ae",
+        "g h n p ac",
+        "af ag ah ai ak",
+    )
 )
 """Authors left out of the training together."""
 AUTHORS = tuple(sorted(name for fold in FOLDS for name in fold))

@@ -87,7 +87,7 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.kept_harmed == 0
 
 
-HARMED = {"s": (0, 1), "ac": (0, 1), "ae": (0, 1)}
+HARMED = {"s": (0, 1), "ac": (0, 1), "ae": (1, 1)}
 """Words of certainty and clinical names that a set loses: a society behind "per" and a comma."""
 
 
@@ -167,7 +167,7 @@ def test_reports_of_the_newest_authors_keep_what_was_measured(
 @pytest.mark.parametrize(
     ("name", "names", "everything"),
     [
-        *(("aa", 0.99, 0.99), ("ab", 0.99, 0.99), ("ac", 0.99, 0.99), ("ad", 0.99, 0.995)),
+        *(("aa", 0.99, 0.99), ("ab", 0.99, 0.99), ("ac", 0.99, 0.99), ("ad", 0.99, 0.99)),
         ("ae", 0.99, 0.99),
     ],
 )
@@ -180,23 +180,26 @@ def test_reports_of_the_last_authors_keep_what_was_measured(
     assert result.recall["ALL"].value >= everything
     assert result.untouched["ALL"].value <= 0.01
     assert result.superfluous.count / result.reports <= 0.6
-    assert result.phrases_harmed == 0
+    assert result.phrases_harmed <= HARMED.get(name, (0, 0))[0]
     assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
 
 
 @pytest.mark.parametrize(
     ("name", "names", "everything", "needless", "harmed"),
     # In AG the V of a congregation's "R.V.M." behind a nun's name, else "versus", goes with it.
-    [("af", 0.99, 0.987, 0.6, 0), ("ag", 0.978, 0.987, 0.65, 1)],
+    [
+        *(("af", 0.99, 0.993, 0.4, 0), ("ag", 0.98, 0.987, 0.45, 1), ("ah", 0.99, 0.985, 0.75, 0)),
+        *(("ai", 0.975, 0.985, 0.5, 0), ("ak", 0.99, 0.98, 0.75, 0)),
+    ],
 )
-def test_reports_that_nothing_was_learned_from_keep_what_was_measured(
+def test_reports_of_authors_learned_from_last_keep_what_was_measured(
     name: str, names: float, everything: float, needless: float, harmed: int
 ) -> None:
     result = audit(blind(name))
     assert result.withheld == {}
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.008
+    assert result.untouched["ALL"].value <= 0.013
     assert result.superfluous.count / result.reports <= needless
     assert result.phrases_harmed == harmed
     assert result.kept_harmed == 0
@@ -204,19 +207,20 @@ def test_reports_that_nothing_was_learned_from_keep_what_was_measured(
 
 @pytest.mark.parametrize(
     ("name", "names", "everything", "needless"),
-    [("ah", 0.98, 0.97, 0.9), ("ai", 0.94, 0.97, 0.65), ("ak", 0.975, 0.96, 0.95)],
+    [("al", 0.98, 0.973, 0.75), ("am", 0.978, 0.974, 1.1)],
 )
-def test_short_sets_that_nothing_was_learned_from_keep_what_was_measured(
+def test_sets_that_nothing_was_learned_from_keep_what_was_measured(
     name: str, names: float, everything: float, needless: float
 ) -> None:
     result = audit(blind(name))
     assert result.withheld == {}
     assert result.recall["NAME"].value >= names
     assert result.recall["ALL"].value >= everything
-    assert result.recall["ID"].value == 1.0
-    assert result.untouched["ALL"].value <= 0.025
+    assert result.recall["ID"].value >= 0.989
+    assert result.untouched["ALL"].value <= 0.016
     assert result.superfluous.count / result.reports <= needless
-    assert result.phrases_harmed == 0
+    assert result.phrases_harmed == 1
+    assert result.kept_harmed <= 2
 
 
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:

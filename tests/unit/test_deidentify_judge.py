@@ -11,9 +11,18 @@ from pipeline.cli.deidentify import Audit, Given
 from pipeline.config.sections import Deidentification
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Options
 from pipeline.deidentify.judge import CAUTION, Weights
-from pipeline.deidentify.judge.evidence import FACTS, VOTES, hold
-from pipeline.deidentify.judge.model import LABELS, Rows, calibrated, load_weights
-from pipeline.deidentify.judge.second import INPUTS, second_inputs
+from pipeline.deidentify.judge.evidence import FACTS, VOTES, Ballot, gather, hold
+from pipeline.deidentify.judge.model import (
+    INPUTS,
+    LABELS,
+    STEPS,
+    Case,
+    Rows,
+    calibrated,
+    load_weights,
+    probabilities,
+    reasons,
+)
 from pipeline.deidentify.judge.tokens import (
     Describer,
     half,
@@ -40,33 +49,18 @@ def zeros(*words: str) -> dict[str, object]:
     return {
         "token_features": tuple(f"w:{word}" for word in words), "gap_features": ("k:blank",),
         "rules": ("name-uncued",), "tokens": np.zeros((1, len(words), 1), np.float32),
-        "gaps": np.zeros((1, 1, 1), np.float32), "token_mix": np.zeros((1, 11, 1, 1), np.float32),
-        "gap_mix": np.zeros((1, 8, 1, 1), np.float32), "middle": np.ones((1, 1, 1), np.float32),
+        "gaps": np.zeros((1, 1, 1), np.float32), "token_mix": np.zeros((1, 3, 1, 1), np.float32),
+        "gap_mix": np.zeros((1, 2, 1, 1), np.float32),
+        "votes": np.zeros((1, len(VOTES), 1), np.float32), "own": np.zeros((1, 1, 1), np.float32),
+        "facts": np.zeros((1, facts, 1), np.float32), "bias": np.zeros((1, 1), np.float32),
+        "enter": np.ones((1, 1, 1), np.float32), "enter_bias": np.zeros((1, 1), np.float32),
+        "steps": np.zeros((1, len(STEPS), 3, 1), np.float32),
+        "steps_bias": np.zeros((1, len(STEPS), 1), np.float32),
+        "middle": np.array([[[1], [0], [0]]], np.float32),
         "middle_bias": np.zeros((1, 1), np.float32),
-        "votes": np.zeros((len(VOTES), 8, 1), np.float32),
-        "own": np.zeros((1, 1), np.float32), "own_votes": np.zeros((len(VOTES), 1), np.float32),
-        "facts": np.zeros((facts, 1), np.float32), "bias": np.zeros(1, np.float32),
         "out": np.zeros((1, 1, len(LABELS)), np.float32),
         "out_bias": np.eye(1, len(LABELS), dtype=np.float32) * 10,
         "calibration": np.array([[1, 0], [1, 0]], np.float32),
-    } | unmoved()  # fmt: skip
-
-
-def unmoved() -> dict[str, object]:
-    """Give a second look that leaves the odds as the first look has them, and calls all names.
-
-    Two units hold the log-odds of an identifier from either side; nothing else is weighed.
-    """
-    numbers = np.zeros((INPUTS, 2), np.float32)
-    numbers[0] = 4, -4
-    out = np.zeros((2, len(LABELS)), np.float32)
-    out[:, NAME] = 1, -1
-    bias = np.full(len(LABELS), -99, np.float32)
-    bias[[0, NAME]] = 0
-    return {
-        "second_features": (), "second_words": np.zeros((0, 3, 2), np.float32),
-        "second_numbers": numbers, "second_bias": np.zeros(2, np.float32),
-        "second_out": out, "second_out_bias": bias,
     }  # fmt: skip
 
 
@@ -74,7 +68,7 @@ def taking(*words: str, weight: float = 30) -> Weights:
     """Give a network that takes some words for names wherever they stand, and nothing else."""
     tables = zeros(*words)
     tables["tokens"][:] = 1  # type: ignore[index]
-    tables["token_mix"][0, 4] = 1  # type: ignore[index]
+    tables["token_mix"][0, 0] = 1  # type: ignore[index]
     tables["out"][0, 0, NAME] = weight  # type: ignore[index]
     return Weights(**tables)  # type: ignore[arg-type]
 
@@ -148,7 +142,7 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
 ) -> None:
     tables = zeros("drain")
     tables["tokens"][:] = 1  # type: ignore[index]
-    tables["token_mix"][0, 4] = 1  # type: ignore[index]
+    tables["token_mix"][0, 0] = 1  # type: ignore[index]
     tables["out"][0, 0, NAME] = 1  # type: ignore[index]
     # softmax over eleven labels: e^(b) against e^1 + 9, so that 1 - p(NONE) = 1/3
     tables["out_bias"] = np.eye(1, len(LABELS), dtype=np.float32) * np.log(2 * (np.e + 9))
@@ -162,9 +156,9 @@ def test_a_chance_of_one_in_three_is_taken_where_a_miss_weighs_three(
 
 def test_a_word_is_likelier_taken_beside_one_that_is_taken() -> None:
     tables = zeros("drain", "hale")
-    # log-odds 30 - 10 of Drain, and 7.25 - 10 of Hale: p = .06, between 1/33 and 1/9
-    tables["tokens"][0, :, 0] = 1, 7.25 / 30  # type: ignore[index]
-    tables["token_mix"][0, 4] = 1  # type: ignore[index]
+    # log-odds 30 - 10 of Drain, and 6.5 - 10 of Hale: p = .03, between 1/65 and 1/17
+    tables["tokens"][0, :, 0] = 1, 6.5 / 30  # type: ignore[index]
+    tables["token_mix"][0, 0] = 1  # type: ignore[index]
     tables["out"][0, 0, NAME] = 30  # type: ignore[index]
     text = "Told Drain Hale, then Hale Morrow left; Hale: (Drain)"
     told = cleaned(text, Weights(**tables))  # type: ignore[arg-type]
@@ -172,16 +166,14 @@ def test_a_word_is_likelier_taken_beside_one_that_is_taken() -> None:
 
 
 def test_networks_side_by_side_are_heard_by_the_mean_of_their_logits() -> None:
-    one = zeros("drain")
-    two: dict[str, object] = {}
-    for name, table in one.items():
-        axis = {"votes": 2, "own": 1, "own_votes": 1, "facts": 1, "bias": 0}
-        joined = name not in ("rules", "calibration") and not name.startswith("second")
-        is_table = joined and isinstance(table, np.ndarray)
-        two[name] = np.concatenate([table, table], axis.get(name, 0)) if is_table else table
+    two = {
+        name: table if name in ("rules", "calibration", "token_features", "gap_features")
+        else np.concatenate([table, table])  # type: ignore[list-item]
+        for name, table in zeros("drain").items()
+    }  # fmt: skip
     # both know Drain; the first is sure of a name (30 - 10), the second is not asked (-10)
     two["tokens"][:] = 1  # type: ignore[index]
-    two["token_mix"][:, 4] = 1  # type: ignore[index]
+    two["token_mix"][:, 0] = 1  # type: ignore[index]
     two["out"][0, 0, NAME] = 30  # type: ignore[index]
     told = "Told Drain here."  # (20 - 10) / 2 = 5 for a name
     assert cleaned(told, Weights(**two)) == "Told [NAME] here."  # type: ignore[arg-type]
@@ -198,43 +190,69 @@ def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
     assert moved == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_second_look_weighs_neighbours_line_and_the_word_elsewhere() -> None:
-    claims = Claims("Told Zed Doe. Zed left\nDr. Roe", [])
-    claims.take(27, 30, "NAME", "name-title", sure=True)
-    words, gaps = Describer(load()).glossaries()
-    shard = lay_out([claims.text], words, gaps)
-    removed = claims.removed()
-    ballot = hold(shard, claims.marks, [(27, 30)], [each.category for each in removed])
-    first = int(shard.firsts[0])
-    asked = first + np.array([1, 2, 3])  # Zed, Doe, Zed
-    shares = np.full((3, len(LABELS)), 0.0, np.float32)
-    shares[:, NAME] = 0.5, 0.9, 0.1
-    shares[:, 0] = 1 - shares[:, NAME]
-    numbers = second_inputs(shard, ballot, asked, shares, words=words, gaps=gaps)
-    assert numbers.shape == (3, INPUTS)
-    own, near, around = numbers[:, :6], numbers[:, 6:22].reshape(3, 4, 4), numbers[:, 22:28]
-    assert own[0, :2].tolist() == [0, 0]  # even odds, as a name too
-    assert own[1, 1] == pytest.approx(np.log(9) / 4)
-    assert own[:, 5].tolist() == [0, 0, 0]
-    # before Zed stands nothing; behind it Doe, and across a full stop Zed
-    assert near[0, :, 0] == pytest.approx([0, 0, 0.9, 0.1])
-    assert around[0] == pytest.approx([0, 0, 0, 0.9, 0.1, 0])
-    line, elsewhere = numbers[:, 30:32], numbers[:, 32:]
-    assert line[1] == pytest.approx([np.log1p(0.6), 0.6 / 4])
-    assert elsewhere[0] == pytest.approx([0.1, 0.1, 0, np.log(2)])
-    assert elsewhere[1].tolist() == [0, 0, 0, 0]
+def heard(*texts: str, weights: Weights) -> tuple[Case, list[str]]:
+    """Give what is known of the tokens of some texts, and the tokens; no rule takes anything."""
+    describer = Describer(load())
+    words, gaps = describer.glossaries()
+    shard = lay_out(texts, words, gaps)
+    size = len(shard.words)
+    ballot = Ballot(np.zeros(size, np.int64), np.full(size, -1))
+    evidence = gather(shard, ballot, words=words, gaps=gaps)
+    case = Case(
+        evidence, Rows(weights.token_features, weights.tokens, describer.token).of(words.strings),
+        Rows(weights.gap_features, weights.gaps, describer.gap).of(gaps.strings),
+        np.full(len(evidence.slots), -1), np.arange(len(evidence.slots)),
+    )  # fmt: skip
+    return case, [words.strings[at] for at in evidence.words[:, 0]]
 
 
-def test_what_a_rule_took_surely_is_certain_to_the_second_look() -> None:
-    claims = Claims("Told Zed Doe", [])
-    claims.take(9, 12, "NAME", "name-title", sure=True)
-    words, gaps = Describer(load()).glossaries()
-    shard = lay_out([claims.text], words, gaps)
-    ballot = hold(shard, claims.marks, [(9, 12)], ["NAME"])
-    shares = np.eye(1, len(LABELS), dtype=np.float32)
-    asked = shard.firsts[:1] + 1
-    numbers = second_inputs(shard, ballot, asked, shares, words=words, gaps=gaps)
-    assert numbers[0, 6:22].reshape(4, 4)[2].tolist() == [1, 0, 0, 0]
+def chances(*texts: str, **tables: np.ndarray) -> list[float]:
+    """Give each token's log-odds of a name where a network of one unit knows the word Zed."""
+    given = zeros("zed") | {"tokens": np.ones((1, 1, 1), np.float32)} | tables
+    given["token_mix"][0, 0] = 1  # type: ignore[index]
+    given["out"][0, 0, NAME] = 1  # type: ignore[index]
+    given["out_bias"] = np.zeros((1, len(LABELS)), np.float32)
+    weights = Weights(**given)  # type: ignore[arg-type]
+    shares = probabilities(weights, heard(*texts, weights=weights)[0])
+    return [round(float(each), 4) for each in np.log(shares[:, NAME] / shares[:, 0])]
+
+
+def looking(layer: int, row: int) -> dict[str, np.ndarray]:
+    """Give a layer that adds what stands before (0), at (1) or behind (2) a token."""
+    steps = np.zeros((1, len(STEPS), 3, 1), np.float32)
+    steps[0, layer, row] = 1
+    return {"steps": steps}
+
+
+@pytest.mark.parametrize(("layer", "step"), list(enumerate(STEPS)))
+def test_a_layer_looks_as_far_as_its_step_and_into_no_other_text(layer: int, step: int) -> None:
+    text = " ".join(["a"] * 9 + ["Zed"] + ["a"] * 9)
+    own = [0.0] * 19
+    own[9] = 1
+    before, behind = list(own), list(own)
+    before[9 + step], behind[9 - step] = 1, 1
+    assert chances(text, "a a a a a a a a", **looking(layer, 0)) == before + [0] * 8
+    assert chances("a a a a a a a a", text, **looking(layer, 2)) == [0] * 8 + behind
+    ends = chances("a Zed", "a a", "Zed a", **looking(layer, 0))
+    assert ends == [0, 1, 0, 0, 1, float(step == 1)]
+
+
+def test_a_word_hears_what_its_other_uses_in_the_text_are() -> None:
+    # the layer adds to each word what stood before it; the middle weighs the mean of the others
+    tables = looking(0, 0) | {"middle": np.array([[[0], [1], [0]]], np.float32)}
+    text = "Zed Roe left, later roe and Roe came."
+    # Roe hears 0 and 0, the other two half of the first's 1; Zed stands alone
+    assert chances(text, "Roe came", **tables) == [0, 0, 0, 0, 0.5, 0, 0.5, 0, 0, 0]
+
+
+def test_what_speaks_for_a_token_is_what_its_chance_falls_by_without_it() -> None:
+    weights = taking("drain")
+    case, tokens = heard("Told Drain here, drain.", weights=weights)
+    worth = reasons(weights, case)
+    assert tokens == ["Told", "Drain", "here", "drain"]
+    assert worth.shape == (4, len(INPUTS))
+    assert worth[1, INPUTS.index("word")] > 0.9
+    assert np.abs(np.delete(worth, INPUTS.index("word"), axis=1)).max() < 1e-6
 
 
 def test_a_shard_lays_out_tokens_gaps_and_places_of_every_text() -> None:
@@ -323,8 +341,9 @@ def test_the_shipped_weights_are_small_and_know_every_fact() -> None:
     weights = load_weights()
     place = Path(__file__).parents[2] / "pipeline" / "deidentify" / "judge" / "weights.npz"
     assert place.stat().st_size < 2_000_000
-    assert weights.facts.shape[0] == sum(size for _, size in FACTS)
-    assert weights.votes.shape[:2] == (len(VOTES), 8)
+    assert weights.facts.shape[1] == sum(size for _, size in FACTS)
+    assert weights.votes.shape[1] == len(VOTES)
+    assert weights.steps.shape[1] == len(STEPS)
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,6 @@ from pipeline.deidentify.judge.model import (
     probabilities,
     reasons,
 )
-from pipeline.deidentify.judge.second import WORD_OFFSETS, second_inputs, second_look
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
 from pipeline.deidentify.rules.joins import JUDGE
 from pipeline.deidentify.spans import CATEGORIES, Category, Claims, Found, Removed
@@ -43,7 +42,7 @@ from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]
 
-CAUTION: Final = 8.0
+CAUTION: Final = 16.0
 """How many needless removals a missed identifier weighs, unless a site says otherwise."""
 Span: TypeAlias = tuple[int, int]
 Ints: TypeAlias = NDArray[np.int64]
@@ -61,6 +60,8 @@ _FEWEST: Final = 12
 """A text of fewer tokens is no report."""
 _SHORT: Final = 0.9
 """The least chance at which a token of such a text is taken."""
+_EVEN: Final = 0.11
+"""The least chance at which a word goes that is no identifier by itself, but in a place's name."""
 _MOST: Final = 20_000
 """How many distinct words are kept before a shard begins anew: 30 MB."""
 _MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])
@@ -108,19 +109,15 @@ class Weighed:
     asked
         (n,) the slots.
     case
-        What speaks for each at the first look.
-    numbers, near
-        What the second look weighs (`second.second_look`).
+        What speaks for each token of the shard.
     shares
-        Each one's share of each label, after both.
+        (n, labels) each one's share of each label.
     taken
-        Whether a rule took it.
+        (n,) whether a rule took it.
     """
 
     asked: Ints
     case: Case
-    numbers: Floats
-    near: Ints
     shares: Floats
     taken: Bools
 
@@ -196,11 +193,11 @@ class Judge:
         for text, given in groupby(compress(court.doubtful, back), key=itemgetter(0)):
             hearings[text].claims.give_back(each for _, each in given)
         taken &= ~_covered(firsts[back], lasts[back], len(taken))
-        short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
-        least = np.where(short, max(_SHORT, self._threshold), self._threshold)
-        taken[asked[missable & (chances > least)]] = True
         labels = weighed.labels()
         idle = self.words.trait("idle")[court.shard.words[asked]] & ~np.isin(labels, _PLACES)
+        short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
+        least = np.where(short, _SHORT, np.where(idle, _EVEN, 0)).clip(min=self._threshold)
+        taken[asked[missable & (chances > least)]] = True
         near = asked[missable & (chances > self._near) & ~idle & ~short]
         likely = self._spread(court.shard, taken, near)[asked] & missable
         return self._missed(court, asked[likely], labels[likely])
@@ -249,9 +246,6 @@ class Judge:
         self.words, self._gaps = describer.glossaries()
         self._word_rows = Rows(weights.token_features, weights.tokens, describer.token)
         self._gap_rows = Rows(weights.gap_features, weights.gaps, describer.gap)
-        looked = weights.second_words
-        second = looked.reshape(1, len(looked), int(np.prod(looked.shape[1:])))
-        self._second_rows = Rows(weights.second_features, second, describer.token)
 
     def _open(self, hearings: Sequence[Hearing]) -> _Court:
         """Lay the texts out and tell which tokens may be asked about."""
@@ -278,22 +272,19 @@ class Judge:
         return _Court(shard, ballot, removed, may_ask, doubtful)
 
     def _weigh(self, court: _Court) -> Weighed:
-        """Look twice at every token that may be asked about."""
-        asked, glossaries = np.flatnonzero(court.may_ask), {"words": self.words, "gaps": self._gaps}
-        evidence = gather(court.shard, court.ballot, asked, **glossaries)
-        owners = court.ballot.owners[asked]
+        """Weigh every token that may be asked about, by all of its text."""
+        shard, ballot = court.shard, court.ballot
+        evidence = gather(shard, ballot, words=self.words, gaps=self._gaps)
         number = self._rules.get
-        own = np.array([number(each.rule, -1) for _, each in court.removed] + [-1])[owners]
+        own = np.array([number(each.rule, -1) for _, each in court.removed] + [-1])
         case = Case(
             evidence, self._word_rows.of(self.words.strings),
-            self._gap_rows.of(self._gaps.strings), own, court.ballot.votes[asked],
+            self._gap_rows.of(self._gaps.strings), own[ballot.owners[evidence.slots]],
+            np.flatnonzero(court.may_ask[evidence.slots]),
         )  # fmt: skip
-        first = probabilities(self.weights, case)
-        numbers = second_inputs(court.shard, court.ballot, asked, first, **glossaries)
-        near = court.shard.words[asked[:, None] + np.array(WORD_OFFSETS)]
-        rows = self._second_rows.of(self.words.strings)[0]
-        shares = second_look(self.weights, numbers, rows, near)
-        return Weighed(asked, case, numbers, near, shares, owners >= 0)
+        asked = evidence.slots[case.asked]
+        shares = probabilities(self.weights, case)
+        return Weighed(asked, case, shares, ballot.owners[asked] >= 0)
 
     def _missed(self, court: _Court, slots: Ints, labels: Ints) -> list[list[Found]]:
         """Join likely identifiers that no rule took into runs, for each text."""

@@ -1,14 +1,15 @@
-"""What speaks for and against a token: its neighbours, the rules' votes, its line, the report.
+"""What speaks for and against a token: the word, the rules' vote, its line, the report.
 
-For n asked slots of a shard (see `tokens.Shard`), `Evidence` holds numbers of table rows, not yet
+For n tokens of a shard (see `tokens.Shard`), `Evidence` holds numbers of table rows, not yet
 weighed; 0 is no token and no gap:
 
-    tokens   (n, 11)  the tokens at offsets -4..4, the label before it in its line, its section
-    gaps     (n, 8)   the gaps at offsets -3..4 (offset 0 stands before the token)
-    votes    (n, 8)   what the rules made of the tokens at offsets -4..-1 and 1..4
+    words    (n, 3)   the token itself, the label before it in its line, its section
+    gaps     (n, 2)   what stands before it and behind it
+    votes    (n,)     what the rules made of it
     facts    (n, 13)  place in line and report, identifiers in the line, the word elsewhere
 
-Nothing of another text speaks for a token, so that a report is judged alike in any company.
+What stands around it the network sees by itself (`model`). Nothing of another text speaks for a
+token, so that a report is judged alike in any company.
 """
 
 from __future__ import annotations
@@ -20,19 +21,17 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.deidentify.judge.tokens import REACH, Glossary, Shard
+from pipeline.deidentify.judge.tokens import Glossary, Shard
 from pipeline.deidentify.spans import CATEGORIES, GUARD, LOCK, Category
 
 __all__ = [
-    "FACTS", "GAP_OFFSETS", "TOKEN_OFFSETS", "VOTES", "VOTE_OFFSETS",
-    "Ballot", "Evidence", "Lines", "gather", "hold",
+    "FACTS", "GAPS", "VOTES", "WORDS", "Ballot", "Evidence", "gather", "hold",
 ]  # fmt: skip
 
 Ints: TypeAlias = NDArray[np.int64]
 
-TOKEN_OFFSETS: Final = (*range(-REACH, REACH + 1), "label", "section")
-GAP_OFFSETS: Final = tuple(range(1 - REACH, REACH + 1))
-VOTE_OFFSETS: Final = tuple(o for o in range(-REACH, REACH + 1) if o)
+WORDS: Final = ("word", "label", "section")
+GAPS: Final = ("gap before", "gap behind")
 VOTES: Final = ("none", *CATEGORIES, "lock", "guard", "outside")
 """What the rules can have made of a token."""
 _NUMBER: Final = {vote: at for at, vote in enumerate(VOTES)}
@@ -70,12 +69,17 @@ class Ballot:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Numbers of table rows for each asked slot (see the module)."""
+    """Numbers of table rows for each token (see the module), and the slots they stand in.
 
-    tokens: Ints
+    ``folded`` numbers the distinct words of each text, whatever their capitals: (n,), from 0.
+    """
+
+    slots: Ints
+    words: Ints
     gaps: Ints
     votes: Ints
     facts: Ints
+    folded: Ints
 
 
 def hold(
@@ -106,30 +110,33 @@ def hold(
     return Ballot(votes, owners)
 
 
-def gather(
-    shard: Shard, ballot: Ballot, asked: Ints, *, words: Glossary, gaps: Glossary
-) -> Evidence:
-    """Gather the evidence on the asked slots.
+def gather(shard: Shard, ballot: Ballot, *, words: Glossary, gaps: Glossary) -> Evidence:
+    """Gather the evidence on every token.
 
     Parameters
     ----------
     shard, ballot
         The texts and the rules' votes on them.
-    asked
-        Numbers of the slots to judge, none of them empty.
     words, gaps
         What the numbers of the shard stand for.
     """
+    slots = np.flatnonzero(shard.words)
     lines = Lines(shard, gaps)
     labels, sections = _headings(shard, gaps, lines)
-    around = asked[:, None] + np.arange(-REACH, REACH + 1)
+    keys = shard.text * len(words) + words.trait("folded")[shard.words]
+    _, every, times = np.unique(keys, return_inverse=True, return_counts=True)
+    small = words.trait("small")[shard.words]
+    facts = [
+        *_places(shard, ballot, slots, lines, words),
+        *_elsewhere(ballot, slots, every, times, small),
+    ]
     return Evidence(
-        tokens=shard.words[np.column_stack([around, labels[asked], sections[asked]])],
-        gaps=shard.gaps[asked[:, None] + np.array(GAP_OFFSETS)],
-        votes=ballot.votes[asked[:, None] + np.array(VOTE_OFFSETS)],
-        facts=np.column_stack(
-            [*_places(shard, ballot, asked, lines, words), *_elsewhere(shard, ballot, asked, words)]
-        ).astype(np.int64),
+        slots=slots,
+        words=shard.words[np.column_stack([slots, labels[slots], sections[slots]])],
+        gaps=shard.gaps[slots[:, None] + np.arange(2)],
+        votes=ballot.votes[slots],
+        facts=np.column_stack(facts).astype(np.int64),
+        folded=np.unique(every[slots], return_inverse=True)[1],
     )
 
 
@@ -202,15 +209,15 @@ def _is_taken(ballot: Ballot) -> NDArray[np.bool_]:
     return (ballot.votes > 0) & (ballot.votes <= _TAKEN)
 
 
-def _elsewhere(shard: Shard, ballot: Ballot, asked: Ints, words: Glossary) -> list[NDArray[Any]]:
+def _elsewhere(
+    ballot: Ballot, asked: Ints, every: Ints, times: Ints, small: NDArray[np.bool_]
+) -> list[NDArray[Any]]:
     """Tell of each asked word whether its text has it taken, or in small letters, elsewhere."""
-    keys = shard.text * len(words) + words.trait("folded")[shard.words]
-    _, every, times = np.unique(keys, return_inverse=True, return_counts=True)
     word, votes = every[asked], ballot.votes
     marks = (
         votes == _NUMBER["NAME"],
         (votes == _NUMBER["HOSPITAL"]) | (votes == _NUMBER["LOCATION"]),
-        words.trait("small")[shard.words],
+        small,
     )
     return [
         *(np.bincount(every, weights=mark)[word] > mark[asked] for mark in marks),

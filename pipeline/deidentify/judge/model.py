@@ -1,20 +1,21 @@
-"""The judge's networks: numbers for each word and gap, two hidden layers, a chance by label.
+"""The judge's networks: numbers for each word and gap, layers that look further each, a chance.
 
-For token i with features f (see `tokens`, `evidence`) of the words and gaps at offsets o, in each
-of K networks that differ by what chance showed them:
+For token i with what is known of it (see `tokens`, `evidence`), in each of K networks that differ
+by what chance showed them:
 
-    e(w) = Σ_f E[f]                        what a word is, the same wherever it stands
-    g_i = relu(b + Σ_o e(w_io) M_o + votes + rule + facts)      (H units)
-    h_i = relu(d + N g_i)
-    l_i = c + V h_i                        over `LABELS`, the first of which is no identifier
-    p_i = softmax(mean of l_i over the networks)
+    e(w) = Σ_f E[f]                          what a word is, wherever it stands
+    x_i = relu(b + Σ_r e(w_ir) M_r + votes + rule + facts)      (X units)
+    h_i = a + A x_i                          (H units)
+    h_i ← h_i + relu(c_d + Σ_o h_(i+o) C_do)  for d = 1, 2, 4, 8 in turn; o = -d, 0, d
+    p_i = mean of h_j, the same word elsewhere in the text
+    l_i = n + N relu(m + M [h_i, p_i, x_i])  over `LABELS`, the first of which is no identifier
+    q_i = softmax(mean of l_i over the networks)
 
-A word is described by few numbers and its offset by a matrix, so that what is learned of a word
-before a name serves it two words away as well (Bengio et al. 2003). Each distinct word or gap is
-summed once. What these probabilities are, of a token
-and of those around it, is weighed again (`second`); the result is then moved to what it was worth
-on authors left out of the training: logit p' = a logit p + b (Platt 1999), one pair for tokens no
-rule took and one for those that a rule took.
+so that fifteen tokens on either side bear on each, and every other use of its word in the text: a
+network of dilated convolutions over all tokens (Yu and Koltun 2016, Strubell et al. 2017) instead
+of a window. Empty slots stay 0, so that no text sees another. The result is moved to what it was
+worth on authors left out of the training: logit q' = s logit q + t (Platt 1999), one pair for
+tokens no rule took and one for those that a rule took.
 """
 
 from __future__ import annotations
@@ -24,43 +25,38 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pipeline.deidentify.judge.evidence import (
-    FACTS,
-    GAP_OFFSETS,
-    TOKEN_OFFSETS,
-    VOTE_OFFSETS,
-    Evidence,
-)
+from pipeline.deidentify.judge.evidence import FACTS, GAPS, WORDS, Evidence
+from pipeline.deidentify.judge.tokens import REACH
 from pipeline.deidentify.spans import CATEGORIES
 
 __all__ = [
-    "INPUTS", "LABELS", "Case", "Rows", "Weights",
-    "calibrated", "load_weights", "probabilities", "reasons", "shares_of",
+    "INPUTS", "LABELS", "STEPS", "Case", "Rows", "Weights",
+    "calibrated", "load_weights", "probabilities", "reasons",
 ]  # fmt: skip
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 LABELS: Final = ("NONE", *CATEGORIES)
+STEPS: Final = (1, 2, 4, REACH)
+"""How far each layer looks to either side."""
 _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
 _SMALL: Final = 128
 """An array of so many numbers is kept in full precision."""
-_BLOCK: Final = 512
-"""So many tokens are weighed at once: 1 MB."""
-_EXPLAINED: Final = 256
-"""So many are explained at once: 4 MB."""
+_BLOCK: Final = 1024
+"""So many slots are weighed at once: 1 MB."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The network as trained.
+    """The networks as trained.
 
     Attributes
     ----------
@@ -69,21 +65,21 @@ class Weights:
     tokens, gaps
         (K, features, E) and (K, features, G): the numbers of each feature.
     token_mix, gap_mix
-        (K, offsets, E, H) and (K, offsets, G, H).
-    votes
-        (votes, offsets, K * H), network after network.
-    own, own_votes
-        (rules, K * H) and (votes, K * H): the rule that took the token itself, and its category.
+        (K, 3, E, X) and (K, 2, G, X): by what the word or gap is to the token.
+    votes, own
+        (K, votes, X) and (K, rules, X): what the rules made of the token, and the rule that did.
     facts
-        (values of all facts, K * H), fact after fact.
+        (K, values of all facts, X), fact after fact.
     bias
-        (K * H,).
+        (K, X).
+    enter, enter_bias
+        (K, X, H), (K, H).
+    steps, steps_bias
+        (K, layers, 3 H, H), (K, layers, H): the rows before, at, and behind a token.
     middle, middle_bias, out, out_bias
-        (K, H, I), (K, I), (K, I, labels), (K, labels).
-    second_features, second_words, second_numbers, second_bias, second_out, second_out_bias
-        The second look's: (features, 3, H), (numbers, H), (H,), (H, labels), (labels,).
+        (K, 2 H + X, I), (K, I), (K, I, labels), (K, labels).
     calibration
-        (2, 2): a and b (see the module) of tokens no rule took and of those one took.
+        (2, 2): s and t (see the module) of tokens no rule took and of those one took.
     """
 
     token_features: tuple[str, ...]
@@ -95,19 +91,16 @@ class Weights:
     gap_mix: Floats
     votes: Floats
     own: Floats
-    own_votes: Floats
     facts: Floats
     bias: Floats
+    enter: Floats
+    enter_bias: Floats
+    steps: Floats
+    steps_bias: Floats
     middle: Floats
     middle_bias: Floats
     out: Floats
     out_bias: Floats
-    second_features: tuple[str, ...]
-    second_words: Floats
-    second_numbers: Floats
-    second_bias: Floats
-    second_out: Floats
-    second_out_bias: Floats
     calibration: Floats
 
     def save(self, path: Path) -> None:
@@ -181,116 +174,142 @@ def _sums(ends: Ints, numbers: Ints, table: Floats) -> Floats:
     return added
 
 
-INPUTS: Final = (
-    *(f"token {offset}" for offset in TOKEN_OFFSETS),
-    *(f"gap {offset}" for offset in GAP_OFFSETS),
-    *(f"rules at {offset}" for offset in VOTE_OFFSETS),
-    "rules at 0",
-    *(name for name, _ in FACTS),
-)
+INPUTS: Final = (*WORDS, *GAPS, "rules", *(name for name, _ in FACTS))
 """What each input is called where a decision is explained."""
 _FACT_BASES: Final = np.cumsum([0, *(size for _, size in FACTS)])[:-1]
+_VOTES: Final = INPUTS.index("rules")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is known of the asked tokens of a shard, with the tables that its numbers point into.
+    """What is known of the tokens of a shard, with the tables that its numbers point into.
 
     Attributes
     ----------
     evidence
         As `evidence.gather` gives it.
-    tokens, gaps
+    words, gaps
         The rows of the two glossaries (`Rows.of`).
-    own, own_votes
-        The number of the rule that took each token, -1 for none, and what the rules made of it.
+    own
+        (n,) the number of the rule that took each token, -1 for none.
+    asked
+        Which of the tokens are in question; the others are heard only.
     """
 
     evidence: Evidence
-    tokens: Floats
+    words: Floats
     gaps: Floats
     own: Ints
-    own_votes: Ints
+    asked: Ints
 
 
-def probabilities(weights: Weights, case: Case) -> Floats:
-    """Give each asked token's probability of each label, (n, labels)."""
-    evidence = case.evidence
-    hidden = _own(weights, case) + weights.bias
-    for table, numbers in (
-        (weights.votes, evidence.votes),
-        (weights.facts[:, None], evidence.facts + _FACT_BASES),
-    ):
-        offsets, width = numbers.shape[1], table.shape[1]
-        flat = (numbers * width + np.arange(offsets) % width).ravel()
-        ends = np.arange(0, len(flat) + 1, offsets)
-        hidden += _sums(ends, flat, table.reshape(len(table) * width, -1))
-    for first in range(0, len(hidden), _BLOCK):
-        some = slice(first, first + _BLOCK)
-        for rows, numbers, mix in _spoken(weights, case):
-            for at, one in enumerate(mix):
-                units = one.shape[-1]
-                around = rows[at][numbers[some]].reshape(len(numbers[some]), -1)
-                hidden[some, at * units : (at + 1) * units] += around @ one.reshape(-1, units)
-    return _shares(weights, hidden)
+def probabilities(weights: Weights, case: Case, *, without: int | None = None) -> Floats:
+    """Give each asked token's probability of each label, (asked, labels).
+
+    Parameters
+    ----------
+    without
+        One of `INPUTS`, by its number, that is hidden from all tokens.
+    """
+    logits = np.zeros((len(case.asked), len(LABELS)), dtype=np.float32)
+    strings = _Strings.of(case)
+    for at in range(len(weights.bias)):
+        logits += _logits(weights, case, at, _known(weights, case, at, strings, without))
+    return _softmax(logits / np.float32(len(weights.bias)))
 
 
 def reasons(weights: Weights, case: Case) -> Floats:
-    """Give how much likelier each input makes an identifier: (n, inputs), named by `INPUTS`.
+    """Give how much likelier each input makes an identifier: (asked, inputs), named by `INPUTS`.
 
-    An input's worth is the fall of the probability where it is taken out and all others stay.
+    An input's worth is the fall of the probability where the text is read without it.
     """
-    worth = np.zeros((len(case.own), len(INPUTS)), dtype=np.float32)
-    own, votes = _own(weights, case), np.arange(len(VOTE_OFFSETS))
-    for first in range(0, len(worth), _EXPLAINED):
-        some = slice(first, first + _EXPLAINED)
-        spoken = [
-            np.einsum("knoe,koeh->nokh", rows[:, numbers[some]], mix).reshape(
-                *numbers[some].shape, -1
-            )
-            for rows, numbers, mix in _spoken(weights, case)
-        ]
-        given = (
-            weights.votes[case.evidence.votes[some], votes],
-            own[some, None, :],
-            weights.facts[case.evidence.facts[some] + _FACT_BASES],
+    whole = probabilities(weights, case)[:, 0]
+    hidden = [probabilities(weights, case, without=at)[:, 0] for at in range(len(INPUTS))]
+    return np.column_stack(hidden) - whole[:, None]
+
+
+def _logits(weights: Weights, case: Case, at: int, known: Floats) -> Floats:
+    """Give the logits of one network."""
+    evidence, units = case.evidence, weights.enter.shape[2]
+    slots = evidence.slots + REACH
+    seen = np.zeros((int(slots.max(initial=0)) + 1 + REACH, units), dtype=np.float32)
+    seen[slots] = known @ weights.enter[at] + weights.enter_bias[at]
+    full = np.zeros((len(seen), 1), dtype=np.float32)
+    full[slots] = 1
+    for step, mix, bias in zip(STEPS, weights.steps[at], weights.steps_bias[at], strict=True):
+        seen = _looked(seen, step, mix, bias) * full
+    own, asked = seen[slots], case.asked
+    parts = own, _elsewhere(evidence.folded, own), known
+    joined = np.concatenate([part[asked] for part in parts], axis=1)
+    middle = np.maximum(joined @ weights.middle[at] + weights.middle_bias[at], 0)
+    logits: Floats = middle @ weights.out[at] + weights.out_bias[at]
+    return logits
+
+
+def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
+    """Add to every slot what a layer makes of it and of those a step before and behind."""
+    further, units = seen.copy(), seen.shape[1]
+    for first in range(REACH, len(seen) - REACH, _BLOCK):
+        last = min(first + _BLOCK, len(seen) - REACH)
+        heard = bias + sum(
+            seen[first + offset : last + offset] @ mix[row * units : (row + 1) * units]
+            for row, offset in enumerate((-step, 0, step))
         )
-        parts = np.concatenate([*spoken, *given], axis=1)
-        hidden = weights.bias + parts.sum(axis=1)
-        without = _shares(weights, hidden[:, None, :] - parts)[..., 0]
-        worth[some] = without - _shares(weights, hidden)[:, None, 0]
-    return worth
+        further[first:last] += np.maximum(heard, 0, out=heard)
+    return further
 
 
-def _spoken(weights: Weights, case: Case) -> tuple[tuple[Floats, Ints, Floats], ...]:
-    """Give the rows of words and of gaps, the numbers of those around, and what mixes them."""
-    return (
-        (case.tokens, case.evidence.tokens, weights.token_mix),
-        (case.gaps, case.evidence.gaps, weights.gap_mix),
-    )
+class _Strings(NamedTuple):
+    """The distinct words and gaps of a shard by what they are to a token, and each token's own."""
+
+    words: list[tuple[Ints, Ints]]
+    gaps: list[tuple[Ints, Ints]]
+
+    @classmethod
+    def of(cls, case: Case) -> _Strings:
+        """Find the strings of a shard."""
+        numbers = case.evidence.words, case.evidence.gaps
+        return cls(*([np.unique(each, return_inverse=True) for each in some.T] for some in numbers))
 
 
-def _own(weights: Weights, case: Case) -> Floats:
-    """Give what the rule that took each token itself speaks for."""
-    own = weights.own_votes[case.own_votes]
-    taken = case.own >= 0
-    own[taken] += weights.own[case.own[taken]]
-    return own
+def _known(weights: Weights, case: Case, at: int, strings: _Strings, without: int | None) -> Floats:
+    """Give what is known of each token by itself, in one network."""
+    evidence = case.evidence
+    given = [
+        *(
+            (case.words[at], one, mix)
+            for one, mix in zip(strings.words, weights.token_mix[at], strict=True)
+        ),
+        *(
+            (case.gaps[at], one, mix)
+            for one, mix in zip(strings.gaps, weights.gap_mix[at], strict=True)
+        ),
+    ]
+    total = np.tile(weights.bias[at], (len(case.own), 1))
+    for number, (rows, (distinct, places), mix) in enumerate(given):
+        if number != without:
+            total += (rows[distinct] @ mix)[places]
+    if without != _VOTES:
+        total += weights.votes[at, evidence.votes]
+        taken = case.own >= 0
+        total[taken] += weights.own[at, case.own[taken]]
+    shown = [fact for fact in range(len(FACTS)) if _VOTES + 1 + fact != without]
+    flat = (evidence.facts + _FACT_BASES)[:, shown].ravel()
+    total += _sums(np.arange(0, len(flat) + 1, len(shown)), flat, weights.facts[at])
+    known: Floats = np.maximum(total, 0)
+    return known
 
 
-def _shares(weights: Weights, hidden: Floats) -> Floats:
-    networks, units, _ = weights.middle.shape
-    shown = np.maximum(hidden, 0).reshape(*hidden.shape[:-1], networks, units)
-    total = weights.out_bias.sum(axis=0)
-    for at in range(networks):
-        middle = shown[..., at, :] @ weights.middle[at] + weights.middle_bias[at]
-        total = total + np.maximum(middle, 0) @ weights.out[at]
-    return _softmax(total / networks)
-
-
-def shares_of(hidden: Floats, out: Floats, bias: Floats) -> Floats:
-    """Give the probabilities of the labels for hidden units before their threshold."""
-    return _softmax(np.maximum(hidden, 0) @ out + bias)
+def _elsewhere(folded: Ints, seen: Floats) -> Floats:
+    """Average over the other tokens of each token's word in its text; 0 where there is none."""
+    size = len(folded)
+    of_word = (np.ones(size, np.float32), (folded, np.arange(size)))
+    words = sparse.csr_matrix(of_word, shape=(int(folded.max(initial=-1)) + 1, size))
+    others = np.bincount(folded, minlength=1)[folded, None] - 1
+    sums: Floats = words @ seen
+    mean: Floats = np.divide(sums[folded] - seen, np.maximum(others, 1), dtype=np.float32)
+    mean[others[:, 0] == 0] = 0
+    return mean
 
 
 def _softmax(logits: Floats) -> Floats:

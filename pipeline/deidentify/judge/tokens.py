@@ -83,8 +83,8 @@ RUNS: Final = 1 << 15
 _RUN_LENGTHS: Final = (2, 3, 4, 5)
 _SPELT: Final = 3
 _STEPS: Final = (-8, -5, -3, -1.5, 0, 1.5, 3, 5, 8)
-REACH: Final = 4
-"""How many tokens on either side speak for one."""
+REACH: Final = 8
+"""So many empty slots part two texts: as far as a layer of the network looks (`model`)."""
 
 WORD_TRAITS: Final = np.dtype(
     [("length", "i4"), ("folded", "i4"), ("plain", "?"), ("small", "?"), ("some_small", "?"),
