@@ -7,8 +7,8 @@ from dataclasses import replace
 from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
-from reports.drawing.marks import Box, Drawing
-from reports.drawing.style import BODY, NOTE
+from reports.drawing.marks import PHONE, Box, Drawing
+from reports.drawing.style import BODY, GUTTER, NOTE
 from reports.figures.counts import spreads
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import RowState, missed, phrase_rows
@@ -145,7 +145,8 @@ def disagreement(content: CommitteeContent, words: Strings) -> Section:
     if found is None:
         return Section(title, (statement(words("state.not_computed")),), lead)
     caption = words("committee.disagreement_note")
-    figure = Figure(lambda d, box: spreads(d, box, found=found, words=words), 118.0, caption)
+    wide = 2 * PHONE + GUTTER
+    figure = Figure(lambda d, box: spreads(d, box, found=found, words=words), 118.0, caption, wide)
     return Section(title, (figure,), lead, room=220.0)
 
 
