@@ -205,7 +205,7 @@ def test_a_demonstration_in_german_is_german_from_its_first_page(folder: Path) -
     (review,) = (folder / "demo/workspace/delivery").glob("*/committee/review.html")
     page = review.read_text(encoding="utf-8")
     assert '<html lang="de' in page
-    assert "simulierte Berichte" in page
+    assert "simulierte Befunde" in page
 
 
 @pytest.mark.usefixtures("no_server")
