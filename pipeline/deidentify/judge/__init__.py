@@ -4,6 +4,7 @@ A token that no rule took is taken where a miss is the dearer mistake: with a pr
 an identifier and a `caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
 What stands in one expression with something taken is likelier the rest of it than a mistake of its
 own, and harms less where it is none: beside it a miss weighs `_NEAR` times as much.
+A word that is no identifier by itself, but in a place's name, is taken above `_IDLE` at least.
 Texts are judged by the shard, for speed; what is made of one depends on no other.
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but plain words among
@@ -60,7 +61,7 @@ _FEWEST: Final = 12
 """A text of fewer tokens is no report."""
 _SHORT: Final = 0.9
 """The least chance at which a token of such a text is taken."""
-_EVEN: Final = 0.11
+_IDLE: Final = 0.11
 """The least chance at which a word goes that is no identifier by itself, but in a place's name."""
 _MOST: Final = 20_000
 """How many distinct words are kept before a shard begins anew: 30 MB."""
@@ -196,7 +197,7 @@ class Judge:
         labels = weighed.labels()
         idle = self.words.trait("idle")[court.shard.words[asked]] & ~np.isin(labels, _PLACES)
         short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
-        least = np.where(short, _SHORT, np.where(idle, _EVEN, 0)).clip(min=self._threshold)
+        least = np.where(short, _SHORT, np.where(idle, _IDLE, 0)).clip(min=self._threshold)
         taken[asked[missable & (chances > least)]] = True
         near = asked[missable & (chances > self._near) & ~idle & ~short]
         likely = self._spread(court.shard, taken, near)[asked] & missable
