@@ -102,11 +102,15 @@ def written(hedges: tuple[Written, ...] | None) -> tuple[Written, ...] | None:
 
 
 def profile(found: ReaderProfile) -> ReaderProfile:
-    """Round the statements and rates of a reader's profile."""
+    """Round the statements and rates of a reader's profile.
+
+    The hedges are the sum of their words, each rounded, as the statements are of all phrases.
+    """
+    more = sum(float(counted(each.n)) - each.n for each in found.phrases)
     return replace(
         found,
         n=float(counted(found.n)),
-        hedges=float(counted(found.hedges)),
+        hedges=found.hedges + more,
         exams=_whole(found.exams),
         habits=tuple(replace(_rated(h), expected=round(h.expected, 2)) for h in found.habits),
         absent=_atom(found.absent),

@@ -12,6 +12,7 @@ from collections.abc import Container, Sequence, Set
 from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile.results import Cell
 from calibration.profile.settings import ProfileSettings
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
@@ -23,6 +24,7 @@ from reports.swaps import (
     about,
     claimed,
     kept_swaps,
+    misled,
     passed,
     reaches,
     side_of,
@@ -82,18 +84,15 @@ def claim(word: Rated, profile: ReaderProfile, words: Strings) -> str:
         phrase=word.phrase,
         where=_where(word, words),
         above=above,
-        rate=about(word.rate.value, words),
-        meaning=percent(word.meaning),
+        **_values(word, words),
     )
 
 
 def basis(word: Rated, profile: ReaderProfile, words: Strings) -> str:
     """Say what such a sentence rests on; of a swap its card does."""
     others, said = _others(word, profile), list[str]()
-    shown = {
-        "interval": percent_interval(word.rate.low, word.rate.high, word.rate.value),
-        "statements": statements(word, words),
-    }
+    shown = _values(word, words)
+    shown["statements"] = words.several("unit.statements", round(word.n))
     if isinstance(word, PhraseRate):
         said.append(words("verdict.single.word", **shown))
     elif isinstance(word, Habit):
@@ -120,15 +119,36 @@ def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
     return rest if left < off - VISIBLE else None
 
 
-def _where(word: Rated, words: Strings) -> str:
+def _where(word: Rated | Cell, words: Strings) -> str:
     return words("verdict.stay.finding", finding=word.finding) if word.finding else ""
+
+
+def named(word: Rated | Cell, words: Strings) -> str:
+    """Print a word in quotation marks, with the finding that it is about, if one."""
+    return f"{quoted([word.phrase], words)}{_where(word, words)}"
+
+
+def surveyed(word: PhraseRate, words: Strings) -> str:
+    """Say what CT shows of a word in all findings, with what it rests on, and claim nothing."""
+    return words("verdict.one_cell.whole", phrase=word.phrase, **_values(word, words))
+
+
+def _values(word: Rated, words: Strings) -> dict[str, str]:
+    """Print a word's rate, interval, statements and meaning."""
+    rate = word.rate
+    return {
+        "rate": about(rate.value, words),
+        "interval": percent_interval(rate.low, rate.high, rate.value),
+        "statements": statements(word, words),
+        "meaning": percent(word.meaning),
+    }
 
 
 def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     """Choose the phrases that show the pattern: one, or a strong and a weak one, heavier first."""
     strong, weak = claimed(profile.pattern)
     swapped = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
-    often = [p for p in profile.phrases if p.n >= _LEAST_USES]
+    often = [p for p in _off(profile) if not misled(p, profile.pattern)]
     if profile.pattern.verdict.question and strong == weak:
         often = [p for p in often if explained(p, profile.pattern)] or often
     shown = (
@@ -140,17 +160,18 @@ def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     return tuple(found[:1] if strong == weak else found)
 
 
+def _off(profile: ReaderProfile) -> list[PhraseRate]:
+    """Give the words of some use that CT surely and visibly does not bear out, heaviest first."""
+    often = (p for p in profile.phrases if p.n >= _LEAST_USES and not reaches(p))
+    off = (p for p in often if abs(p.rate.value - p.meaning) >= VISIBLE)
+    return sorted(off, key=weight, reverse=True)
+
+
 def _carrier(
     phrases: Sequence[PhraseRate], side: Side | None, swapped: Set[str]
 ) -> PhraseRate | None:
     """Choose the phrase that surely shows a side: one with a swap, or else the heaviest."""
-    on_side = [
-        p
-        for p in phrases
-        if side_of(p.rate.value, p.meaning) == side
-        and abs(p.rate.value - p.meaning) >= VISIBLE
-        and not reaches(p)
-    ]
+    on_side = (p for p in phrases if side_of(p.rate.value, p.meaning) == side)
     return max(on_side, key=lambda p: _shows(p, swapped), default=None)
 
 
@@ -175,22 +196,43 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     """Give words that stand clearly off though nothing is said of all, and nothing else names them.
 
     Where what holds of all may be the instrument's or is shared, a word has to stand off from the
-    reader's own line as well.
+    reader's own line as well. Beside a pattern they are those that do not show it.
     """
     verdict = profile.pattern.verdict
     common = bool(verdict.shared or verdict.explained)
-    if verdict.state == "pattern" or (verdict.state == "too few" and not common):
+    if verdict.state == "pattern":
+        return _besides(profile)
+    if verdict.state == "too few" and not common:
         return ()
-    named = {each.phrase for each in told(profile)} | {s.phrase for s in swaps}
+    spoken_of = {each.phrase for each in told(profile)} | {s.phrase for s in swaps}
     found = (
         p
         for p in profile.phrases
         if p.n >= _MANY_USES
-        and p.phrase not in named
+        and p.phrase not in spoken_of
         and _misses(p, p.meaning)
         and not (common and not _misses(p, _on_line(p, profile.pattern)))
     )
     return tuple(sorted(found, key=weight, reverse=True)[:_MOST])
+
+
+def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
+    """Give words that a pattern's sentence does not show: the heaviest, and those its rule misleads.
+
+    Of a question they are none that its other answer could explain.
+    """
+    off, pattern = _off(profile), profile.pattern
+    spoken_of = {each.phrase for each in (*carriers(profile), *told(profile))}
+    found = [
+        p
+        for p in off
+        if p.phrase not in spoken_of
+        and (
+            (misled(p, pattern) and p.n >= _MANY_USES and _misses(p, p.meaning))
+            or (p is off[0] and (misled(p, pattern) or not pattern.verdict.question))
+        )
+    ]
+    return tuple(found[:_MOST])
 
 
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
@@ -297,7 +339,8 @@ def example(shown: Sequence[PhraseRate], profile: ReaderProfile, words: Strings)
         second = {f"{key}2": value for key, value in values[1].items()}
         said = [words("verdict.examples", **values[0], **second)]
     if len(values) < len({*claimed(profile.pattern)} - {None}):
-        said.append(words(f"verdict.together.{'one' if shown else 'none'}"))
+        lacking = ("weak" if shown[0].meaning > 0.5 else "strong") if shown else "none"
+        said.append(words(f"verdict.together.{lacking}"))
         if 2.0 * sum(each.n for each in profile.phrases) < profile.hedges:
             said.append(words("verdict.together.rare"))
     return " ".join(said)

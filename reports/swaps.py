@@ -38,6 +38,8 @@ _SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
 }
 """Sides claimed for strong and for weak words; None where the two parts pull apart."""
 
+_MIDDLE: Final = 0.1
+"""Distance from even odds up to which a word stands in the middle of the scale."""
 VISIBLE: Final = 0.02
 """Difference of rates and meanings below which the printed figures would not show it."""
 _SCORED: Final = ProfileSettings().least_uses
@@ -51,12 +53,14 @@ Scale: TypeAlias = Mapping[str, float]
 class Action:
     """One swap in words: title, and the evidence below it; ``exception``: unlike the pattern.
 
-    ``instead`` is the advised word, or that and the one that may lie nearer.
+    ``instead`` is the advised word, or that and the one that may lie nearer; ``apart`` are the
+    findings that a swap in all findings does not speak for.
     """
 
     swap: Swap
     exception: bool
     instead: str
+    apart: tuple[str, ...]
     title: str
     evidence: str
 
@@ -113,9 +117,14 @@ def _worse(own: PhraseRate, swaps: Sequence[Swap], gone: Set[str]) -> bool:
     there: list[Rated] = [*moved] if own.phrase in gone else [own, *moved]
     if not moved:
         return False
-    after = sum(each.n * each.rate.value for each in there) / sum(each.n for each in there)
+    after = _together(there)
     least = VISIBLE if reaches(own) else 0.0
     return abs(after - own.meaning) > abs(own.rate.value - own.meaning) + least
+
+
+def _together(rated: Sequence[Rated]) -> float:
+    """Give the rate of several uses taken together."""
+    return sum(each.n * each.rate.value for each in rated) / sum(each.n for each in rated)
 
 
 def needless(swap: Swap) -> bool:
@@ -135,6 +144,17 @@ def _exception(pattern: Pattern, phrase_meaning: float, side: Side) -> bool:
     strong, weak = claimed(pattern)
     rest = strong if phrase_meaning > 0.5 else weak
     return rest is not None and rest != side
+
+
+def misled(word: Rated, pattern: Pattern) -> bool:
+    """Whether the general rule of a pattern would lead a word away from what CT shows.
+
+    Who is too sure is sent to the middle of the scale, which is no help for a word that stands there.
+    """
+    parts = frozenset(pattern.verdict.parts)
+    ruled = _SIDES.get(parts, (None, None))[0 if word.meaning > 0.5 else 1]
+    there = parts == {"too sure"} and abs(word.meaning - 0.5) < _MIDDLE
+    return ruled is not None and (there or ruled != side_of(word.rate.value, word.meaning))
 
 
 def side_of(rate: float, meaning: float) -> Side:
@@ -163,9 +183,10 @@ def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) 
     exception = _exception(profile.pattern, swap.meaning, side)
     instead = advised(swap, profile, words, scale)
     title = words("verdict.swap.title", phrase=swap.phrase, instead=instead)
-    evidence = _evidence(swap, _not_for(swap, profile), words, exception=exception)
+    apart = _not_for(swap, profile)
+    evidence = _evidence(swap, apart, words, exception=exception)
     parts = evidence, _own(swap, profile, words), _open(swap, profile, words, scale)
-    return Action(swap, exception, instead, title, " ".join(part for part in parts if part))
+    return Action(swap, exception, instead, apart, title, " ".join(part for part in parts if part))
 
 
 def reaches(phrase: Rated) -> bool:
@@ -200,11 +221,16 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
         return ""
     here = isinstance(own, Habit) or not swap.finding
     where = "" if here else words("verdict.swap.everywhere")
-    mass = own.n * own.rate.value + swap.n * swap.rate.value
-    nearer = abs(mass / (own.n + swap.n) - own.meaning) < abs(own.rate.value - own.meaning)
+    others = (s for s in kept_swaps(profile) if s.instead == swap.instead and s != swap)
+    after = _together([own, swap, *(() if isinstance(own, Habit) else others)])
+    seen = percent(after) != percent(own.rate.value)
+    nearer = seen and abs(after - own.meaning) < abs(own.rate.value - own.meaning)
     key = side_of(own.rate.value, own.meaning) + ("_nearer" if nearer else "")
-    rate = about(own.rate.value, words)
-    return words(f"verdict.swap.own_{key}", instead=swap.instead, where=where, rate=rate)
+    shown = {"rate": about(own.rate.value, words), "after": about(after, words)}
+    meaning = percent(own.meaning)
+    return words(
+        f"verdict.swap.own_{key}", instead=swap.instead, where=where, meaning=meaning, **shown
+    )
 
 
 def _nearest(swap: Swap, scale: Scale) -> str:

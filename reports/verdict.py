@@ -9,12 +9,11 @@ is a question.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
-from calibration.profile.shared import PARTS
 from reports.numbers import count, decimal
 from reports.single_words import (
     alone,
@@ -25,8 +24,10 @@ from reports.single_words import (
     example,
     explained,
     foremost,
+    named,
     quoted,
     stay,
+    surveyed,
     told,
     unlike,
     weight,
@@ -42,6 +43,7 @@ from reports.swaps import (
     action_of,
     claimed,
     kept_swaps,
+    misled,
     off_itself,
     reaches,
     side_of,
@@ -65,7 +67,9 @@ class Said:
     rule
         The general rule of a pattern: the first thing to try, also where no swap passes.
     also
-        Habits, "absent" and "present", a sentence each.
+        Habits, words that do not show the pattern, "absent" and "present", a sentence each.
+    caveat
+        What all this is of, wherever words are said to be off and no other sentence says it.
     actions
         At most three swaps.
     stay
@@ -79,6 +83,7 @@ class Said:
     lead: str
     rule: str
     also: tuple[str, ...]
+    caveat: str
     actions: tuple[Action, ...]
     stay: str
     behind: tuple[str, ...]
@@ -92,7 +97,8 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     question = profile.pattern.verdict.question
     also = alone(profile, swaps, words, first=foremost(profile, swaps))
     behind = (_ordering(profile.pattern, carriers(profile), words),) * question
-    return Said(question, first, lead, rule, also, actions, _stay(profile, words, scale), behind)
+    caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
+    return Said(question, first, lead, rule, also, caveat, actions, why, behind)
 
 
 def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
@@ -219,7 +225,7 @@ def message(profile: ReaderProfile, *, words: Strings) -> str:
     """Say it in one plain paragraph, swaps included."""
     said = in_words(profile, words=words)
     swaps = [words("verdict.swap_line", title=a.title, evidence=a.evidence) for a in said.actions]
-    text = _joined(said.first, said.lead, *said.also, said.rule, *swaps, *said.behind)
+    text = _joined(said.first, said.lead, *said.also, said.caveat, said.rule, *swaps, *said.behind)
     return text.replace("**", "").replace("\u00a0", " ")
 
 
@@ -232,10 +238,31 @@ def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> t
             return first, lead, ""
         return claim(word, profile, words), _joined(basis(word, profile, words), first, lead), ""
     stated, _, kind = of_all(profile).partition(".")
-    sloped = bool({*PARTS[2:]} & {*verdict.parts}) and not verdict.question
-    said = example(carriers(profile), profile, words), words("verdict.choice") if sloped else ""
+    said = example(carriers(profile), profile, words)
     rule = words(f"verdict.do_{stated}", do=words(f"verdict.do.{kind}"))
-    return words(f"verdict.{stated}.{kind}"), _joined(*said), rule
+    return words(f"verdict.{stated}.{kind}"), said, _joined(rule, *_not_ruled(profile, words))
+
+
+def _not_ruled(profile: ReaderProfile, words: Strings) -> list[str]:
+    """Except from the general rule the marked words that it would lead away from CT."""
+    marked = [each for each, side in hedges_in_parts(profile) if side]
+    found: dict[Side, list[str]] = {}
+    for each in marked:
+        if misled(each, profile.pattern):
+            side = side_of(each.rate.value, each.meaning)
+            found.setdefault(side, []).append(named(each, words))
+    return [words(f"verdict.but_{side}", words=", ".join(found[side])) for side in sorted(found)]
+
+
+def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> str:
+    """Say what all this is of, where words are said to be off.
+
+    A question asks it, and what is shared or the instrument's says it itself.
+    """
+    verdict = profile.pattern.verdict
+    said = verdict.question or verdict.shared or verdict.untold == "instrument"
+    off = verdict.state == "pattern" or foremost(profile, swaps)
+    return words("verdict.choice") if off and not said else ""
 
 
 def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
@@ -263,11 +290,14 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     certain = [quoted(atom.phrases, words) for _, atom in wrong(profile)]
     but = words("verdict.too_few.first_but", phrases=", ".join(certain)) if certain else ""
     if where := verdict.carried:
-        said = words(f"verdict.one_cell.{'finding' if where.finding else 'word'}", **asdict(where))
-        lead = words("verdict.one_cell.lead", hedges=hedges)
-        same = word and (word.phrase, word.finding or "") == (where.phrase, where.finding)
-        key = "first_but" if word else "first"
-        return "" if same else but or words(f"verdict.one_cell.{key}", cell=said), lead
+        said = named(where, words)
+        lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)
+        if word is None:
+            whole = (surveyed(p, words) for p in profile.phrases if p.phrase == where.phrase)
+            look = words("verdict.one_cell.look", cell=said)
+            return but or words("verdict.too_few.first"), _joined(lead, *whole, look)
+        same = (word.phrase, word.finding or "") == (where.phrase, where.finding)
+        return "" if same else but or words("verdict.one_cell.first_but", cell=said), lead
     if kind == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
         return but or words("verdict.instrument.first"), lead

@@ -242,14 +242,23 @@ def trend_points(
 def action_cases(
     observations: pd.DataFrame, profile: ReaderProfile | None
 ) -> tuple[ActionCases, ...]:
-    """Give every word that the page speaks of its cases, and every swap that it may show."""
+    """Give every word that the page speaks of its cases, and every swap that it may show.
+
+    First comes a word in one finding on which alone a pattern would rest.
+    """
     if profile is None:
         return ()
+    cell, found = profile.pattern.verdict.carried, list[ActionCases]()
+    for whole in profile.phrases:
+        if cell is not None and cell.finding and whole.phrase == cell.phrase:
+            rows = observations[observations["pathology"] == cell.finding]
+            found.append(ActionCases(cell.phrase, cell.finding, cases(telling(rows, whole))))
     spoken_of = {(each.phrase, each.finding): each for each in subjects(rounded.profile(profile))}
     spoken_of |= {(swap.phrase, swap.finding): swap for swap in profile.advice}
-    return tuple(
+    found += [
         ActionCases(*name, cases(telling(observations, each))) for name, each in spoken_of.items()
-    )
+    ]
+    return tuple(found)
 
 
 def cases(chosen: pd.DataFrame) -> tuple[Case, ...]:

@@ -144,6 +144,8 @@ class Composer:
     """Share of each page before this one that is used."""
     spread: float = 1.0
     """By how much figures, table rows and white space are set closer (below 1) or wider."""
+    last: float = _NEARLY_EMPTY
+    """Share of the last page below which it looks abandoned."""
 
     @property
     def body(self) -> Box:
@@ -166,7 +168,7 @@ class Composer:
         *inside, last = (*self.filled, (self.y - self.body.y) / self.body.height)
         short = [_HALF_EMPTY - share for share in inside]
         if inside:
-            short.append(_NEARLY_EMPTY - last)
+            short.append(self.last - last)
         return sum(max(missing, 0.0) for missing in short)
 
     def new_page(self) -> None:
@@ -382,14 +384,18 @@ def _keep_with_table(
 
 
 def composed(
-    lay_out: Callable[[Composer], None], *, style: Style, masthead: Masthead
+    lay_out: Callable[[Composer], None],
+    *,
+    style: Style,
+    masthead: Masthead,
+    last: float = _NEARLY_EMPTY,
 ) -> list[Drawing]:
     """Lay out a document; set closer, or wider, where a page of it would look abandoned."""
-    best = _laid_out(lay_out, Composer(style, masthead))
+    best = _laid_out(lay_out, Composer(style, masthead, last=last))
     for spread in _SPREADS:
         if not best.abandoned:
             break
-        again = _laid_out(lay_out, Composer(style, masthead, spread=spread))
+        again = _laid_out(lay_out, Composer(style, masthead, spread=spread, last=last))
         best = min(best, again, key=lambda each: each.abandoned)
     return best.finish()
 

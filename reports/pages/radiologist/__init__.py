@@ -7,6 +7,8 @@ Appendices are left out where there is nothing to put into them.
 
 from __future__ import annotations
 
+from typing import Final
+
 from calibration.profile import ReaderProfile
 from reports.content import Case, Masthead, RadiologistContent
 from reports.disclosure import guard_radiologist
@@ -21,6 +23,9 @@ from reports.pages.radiologist.first import first_page
 from reports.pages.radiologist.later import appendices, second_page
 from reports.strings import translated
 from reports.verdict import swaps_in_order
+
+_HALF: Final = 0.5
+"""Share of the last page below which its lines had better stand on the page before."""
 
 __all__ = ["build", "build_both", "pages", "sheet"]
 
@@ -60,4 +65,4 @@ def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
         composer.spread = spread
         appendices(composer, content)
 
-    return composed(lay_out, style=style, masthead=content.masthead)
+    return composed(lay_out, style=style, masthead=content.masthead, last=_HALF)

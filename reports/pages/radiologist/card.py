@@ -77,7 +77,7 @@ class Card:
     def _example(self) -> str:
         """Compose the sentence before and after, for the cases' finding, of one advised word."""
         swap, words = self.action.swap, self.words
-        finding = self.cases[0].pathology if self.cases else swap.finding
+        finding = self._finding
         both = [f"wording.{phrase}" for phrase in (swap.phrase, swap.instead)]
         promised = self.action.instead == swap.instead
         if not (finding and promised and all(key in words.sentences for key in both)):
@@ -85,6 +85,21 @@ class Card:
         before, after = (words(key, finding=finding) for key in both)
         capital = [text[:1].upper() + text[1:] for text in (before, after)]
         return words("card.example", before=capital[0], after=capital[1])
+
+    @property
+    def _finding(self) -> str | None:
+        """Choose the finding of the example: that of most cases for the swap and of none against.
+
+        A swap in one finding has that one; its cases name it in the language of the reports.
+        """
+        swap, name = self.action.swap, self.words.name
+        if swap.finding:
+            return self.cases[0].pathology if self.cases else swap.finding
+        up = swap.instead_meaning > swap.meaning
+        against = {case.pathology for case in self.cases if case.showed is not up}
+        found = [case.pathology for case in self.cases if case.pathology not in against]
+        free = [each for each in found if name(each) not in self.action.apart]
+        return max(free, key=free.count, default=None)
 
     def _groups(self) -> Iterator[tuple[str, list[str]]]:
         """Give the cases in their order, a line each, under what their CTs speak for."""

@@ -22,8 +22,10 @@ from reports.verdict import Said, in_words
 _SIDE: Final = 0.55
 """Share of the page's width that the sentence takes beside its picture."""
 _LEAST_PICTURE: Final = 146.0
-_MOST_PICTURE, _BESIDE_CARDS, _TALLEST_PICTURE = 300.0, 320.0, 440.0
-"""The most where the chart stands below, where it does not, and where no card does either."""
+_MOST_PICTURE, _BESIDE_CARDS, _TALLEST_PICTURE = 300.0, 170.0, 440.0
+"""The most where the chart stands below, above cards beside less text, and where neither is."""
+_AIRY: Final = 18.0
+"""White space that a card may have more of where the page has it."""
 _LINE: Final = 40.0
 _CLEAR, _CLEAR_LINE = 85.0, 16.0
 """Height at which a picture of so many lines is legible: it comes before a roomy chart."""
@@ -80,10 +82,10 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple
 
 def _above(said: Said, kind: Type, width: float) -> float:
     """Room for the sentence and what follows, the heading of the cards, and what stands below."""
-    texts = ((said.first, LEAD.bold), *((text, kind) for text in (said.lead, *said.also)))
-    foot = sum(paragraph_height(text, kind, width) + 4.0 for text in (said.rule, said.stay) if text)
-    tall = sum(paragraph_height(text, each, _SIDE * width) + 4.0 for text, each in texts)
-    return max(tall, _LEAST_PICTURE) + _HEADING + 8.0 + foot
+    texts = (said.lead, *said.also, said.caveat, said.rule, said.stay)
+    heights = (paragraph_height(text, kind, _SIDE * width) + 4.0 for text in texts if text)
+    first = paragraph_height(said.first, LEAD.bold, _SIDE * width) + 4.0
+    return max(first + sum(heights), _LEAST_PICTURE) + _HEADING + 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ class _Verdict:
         composer, said = self.composer, self.said
         rows = picture_rows(self.chart.rows, self.profile, composer.style.strings)
         width = (_SIDE if rows else 1.0) * composer.body.width
-        texts, beside = [said.lead, *said.also], [] if self.cards else self._tries
+        texts, beside = [t for t in (said.lead, *said.also, said.caveat) if t], self._tries
         first = paragraph_height(said.first, LEAD.bold, width) + 4.0
         every = [*texts, *beside]
         tall = first + sum(paragraph_height(text, self.kind, width) + 4.0 for text in every)
@@ -133,13 +135,10 @@ class _Verdict:
     def _picture_height(self, tall: float, *, lines: int) -> float:
         """Give the picture the room that what to try and chart leave, and its lines can use."""
         width, below = self.composer.body.width, sum(card.height for card in self.cards)
-        if self.cards:
-            tries = (paragraph_height(text, self.kind, width) + 4.0 for text in self._tries)
-            below += _HEADING + sum(tries)
-        least, most = (
-            max(_LEAST_PICTURE, min(tall, 200.0)),
-            _BESIDE_CARDS if self.cards else _TALLEST_PICTURE,
-        )
+        if self.cards and not self._tries:
+            below += _HEADING
+        least = max(_LEAST_PICTURE, min(tall, 200.0))
+        most = max(tall + 30.0, _BESIDE_CARDS) if self.cards else _TALLEST_PICTURE
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
         charted = spare - self.chart.height(width)
         if charted >= 0.0:
@@ -160,20 +159,16 @@ class _Verdict:
         return [text for text in (self.said.rule, self.said.stay) if text]
 
     def actions(self) -> None:
-        """Set the general rule and the cards under their heading, and why there are no more.
-
-        Without cards rule and reason stand beside the picture.
-        """
-        composer, said = self.composer, self.said
-        if not self.cards:
-            return
-        composer.heading(self._heading, level=1, room=self.cards[0].height)
-        if said.rule:
-            composer.add(Prose(said.rule, self.kind), after=4.0)
+        """Set the cards, under their heading where no rule and no reason has it already."""
+        composer = self.composer
+        if self.cards and not self._tries:
+            composer.heading(self._heading, level=1, room=self.cards[0].height)
+        spare = composer.room - sum(card.height for card in self.cards)
+        if spare >= self.chart.height(composer.body.width):
+            spare = 0.0
         for card in self.cards:
-            card.draw(composer, composer.claim(card.height))
-        if said.stay:
-            composer.add(Prose(said.stay, self.kind), after=4.0)
+            airy = replace(card, pad=card.pad + min(max(spare, 0.0) / len(self.cards), _AIRY))
+            airy.draw(composer, composer.claim(airy.height))
 
 
 def _facts(composer: Composer, content: RadiologistContent) -> None:

@@ -108,15 +108,28 @@ def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
         (point.period, point.gap) for point in trend
         if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
     ]  # fmt: skip
-    said = words("trend.steady" if len(whole) > 1 else "trend.short")
-    for i, (last, after) in enumerate(whole):
-        for first, was in whole[:i]:
-            if was.high < after.low or after.high < was.low:
-                side = "more" if was.high < after.low else "less"
-                said = words(f"trend.{side}", first=first, last=last)
+    turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
+    said = " ".join(turns) or words("trend.steady" if len(whole) > 1 else "trend.short")
     values = "; ".join(_quarter(point, words) for point in trend)
     note = words("trend.partial_note") if any(point.partial for point in trend) else ""
     return said, f"{values}. {words('radiologist.trend_note')} {note}".strip()
+
+
+def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]]:
+    """Give every change in its order: its side, from which quarter, to which.
+
+    Each begins where the one before ended, or goes on with it where their sides are the same.
+    """
+    found, start = list[tuple[str, str, str]](), 0
+    for i, (last, after) in enumerate(whole):
+        apart = [k for k in whole[start:i] if k[1].high < after.low or after.high < k[1].low]
+        if not apart:
+            continue
+        first, was = max(apart, key=lambda each: abs(each[1].value - after.value))
+        side, start = "more" if was.high < after.low else "less", i
+        on = bool(found) and found[-1][0] == side
+        found = [*found[:-1], (side, found[-1][1], last)] if on else [*found, (side, first, last)]
+    return found
 
 
 def _quarter(point: TrendPoint, words: Strings) -> str:
@@ -278,7 +291,10 @@ def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResu
 
 
 def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
-    """List every phrase with its counted and its judged rate; withheld ones in words."""
+    """List every phrase of enough uses with its counted and its judged rate.
+
+    Those of too few or none are named below the phrase chart.
+    """
     department = None if isinstance(content.department, SuppressedCell) else content.department
     rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
     profile = content.profile
@@ -294,19 +310,17 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
         *[("department", 1.3, "right")] * shown,
     )  # fmt: skip
     body = tuple(
-        _number_row(row, judged, content.minimum_n, words, department=shown) for row in rows
+        _number_row(row, judged, words, department=shown)
+        for row in rows
+        if row.state is RowState.SHOWN
     )
     return Table(columns, body, id="numbers")
 
 
 def _number_row(
-    row: PhraseRow, judged: Mapping[str, str], minimum_n: int, words: Strings, *, department: bool
+    row: PhraseRow, judged: Mapping[str, str], words: Strings, *, department: bool
 ) -> Row:
-    shown = row.state is RowState.SHOWN
-    state = (
-        words(f"state.{row.state.value.replace(' ', '_')}", minimum=minimum_n) if not shown else ""
-    )
-    fine = shown and row.n >= FINE
+    fine = row.n >= FINE
     own = (
         percent(row.observed) if fine else BLANK,
         percent_interval(row.low, row.high, row.observed) if fine else BLANK,
@@ -315,13 +329,13 @@ def _number_row(
     few = words("state.withheld_short") if row.department_withheld else percent(row.department)
     cells = (
         row.phrase,
-        state or count(row.n),
+        count(row.n),
         *own,
         percent(row.expected),
         percent_interval(row.expected_low, row.expected_high, row.expected),
         *((few,) if department else ()),
     )
-    return Row(cells, quiet=not shown)
+    return Row(cells)
 
 
 def _cases(composer: Composer, content: RadiologistContent) -> None:
