@@ -217,22 +217,16 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
 
 
 def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
-    """Give words that a pattern's sentence does not show: the heaviest, and those its rule misleads.
+    """Give words that a pattern's sentence does not show: the heaviest, and what its rule misleads.
 
     Of a question they are none that its other answer could explain.
     """
     off, pattern = _off(profile), profile.pattern
-    spoken_of = {each.phrase for each in (*carriers(profile), *told(profile))}
-    found = [
-        p
-        for p in off
-        if p.phrase not in spoken_of
-        and (
-            (misled(p, pattern) and p.n >= _MANY_USES and _misses(p, p.meaning))
-            or (p is off[0] and (misled(p, pattern) or not pattern.verdict.question))
-        )
-    ]
-    return tuple(found[:_MOST])
+    said: tuple[Rated, ...] = (*carriers(profile), *told(profile))
+    left = [p for p in off if p.phrase not in {each.phrase for each in said}]
+    first = [p for p in left if p is off[0] and not pattern.verdict.question]
+    clear = (p for p in left if p is off[0] or (p.n >= _MANY_USES and _misses(p, p.meaning)))
+    return (*first, *(p for p in clear if p not in first and misled(p, pattern)))[:_MOST]
 
 
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
@@ -330,10 +324,7 @@ def example(shown: Sequence[PhraseRate], profile: ReaderProfile, words: Strings)
 
     Where less than half of the hedges stand in words that a page can show, it says that too.
     """
-    values = [
-        {"phrase": p.phrase, "rate": about(p.rate.value, words), "meaning": percent(p.meaning)}
-        for p in shown
-    ]
+    values = [{"phrase": p.phrase, **_values(p, words)} for p in shown]
     said = [words("verdict.example", **values[0])] if values else []
     if len(values) > 1:
         second = {f"{key}2": value for key, value in values[1].items()}

@@ -51,14 +51,13 @@ Scale: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One swap in words: title, and the evidence below it; ``exception``: unlike the pattern.
+    """One swap in words: title, and the evidence below it.
 
     ``instead`` is the advised word, or that and the one that may lie nearer; ``apart`` are the
     findings that a swap in all findings does not speak for.
     """
 
     swap: Swap
-    exception: bool
     instead: str
     apart: tuple[str, ...]
     title: str
@@ -149,7 +148,7 @@ def _exception(pattern: Pattern, phrase_meaning: float, side: Side) -> bool:
 def misled(word: Rated, pattern: Pattern) -> bool:
     """Whether the general rule of a pattern would lead a word away from what CT shows.
 
-    Who is too sure is sent to the middle of the scale, which is no help for a word that stands there.
+    Who is too sure is sent to the middle of the scale, no help for a word that stands there.
     """
     parts = frozenset(pattern.verdict.parts)
     ruled = _SIDES.get(parts, (None, None))[0 if word.meaning > 0.5 else 1]
@@ -186,7 +185,7 @@ def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) 
     apart = _not_for(swap, profile)
     evidence = _evidence(swap, apart, words, exception=exception)
     parts = evidence, _own(swap, profile, words), _open(swap, profile, words, scale)
-    return Action(swap, exception, instead, apart, title, " ".join(part for part in parts if part))
+    return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
 
 
 def reaches(phrase: Rated) -> bool:
@@ -222,15 +221,13 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
     here = isinstance(own, Habit) or not swap.finding
     where = "" if here else words("verdict.swap.everywhere")
     others = (s for s in kept_swaps(profile) if s.instead == swap.instead and s != swap)
-    after = _together([own, swap, *(() if isinstance(own, Habit) else others)])
-    seen = percent(after) != percent(own.rate.value)
-    nearer = seen and abs(after - own.meaning) < abs(own.rate.value - own.meaning)
-    key = side_of(own.rate.value, own.meaning) + ("_nearer" if nearer else "")
-    shown = {"rate": about(own.rate.value, words), "after": about(after, words)}
-    meaning = percent(own.meaning)
-    return words(
-        f"verdict.swap.own_{key}", instead=swap.instead, where=where, meaning=meaning, **shown
-    )
+    then = _together([own, swap, *(() if isinstance(own, Habit) else others)])
+    nearer = abs(then - own.meaning) < abs(own.rate.value - own.meaning)
+    seen = nearer and percent(then) != percent(own.rate.value)
+    key = side_of(own.rate.value, own.meaning) + ("_nearer" if seen else "")
+    shown = {"rate": about(own.rate.value, words), "after": about(then, words), "where": where}
+    shown |= {"instead": swap.instead, "meaning": percent(own.meaning)}
+    return words(f"verdict.swap.own_{key}", **shown)
 
 
 def _nearest(swap: Swap, scale: Scale) -> str:

@@ -144,8 +144,7 @@ class Composer:
     """Share of each page before this one that is used."""
     spread: float = 1.0
     """By how much figures, table rows and white space are set closer (below 1) or wider."""
-    last: float = _NEARLY_EMPTY
-    """Share of the last page below which it looks abandoned."""
+    last: float = _NEARLY_EMPTY  # share of the last page below which it looks abandoned
 
     @property
     def body(self) -> Box:
@@ -166,9 +165,7 @@ class Composer:
     def abandoned(self) -> float:
         """How much page is missing where a page inside is half empty, or the last nearly so."""
         *inside, last = (*self.filled, (self.y - self.body.y) / self.body.height)
-        short = [_HALF_EMPTY - share for share in inside]
-        if inside:
-            short.append(self.last - last)
+        short = [*(_HALF_EMPTY - each for each in inside), *[self.last - last] * bool(inside)]
         return sum(max(missing, 0.0) for missing in short)
 
     def new_page(self) -> None:
@@ -384,18 +381,14 @@ def _keep_with_table(
 
 
 def composed(
-    lay_out: Callable[[Composer], None],
-    *,
-    style: Style,
-    masthead: Masthead,
-    last: float = _NEARLY_EMPTY,
+    lay_out: Callable[[Composer], None], *, style: Style, masthead: Masthead
 ) -> list[Drawing]:
     """Lay out a document; set closer, or wider, where a page of it would look abandoned."""
-    best = _laid_out(lay_out, Composer(style, masthead, last=last))
+    best = _laid_out(lay_out, Composer(style, masthead))
     for spread in _SPREADS:
         if not best.abandoned:
             break
-        again = _laid_out(lay_out, Composer(style, masthead, spread=spread, last=last))
+        again = _laid_out(lay_out, Composer(style, masthead, spread=spread))
         best = min(best, again, key=lambda each: each.abandoned)
     return best.finish()
 

@@ -66,7 +66,8 @@ def differing(filled: RadiologistContent) -> list[str]:
     (told,) = profile_data(replace(whole, readers=(filled.profile,)), messages={"R-7Q2F": ""})[
         "readers"
     ]
-    by_file = {each["phrase"]: each["n"] for each in told["phrases"]} | {"(hedges)": told["hedges"]}
+    by_file = {each["phrase"]: each["n"] for each in told["phrases"]}
+    found["(hedges)"].add(f"{sum(float(counted(n)) for n in by_file.values()):,.0f}")
     for name in by_file.keys() & found.keys():
         found[name].add(f"{round(float(counted(by_file[name]))):,}")
     for page in radiologist.pages(filled, style=Style()):

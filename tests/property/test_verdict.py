@@ -903,7 +903,7 @@ def test_the_general_rule_excepts_every_marked_word_that_it_would_lead_away_from
             continue
         rule, _, excepted = said.rule.partition(" Not so for ")
         for word, side in hedges_in_parts(profile):
-            if side is None or isinstance(word, PhraseRate) and word.besides:
+            if side is None or (isinstance(word, PhraseRate) and word.besides):
                 continue
             name = f"“{word.phrase}”" + (f" for {word.finding}" if word.finding else "")
             wrong = _wrong_by(rule, word)

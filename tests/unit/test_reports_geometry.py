@@ -169,6 +169,17 @@ def touching(pages: list[Drawing]) -> list[str]:
     return found
 
 
+def blank(page: Drawing) -> float:
+    """Give the most that is left white beside the picture, above the first of two cards or more."""
+    cards = [m.y for m in page.marks if isinstance(m, Text) and re.fullmatch(r"action.\d", m.id)]
+    if len(cards) < 2:
+        return 0.0
+    lines = [m for m in page.marks if isinstance(m, Text) and m.x < MARGIN + 1.0]
+    first = next(m.y for m in lines if m.id == "headline")
+    ends = sorted(text_box(m).bottom for m in lines if first <= m.y < min(cards) - 4.0)
+    return max(b - a for a, b in pairwise((*ends, min(cards))))
+
+
 def _bold(page: Drawing) -> list[str]:
     """Give the phrases whose lines in the picture are bold."""
     lines = [m for m in page.marks if isinstance(m, Line) and m.id.startswith("ladder.")]
@@ -191,6 +202,7 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         assert tiny(drawn) == [], seed
         assert touching(drawn[:2]) == [], seed
         assert _reach(drawn[0]) >= 0.75, seed
+        assert blank(drawn[0]) < 90.0, seed
         assert _reach(drawn[1]) >= 0.55, seed
         assert LONG[:20] in str(filled.overall.phrases.phrases) or clipped(drawn) == [], seed
         assert drawn[2].bookmarks[0].title.startswith(("Appendix", "Anhang")), seed

@@ -59,10 +59,11 @@ def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     chart = PhraseChart.of(content, style.strings)
 
     def lay_out(composer: Composer) -> None:
+        composer.last = _HALF
         spread, composer.spread = composer.spread, 1.0  # the core pages fill themselves
         charted = first_page(composer, content, chart)
         second_page(composer, content, None if charted else chart)
         composer.spread = spread
         appendices(composer, content)
 
-    return composed(lay_out, style=style, masthead=content.masthead, last=_HALF)
+    return composed(lay_out, style=style, masthead=content.masthead)

@@ -92,14 +92,13 @@ class Card:
 
         A swap in one finding has that one; its cases name it in the language of the reports.
         """
-        swap, name = self.action.swap, self.words.name
+        swap, named = self.action.swap, [case.pathology for case in self.cases]
         if swap.finding:
-            return self.cases[0].pathology if self.cases else swap.finding
+            return named[0] if named else swap.finding
         up = swap.instead_meaning > swap.meaning
         against = {case.pathology for case in self.cases if case.showed is not up}
-        found = [case.pathology for case in self.cases if case.pathology not in against]
-        free = [each for each in found if name(each) not in self.action.apart]
-        return max(free, key=free.count, default=None)
+        against |= {name for name in named if self.words.name(name) in self.action.apart}
+        return max((name for name in named if name not in against), key=named.count, default=None)
 
     def _groups(self) -> Iterator[tuple[str, list[str]]]:
         """Give the cases in their order, a line each, under what their CTs speak for."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from calibration.profile import ReaderProfile
-from reports.content import RadiologistContent, SuppressedCell
+from reports.content import Case, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Line
@@ -73,11 +73,18 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple
              head.recipient, words, width)
         for number, action in enumerate(said.actions, start=1)
     ]  # fmt: skip
-    close = [replace(card, cases=card.cases[:_FEW_CASES], pad=_CLOSE) for card in cards]
+    close = [replace(card, cases=_few(card.cases), pad=_CLOSE) for card in cards]
     for each, kind in ((cards, _TEXT), (close, _TEXT)):
         if sum(card.height for card in each) <= composer.room - _above(said, kind, width):
             return each, kind
     return close, CAPTION
+
+
+def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
+    """Take two cases for the swap and the first that speaks against it, where there is one."""
+    first, rest = cases[: _FEW_CASES - 1], cases[_FEW_CASES - 1 :]
+    others = [case for case in rest if case.showed != cases[0].showed]
+    return (*first, *(others or rest)[:1])
 
 
 def _above(said: Said, kind: Type, width: float) -> float:

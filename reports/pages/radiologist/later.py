@@ -145,21 +145,13 @@ def _quarter(point: TrendPoint, words: Strings) -> str:
 
 
 def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Explain the figures, and page 1 where it needs it, in the shorter of two columns."""
     how, limits = how_to_read(content, words=words), what_it_is_not(content, words=words)
-    behind = _behind(content, words)
-    if sum(map(len, how)) <= sum(map(len, limits)):
-        how += behind
-    else:
-        limits += behind
+    if isinstance(content.profile, ReaderProfile):
+        behind = in_words(content.profile, words=words, scale=scale_of(content)).behind
+        shorter = sum(map(len, how)) <= sum(map(len, limits))
+        how, limits = (how + behind, limits) if shorter else (how, limits + behind)
     return (words("radiologist.how"), how), (words("radiologist.not"), limits)
-
-
-def _behind(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
-    """Explain what page 1 says of the reader, where there is something to explain."""
-    profile = content.profile
-    if not isinstance(profile, ReaderProfile):
-        return ()
-    return in_words(profile, words=words, scale=scale_of(content)).behind
 
 
 def _whom(content: RadiologistContent, words: Strings) -> str:
