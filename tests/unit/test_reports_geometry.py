@@ -172,7 +172,7 @@ def touching(pages: list[Drawing]) -> list[str]:
 def blank(page: Drawing) -> float:
     """Give the most that is left white beside the picture, above the first of two cards or more."""
     cards = [m.y for m in page.marks if isinstance(m, Text) and re.fullmatch(r"action.\d", m.id)]
-    if len(cards) < 2:
+    if len({*_ids([page], "action.")} & {"action.2", "action.3"}) == 0:
         return 0.0
     lines = [m for m in page.marks if isinstance(m, Text) and m.x < MARGIN + 1.0]
     first = next(m.y for m in lines if m.id == "headline")

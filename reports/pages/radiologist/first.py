@@ -22,8 +22,8 @@ from reports.verdict import Said, in_words
 _SIDE: Final = 0.55
 """Share of the page's width that the sentence takes beside its picture."""
 _LEAST_PICTURE: Final = 146.0
-_MOST_PICTURE, _BESIDE_CARDS, _TALLEST_PICTURE = 300.0, 170.0, 440.0
-"""The most where the chart stands below, above cards beside less text, and where neither is."""
+_MOST_PICTURE, _BESIDE_CARDS, _BESIDE_CARD, _TALLEST_PICTURE = 300.0, 170.0, 345.0, 460.0
+"""The most where the chart stands below, above cards beside less text, above one, above none."""
 _AIRY: Final = 18.0
 """White space that a card may have more of where the page has it."""
 _LINE: Final = 40.0
@@ -145,7 +145,8 @@ class _Verdict:
         if self.cards and not self._tries:
             below += _HEADING
         least = max(_LEAST_PICTURE, min(tall, 200.0))
-        most = max(tall + 30.0, _BESIDE_CARDS) if self.cards else _TALLEST_PICTURE
+        most = _TALLEST_PICTURE if not self.cards else _BESIDE_CARD
+        most = max(tall + 30.0, _BESIDE_CARDS) if len(self.cards) > 1 else most
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
         charted = spare - self.chart.height(width)
         if charted >= 0.0:
@@ -153,6 +154,8 @@ class _Verdict:
             roomy = spare - self.chart.height(width, roomy=True)
             spare = max(roomy, min(clear - least, charted))
             most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
+        else:
+            spare += max(tall, _LEAST_PICTURE) - least
         return min(least + max(spare, 0.0), most)
 
     @property
