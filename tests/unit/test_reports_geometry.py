@@ -204,8 +204,12 @@ def test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(s
         assert _reach(drawn[0]) >= 0.75, seed
         assert blank(drawn[0]) < 90.0, seed
         assert _reach(drawn[1]) >= 0.55, seed
-        assert LONG[:20] in str(filled.overall.phrases.phrases) or clipped(drawn) == [], seed
-        assert drawn[2].bookmarks[0].title.startswith(("Appendix", "Anhang")), seed
+        long = LONG[:20] in str(filled.overall.phrases.phrases)
+        assert long or clipped(drawn) == [], seed
+        core = next(
+            i for i, p in enumerate(drawn) if p.bookmarks[0].title[:6] in ("Append", "Anhang")
+        )
+        assert core == 2 or (long and core == 3), seed  # three cards in names of 40 characters
         profile = guard_radiologist(filled).profile
         said = in_words(profile, words=style.strings)
         marked = set(_ids(drawn, "side."))

@@ -36,6 +36,7 @@ class Card:
     across: float
     pad: float = 10.0
     """White space below."""
+    kind: Type = CAPTION
 
     @property
     def height(self) -> float:
@@ -57,7 +58,7 @@ class Card:
     @property
     def _texts(self) -> tuple[tuple[str, Type], ...]:
         """What stands below the title: the sentence before and after, and the evidence."""
-        return (self._example, BODY), (self.action.evidence, CAPTION)
+        return (self._example, BODY), (self.action.evidence, self.kind)
 
     @property
     def _left(self) -> float:

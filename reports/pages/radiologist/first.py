@@ -74,10 +74,10 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple
         for number, action in enumerate(said.actions, start=1)
     ]  # fmt: skip
     close = [replace(card, cases=_few(card.cases), pad=_CLOSE) for card in cards]
-    for each, kind in ((cards, _TEXT), (close, _TEXT)):
+    for each, kind in ((cards, _TEXT), (close, _TEXT), (close, CAPTION)):
         if sum(card.height for card in each) <= composer.room - _above(said, kind, width):
             return each, kind
-    return close, CAPTION
+    return [replace(card, kind=NOTE) for card in close], NOTE
 
 
 def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
