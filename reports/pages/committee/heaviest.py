@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
+from calibration.profile import DepartmentProfile, ReaderProfile
 from calibration.result import GroupResult
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import missed, phrase_rows
@@ -23,7 +23,7 @@ from reports.numbers import percent, points
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import Side, reaches
-from reports.verdict import hedges_in_parts, sides
+from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
 _HELD_BACK: Final = 3
@@ -67,9 +67,9 @@ def ceiling(whole: GroupResult, phrases: Sequence[str], words: Strings) -> str:
     at = [table.phrases.index(phrase) for phrase in phrases]
     open_ = np.hypot((table.high - table.low) / 2.0, table.expected_error) * table.n / whole.n
     gain, half = float(_carried(whole)[at].sum()), float(np.hypot.reduce(open_[at]))
-    ends = {"low": points(max(gain - half, 0.0)), "high": points(gain + half)}
-    gap = points(whole.phrase_error.value)
-    return words("decisions.at_most", gap=gap, gain=points(gain), **ends)
+    gap = whole.phrase_error.value
+    ends = {"low": points(max(gain - half, 0.0)), "high": points(min(gain + half, gap))}
+    return words("decisions.at_most", gap=points(gap), gain=points(gain), **ends)
 
 
 def _carried(whole: GroupResult) -> FloatArray:
@@ -95,26 +95,22 @@ def hands(
 ) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
     """Give who wrote a word often enough, and in whose hands it is off as in the department's.
 
-    It is off where the reader's own page marks it so, and the rate's interval misses the meaning.
+    It is off where the reader's own chart marks every row of it so, and the interval of its rate
+    in all findings misses the meaning.
     """
     enough = [
-        reader
+        (reader, rate)
         for reader in found.readers
         for rate in reader.phrases
         if rate.phrase == phrase and rate.n >= minimum
     ]
-    return enough, [reader for reader in enough if _marks(reader, phrase) == side]
+    off = [r for r, rate in enough if _marked(r, phrase) == {side} and not reaches(rate)]
+    return [reader for reader, _ in enough], off
 
 
-def _marks(reader: ReaderProfile, phrase: str) -> Side | None:
-    """Say to which side a reader's own table marks a word that is off in all findings."""
-    whole = (
-        side
-        for rate, side in hedges_in_parts(reader)
-        if isinstance(rate, PhraseRate) and rate.phrase == phrase and not rate.besides
-        if side == sides(reader).get(phrase) and not reaches(rate)
-    )
-    return next(whole, None)
+def _marked(reader: ReaderProfile, phrase: str) -> set[Side | None]:
+    """Say to which sides a reader's own chart marks a word, in whatever findings."""
+    return {side for rate, side in hedges_in_parts(reader) if rate.phrase == phrase}
 
 
 def discouraged(content: CommitteeContent, words: Strings) -> list[str]:

@@ -109,7 +109,6 @@ def _findings(
         words("committee.apart_withheld", n=count(left_out)) if left_out else "",
         words("committee.apart_single", n=count(singles)) if singles else "",
         _doubt(found, counts, words) if counts.told else "",
-        _choice(found, words),
     )
     said = " ".join(part for part in (first, *parts) if part)
     common = _shared(found, words)
@@ -117,7 +116,7 @@ def _findings(
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
     changes = [change for change in found.changes or () if change.reader not in hidden]
     moved = (_moved(found, changes, words),) if changes else ()
-    return (said, *common, *read, _spread(found, words), *moved)
+    return (said, _choice(found, words), *common, *read, _spread(found, words), *moved)
 
 
 def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
@@ -221,7 +220,7 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
     )
     table = Table(columns, rows, empty=words("state.none"), id="advised")
     once, kept = sum(n == 1 for n in told.values()), _without_swap(found)
-    off = ", ".join(f"{words('decisions.word', phrase=p)} ({n})" for p, n in kept)
+    off = ", ".join(words("committee.off_in", phrase=p, n=n) for p, n in kept)
     said = [
         words("committee.advised_once", n=count(once)) if once else "",
         words("committee.held_back", phrases=off) if off else "",
