@@ -40,7 +40,7 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
     with drawing.figure(_spoken(chart, title, words), frame):
         head = words("run_chart.in_unit", title=title) if chart.key == "distance" else title
         put(drawing, (frame.x, frame.y + 8.0), head, NOTE.bold)
-        plot = frame.cut(left=30.0, right=64.0, top=22.0, bottom=14.0)
+        plot = frame.cut(left=30.0, right=80.0, top=22.0, bottom=14.0)
         process = chart.process
         levels = {
             "high": process.high, "mean": process.mean, "low": process.low, "target": chart.target,
@@ -91,7 +91,7 @@ def _level(drawing: Drawing, line: Box, name: str, label: str) -> None:
     dash = {"mean": (), "target": (1.0, 2.0), "chance": (0.6, 1.6)}.get(name, (3.0, 2.0))
     ink = palette.department if name == "target" else palette.muted
     drawing.add(Line(line.x, at, line.right, at, ink, 0.8, dash=dash, hint=label))
-    text, kind = fit(label, NOTE, 62.0)
+    text, kind = fit(label, NOTE, 78.0)
     put(drawing, (line.right + 2.0, line.bottom + 2.4), text, kind.in_ink(ink), id=f"level.{name}")
 
 

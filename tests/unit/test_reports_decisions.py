@@ -513,11 +513,11 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     shares = re.findall(r"they carry ([\d.,a-z ]+); ", text)[0].replace(" and ", ", ").split(", ")
     assert shares == [points(adds[phrase]) for phrase in named]
     sure = points(np.nan_to_num([adds[p] for p in ("absent", "present")]).sum())
-    assert f"for which no other word is the remedy, carry {sure}." in text
+    assert f"“present” and “absent”, which no other word mends, {sure}." in text
     for phrase in named:
         able = [(r, p) for r in found.readers for p in r.phrases if p.phrase == phrase]
         off = sum(marked(r, phrase) == {"less"} and p.rate.high < p.meaning for r, p in able)
-        assert f"“{phrase}” {off} of {len(able)}" in text
+        assert f"“{phrase}” with {off} of {len(able)}" in text
     at = [table.phrases.index(phrase) for phrase in named]
     open_ = np.hypot((table.high - table.low) / 2, table.expected_error) * table.n / whole.n
     gain, half = sum(adds[phrase] for phrase in named), float(np.hypot(*open_[at]))

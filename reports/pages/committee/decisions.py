@@ -91,7 +91,7 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     by = [f"{words(f'readers.{name}')} {places[name]}" for name in coordinates_of(shared.parts)]
     held = {"shift": (shared.shift, 0.0), "slope": (shared.slope, 1.0)}
     ends = (held[name] for name in coordinates_of(shared.parts))
-    sure = all(at.high < even or at.low > even for at, even in ends)
+    sure = all(round(at.high, 2) < even or round(at.low, 2) > even for at, even in ends)
     together = "taken_together" if sure else "taken_together_open"
     return words(f"committee.{together}", by=", ".join(by), what=what) if parts else ""
 
