@@ -37,7 +37,7 @@ from reports.pages.committee.tables import use_table
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import kept_swaps
-from reports.verdict import hedges_in_parts, in_words, sides, single_words
+from reports.verdict import hedges_in_parts, in_words, single_words
 from tests.fixtures.reports import sample_contents as samples
 
 WORDS = Strings.load()
@@ -179,7 +179,14 @@ def test_words_off_without_a_swap_are_said_beside_the_swaps_advised(
     found = opened.judged
     assert found is not None
     off = [
-        {p for p in sides(r) if p not in {s.phrase for s in kept_swaps(r)}} for r in found.readers
+        {
+            p.phrase
+            for p in reader.phrases
+            if len(sides_ := marked(reader, p.phrase)) == 1 and None not in sides_
+            if not p.rate.low <= p.meaning <= p.rate.high
+            if p.phrase not in {swap.phrase for swap in kept_swaps(reader)}
+        }
+        for reader in found.readers
     ]
     several = {p: n for p in {*chain(*off)} if (n := sum(p in each for each in off)) > 1}
     assert several

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.profile import DepartmentProfile, ReaderProfile
+from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.result import GroupResult
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import missed, phrase_rows
@@ -93,24 +93,24 @@ def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, wor
 def hands(
     found: DepartmentProfile, phrase: str, side: Side, minimum: int
 ) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
-    """Give who wrote a word often enough, and in whose hands it is off as in the department's.
-
-    It is off where the reader's own chart marks every row of it so, and the interval of its rate
-    in all findings misses the meaning.
-    """
+    """Give who wrote a word often enough, and in whose hands it is off as in the department's."""
     enough = [
         (reader, rate)
         for reader in found.readers
         for rate in reader.phrases
         if rate.phrase == phrase and rate.n >= minimum
     ]
-    off = [r for r, rate in enough if _marked(r, phrase) == {side} and not reaches(rate)]
-    return [reader for reader, _ in enough], off
+    return [r for r, _ in enough], [r for r, rate in enough if off_with(r, rate) == side]
 
 
-def _marked(reader: ReaderProfile, phrase: str) -> set[Side | None]:
-    """Say to which sides a reader's own chart marks a word, in whatever findings."""
-    return {side for rate, side in hedges_in_parts(reader) if rate.phrase == phrase}
+def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
+    """Say on which side CT lies of a word that is off in a reader's hands.
+
+    It is off where the reader's own chart marks every row of it alike, and the interval of its
+    rate in all findings misses the meaning.
+    """
+    marked = {side for rate, side in hedges_in_parts(reader) if rate.phrase == word.phrase}
+    return marked.pop() if len(marked) == 1 and not reaches(word) else None
 
 
 def discouraged(content: CommitteeContent, words: Strings) -> list[str]:

@@ -19,10 +19,11 @@ from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Margins, plane
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.pages.committee.decisions import coordinate, shared_pattern
+from reports.pages.committee.heaviest import off_with
 from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
 from reports.swaps import kept_swaps
-from reports.verdict import short, sides, single_words, swaps_in_order
+from reports.verdict import short, single_words, swaps_in_order
 
 _PLANE: Final = 150.0
 
@@ -231,9 +232,11 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
 def _without_swap(found: DepartmentProfile) -> list[tuple[str, int]]:
     """Count in whose hands a word is off without a swap, where that is several readers'."""
     off = Counter(
-        phrase
+        rate.phrase
         for reader in found.readers
-        for phrase in {*sides(reader)} - {swap.phrase for swap in kept_swaps(reader)}
+        for rate in reader.phrases
+        if rate.phrase not in {swap.phrase for swap in kept_swaps(reader)}
+        if off_with(reader, rate)
     )
     return sorted(((p, n) for p, n in off.items() if n > 1), key=lambda each: (-each[1], each[0]))
 
