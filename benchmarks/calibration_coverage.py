@@ -95,7 +95,7 @@ def trial(truth: Truth, size: int, g: np.random.Generator) -> Trial:
         for rule in RULES:
             low, high = interval(values[name], again[name], rule=rule)
             held[name, rule] = bool(low <= wanted <= high)
-    low_p, high_p = phrase_error_interval(
+    _, low_p, high_p = phrase_error_interval(
         counted.n, counted.label_mass, means=SCALE.means, replicates=200, rng=g
     )
     curves, _, _ = curve_points(n, mass, tables=TABLES)

@@ -120,7 +120,7 @@ def calibration_error_without_end_bins(
     """ECE over the inner bins only, as the paper's released code computes ECE*.
 
     It drops everything in the first and last bin, a quarter of "very unlikely" among it; the
-    ``ece_star`` of a result drops the statements of 0 % and 100 % instead.
+    ``ece_star`` of a result drops the phrases that are no hedges instead.
     """
     inner = BinTables(tables.edges[1:-1], tables.mass[:, 1:-1], tables.moment[:, 1:-1])
     return calibration_error(n, label_mass, tables=inner)

@@ -110,11 +110,6 @@ class Atom:
         """Var[S], which is 0."""
         return 0.0
 
-    @property
-    def is_certain(self) -> bool:
-        """Whether it states 0 % or 100 %, the predictions ECE* leaves out."""
-        return self.at in (0.0, 1.0)
-
     def cdf(self, x: FloatArray) -> FloatArray:
         """P(S ≤ x)."""
         return np.asarray(np.asarray(x) >= self.at, dtype=np.float64)

@@ -52,7 +52,8 @@ class Estimate:
     null_high
         95 % point of the value for a calibrated reader with the same phrases; NaN if not computed.
     corrected
-        Bias-corrected value 2·value − mean of the bootstrap; NaN if not computed.
+        Bias-corrected value 2·value − mean of the bootstrap, or the phrase error whose median is
+        the value; NaN if not computed.
     """
 
     value: float

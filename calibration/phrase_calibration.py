@@ -19,11 +19,11 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtri
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import Distribution
 from calibration.estimate import LEVEL, Z95
 from calibration.plain import LEFT_OUT
-from calibration.survey import PhraseTable
+from calibration.survey import PhraseTable, certain
 from calibration.tally import Tally
 
 
@@ -55,6 +55,11 @@ class PhraseCalibration:
     expected_low: FloatArray
     expected_high: FloatArray
     expected_error: FloatArray = field(metadata=LEFT_OUT)
+
+    @property
+    def hedges(self) -> BoolArray:
+        """Which phrases are hedges, (K,)."""
+        return ~certain(self.expected)
 
 
 def wilson(label_mass: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -119,8 +124,10 @@ def phrase_error_interval(
     replicates: int,
     rng: np.random.Generator,
     effect: float = 1.0,
-) -> tuple[float, float]:
-    """95 % interval of the phrase calibration error of one tally (K,); NaN without observations.
+) -> tuple[float, float, float]:
+    """Give the true phrase error of one tally (K,), chance taken out, with its 95 % interval.
+
+    The middle is where the value would be the median of what is seen; NaN without observations.
 
     Parameters
     ----------
@@ -134,20 +141,20 @@ def phrase_error_interval(
         Design effect: n uses vary as n / ``effect`` independent ones.
     """
     if not (n.sum() > 0 and replicates):
-        return float("nan"), float("nan")
+        return float("nan"), float("nan"), float("nan")
     used = n > 0
     n, label_mass, means = n[used], label_mass[used], means[used]
     value = float(phrase_error(n, label_mass, means=means))
     whole = np.maximum(np.floor(n / effect + 0.5), 1.0).astype(np.int64)
-    ends = np.empty((3, len(_RAY)))
+    ends = np.empty((4, len(_RAY)))
     for place, step in enumerate(_RAY):
         true = np.clip(means + step * (label_mass / n - means), 0.0, 1.0)
         drawn = rng.binomial(whole, true, size=(replicates, len(n))) * (n / whole)
         seen = phrase_error(np.broadcast_to(n, drawn.shape), drawn, means=means)
-        ends[:2, place] = np.quantile(seen, [0.5 - LEVEL / 2, 0.5 + LEVEL / 2])
-        ends[2, place] = float(phrase_error(n, n * true, means=means))
-    low_end, high_end = np.maximum.accumulate(ends[:2], axis=1)
+        ends[:3, place] = np.quantile(seen, [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2])
+        ends[3, place] = float(phrase_error(n, n * true, means=means))
+    levels = np.maximum.accumulate(ends[:3], axis=1)
     # np.interp holds the ends: 0 where the null already reaches the value, 2 where the ray stops.
-    first, last = np.interp(value, high_end, _RAY), np.interp(value, low_end, _RAY)
-    low, high = np.interp([first, last], _RAY, ends[2])
-    return float(min(low, value)), float(max(high, value))
+    steps = [np.interp(value, level, _RAY) for level in levels]
+    high, middle, low = np.interp(steps, _RAY, ends[3])
+    return float(middle), float(min(low, value)), float(max(high, value))

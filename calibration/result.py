@@ -66,7 +66,7 @@ class GroupResult:
     ece
         Expected calibration error with its reference level and null quantile.
     ece_star
-        ECE of the observations whose phrase is not an atom at 0 or 1.
+        ECE of the hedges: of observations whose phrase is not `PhraseTable.certain`.
     phrase_error
         Phrase calibration error, whose zero is zero.
     brier, accuracy
@@ -283,7 +283,7 @@ def _phrase_error(
     )
     if rule != "percentile" or not len(sample.null_mass):
         return plain
-    low, high = phrase_error_interval(
+    middle, low, high = phrase_error_interval(
         sample.n,
         sample.mass,
         means=means,
@@ -292,4 +292,4 @@ def _phrase_error(
         effect=alike.phrase,
     )
     method = plain.method if np.isnan(low) else "test inversion along the observed gaps"
-    return replace(plain, low=low, high=high, method=method)
+    return replace(plain, low=low, high=high, corrected=middle, method=method)

@@ -30,6 +30,13 @@ from calibration.errors import SurveyError
 
 BUILTIN = ("diagnostic-certainty-scale", "probability-words", "language-model-phrases")
 """Names accepted by :func:`builtin`."""
+CERTAIN = 0.01
+"""A phrase that means less than this, or more than 1 minus this, is no hedge, on any page."""
+
+
+def certain(means: FloatArray) -> BoolArray:
+    """Whether phrases are no hedges, by what they mean."""
+    return np.asarray((means < CERTAIN) | (means > 1.0 - CERTAIN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +125,8 @@ class PhraseTable:
 
     @property
     def certain(self) -> BoolArray:
-        """Whether a phrase states 0 % or 100 % (an atom at an end), shape (K,)."""
-        return np.array([isinstance(d, Atom) and d.is_certain for d in self.distributions])
+        """Whether a phrase is no hedge: it means almost 0 % or 100 %, shape (K,)."""
+        return certain(self.means)
 
     def with_borrowed(self, borrowed: Mapping[str, str]) -> PhraseTable:
         """Add phrases that use a surveyed phrase's distribution, and remember that they do.

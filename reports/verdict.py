@@ -164,14 +164,20 @@ def of_all(profile: ReaderProfile) -> str:
     return "instrument" if verdict.untold == "instrument" else "too_few"
 
 
+def single_words(profile: ReaderProfile) -> bool:
+    """Say whether single words are said to be off of whom no pattern is stated."""
+    told_of = foremost(profile, kept_swaps(profile)) is not None or bool(wrong(profile))
+    return profile.pattern.verdict.state != "pattern" and told_of
+
+
 def short(profile: ReaderProfile, words: Strings) -> str:
     """Give the reader's first sentence in a few words; of a single word also what holds of all."""
-    text = words(f"verdict.short.{of_all(profile)}")
+    whole, single = of_all(profile), single_words(profile)
+    text = words(f"verdict.short.{'none_but' if single and whole == 'none' else whole}")
     word = foremost(profile, kept_swaps(profile))
     if word is None:
-        apart = profile.pattern.verdict.state != "pattern" and wrong(profile)
-        certain = ", ".join(quoted(atom.phrases, words) for _, atom in apart or ())
-        return words("verdict.short.but", phrases=certain, verdict=text) if certain else text
+        certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
+        return words("verdict.short.but", phrases=certain, verdict=text) if single else text
     where = words("verdict.stay.finding", finding=word.finding) if word.finding else ""
     side = side_of(word.rate.value, word.meaning)
     return words(f"verdict.short.word_{side}", phrase=word.phrase, where=where, verdict=text)

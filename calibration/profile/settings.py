@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from calibration.plain import LEFT_OUT
+from calibration.survey import CERTAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,6 @@ class ProfileSettings:
     plausible_ordering: tuple[float, float] = (0.8, 1.5)
     plausible_slope: float = 0.75
     least_shared: int = 5
-    certain: float = 0.01
+    certain: float = CERTAIN
     misread: float = 0.0
     priors: Priors = field(default=Priors(), metadata=LEFT_OUT)

@@ -35,8 +35,6 @@ from calibration.bins import BinTables, phrase_bins
 from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable
 
-_NEARLY = 0.005
-
 SuppressionReason = Literal[
     "too few uses",
     "protected",
@@ -119,7 +117,7 @@ def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> Bool
     means = phrase_table.means
     allowed: BoolArray = np.abs(means[:, None] - means) <= guard_rails.max_step + 1e-12
     if guard_rails.protect_atoms:
-        certain = statements_of_certainty(phrase_table)
+        certain = phrase_table.certain
         allowed &= ~(certain[:, None] | certain)
     allowed &= ~_little_surveyed(phrase_table, guard_rails)
     for source, target in guard_rails.forbidden:
@@ -127,13 +125,6 @@ def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> Bool
             allowed[phrase_table.index(source), phrase_table.index(target)] = False
     np.fill_diagonal(allowed, val=True)
     return allowed
-
-
-def statements_of_certainty(phrase_table: PhraseTable) -> BoolArray:
-    """Phrases that state 0 % or 100 %: atoms there, and means within .005 of them, (K,)."""
-    means = phrase_table.means
-    near: BoolArray = (means < _NEARLY) | (means > 1.0 - _NEARLY)
-    return near | phrase_table.certain
 
 
 def _little_surveyed(phrase_table: PhraseTable, guard_rails: GuardRails) -> BoolArray:
@@ -193,7 +184,7 @@ class Setting:
     def sources(self) -> BoolArray:
         """Phrases that may be replaced at all, (K,): not certain, expectation inside (0, 1)."""
         inside: BoolArray = (self.means > 0.0) & (self.means < 1.0)
-        certain = statements_of_certainty(self.table)
+        certain = self.table.certain
         return inside & ~certain if self.rails.protect_atoms else inside
 
 

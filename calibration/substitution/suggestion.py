@@ -33,7 +33,6 @@ from calibration.substitution.guardrails import (
     gains,
     keeps,
     resolution,
-    statements_of_certainty,
 )
 from calibration.tally import Tally
 
@@ -226,6 +225,6 @@ def cell_reason(source: int, target: int, *, setting: Setting) -> SuppressionRea
         return "forbidden"
     if abs(float(means[source] - means[target])) > rails.max_step:
         return "step too large"
-    if rails.protect_atoms and statements_of_certainty(setting.table)[[source, target]].any():
+    if rails.protect_atoms and setting.table.certain[[source, target]].any():
         return "protected"
     return "target little surveyed"

@@ -26,7 +26,6 @@ from calibration.groups import tally_of
 from calibration.neighbours.indicators import mean_entropy
 from calibration.regression import indicators
 from calibration.scores import CaseErrors, phrase_disagreement
-from calibration.substitution.guardrails import statements_of_certainty
 from pipeline.pages.small_cells import complementary
 from pipeline.tables.observations import BANDS, tallied
 from pipeline.tables.results import Scale
@@ -170,8 +169,7 @@ _BINS: Final = 10
 
 def disagreement(mix: pd.DataFrame, *, scale: Scale) -> Disagreement:
     """Spread the hedged statements over their distance from CT; too few stay withheld."""
-    certain = statements_of_certainty(scale.phrases)
-    hedges = [p for p, sure in zip(scale.phrases.phrases, certain, strict=True) if not sure]
+    hedges = np.array(scale.phrases.phrases)[~scale.phrases.certain]
     mix = mix_columns(mix)
     said = mix[mix["phrase"].isin(hedges)]
     easy, hard = said[said["difficulty"] == EASY], said[said["difficulty"] == HARD]

@@ -15,6 +15,7 @@ import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import AtomJudgement, Interval, PhraseRate, ReaderProfile
+from calibration.survey import CERTAIN
 from reports.numbers import count, percent, percent_interval, percent_limits
 from reports.strings import Strings
 from reports.swaps import Rated, Side, side_of
@@ -75,7 +76,7 @@ class PhraseRow:
     @property
     def hedge(self) -> bool:
         """Whether the row is one hedge."""
-        return not self.certain
+        return not self.certain and not self.expected < CERTAIN and not self.expected > 1 - CERTAIN
 
 
 def _state(n: float, minimum_n: int) -> RowState:
@@ -170,11 +171,11 @@ def profile_rows(
 
 
 def missed(row: PhraseRow) -> Side | None:
-    """Say on which side of its tick a rate lies whose interval misses the tick, all as printed.
+    """Say on which side of its tick a hedge's rate lies whose interval misses it, all as printed.
 
     A tick is as wide as its survey leaves open.
     """
-    if row.state is not RowState.SHOWN or math.isnan(row.expected) or math.isnan(row.low):
+    if not row.hedge or row.state is not RowState.SHOWN or math.isnan(row.expected + row.low):
         return None
     low, high = percent_limits(row.low, row.high, row.observed)
     tick, error = row.tick()

@@ -38,8 +38,9 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
     """Draw the months, the mean, the limits, the target; signals are large and named."""
     title = words(f"run_chart.{chart.key}")
     with drawing.figure(_spoken(chart, title, words), frame):
-        put(drawing, (frame.x, frame.y + 8.0), title, NOTE.bold)
-        plot = frame.cut(left=30.0, right=64.0, top=22.0, bottom=14.0)
+        head = words("run_chart.in_unit", title=title) if chart.key == "distance" else title
+        put(drawing, (frame.x, frame.y + 8.0), head, NOTE.bold)
+        plot = frame.cut(left=30.0, right=80.0, top=22.0, bottom=14.0)
         process = chart.process
         levels = {
             "high": process.high, "mean": process.mean, "low": process.low, "target": chart.target,
@@ -49,16 +50,20 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
         top = max([0.05, *(float(v) for v in known if np.isfinite(v))])
         ticks = nice_ticks(0.0, min(1.05 * top, 1.0), about=4)
         y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
-        show = percent if chart.key == "scale_use" else lambda v: f"{100 * v:.0f}"
+        show, said = (percent, percent) if chart.key == "scale_use" else (_whole, points)
         y_axis(drawing, plot, y, Ticks(ticks, show))
         drawn = [(n, max(float(v), 0.0)) for n, v in levels.items() if np.isfinite(v)]
         drawn.sort(key=lambda level: y(level[1]))
         places = _apart([y(value) for _, value in drawn], plot.bottom)
         for (name, value), place in zip(drawn, places, strict=True):
-            label = f"{words(f'run_chart.{name}')} {printed(chart, value, words)}"
+            label = f"{words(f'run_chart.{name}')} {said(value)}"
             _level(drawing, Box(plot.x, y(value), plot.width, place - y(value)), name, label)
         step = plot.width / max(len(chart.months), 1)
         _points(drawing, chart, Box(plot.x, plot.bottom, step, 0.0), y, words)
+
+
+def _whole(share: float) -> str:
+    return f"{100 * share:.0f}"
 
 
 def _spoken(chart: RunChart, title: str, words: Strings) -> str:
@@ -86,7 +91,7 @@ def _level(drawing: Drawing, line: Box, name: str, label: str) -> None:
     dash = {"mean": (), "target": (1.0, 2.0), "chance": (0.6, 1.6)}.get(name, (3.0, 2.0))
     ink = palette.department if name == "target" else palette.muted
     drawing.add(Line(line.x, at, line.right, at, ink, 0.8, dash=dash, hint=label))
-    text, kind = fit(label, NOTE, 62.0)
+    text, kind = fit(label, NOTE, 78.0)
     put(drawing, (line.right + 2.0, line.bottom + 2.4), text, kind.in_ink(ink), id=f"level.{name}")
 
 

@@ -88,10 +88,11 @@ def test_interval_of_the_phrase_error_covers_a_calibrated_reader(size: int) -> N
     hits = 0
     for _ in range(60):
         counted = sample(SCALE.means, size, g)
-        low, high = phrase_error_interval(
+        middle, low, high = phrase_error_interval(
             counted.n, counted.label_mass, means=SCALE.means, replicates=100, rng=g
         )
         assert low <= float(phrase_error(counted.n, counted.label_mass, means=SCALE.means)) + 1e-9
+        assert low <= middle <= high
         hits += low == 0.0
         assert high > 0.0
     assert hits >= 54  # 95 % of 60 is 57; below 54 has probability 3 %

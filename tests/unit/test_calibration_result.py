@@ -26,9 +26,12 @@ from calibration.errors import CalibrationError, TallyError
 from calibration.estimate import Likeness, Options, likeness
 from calibration.neighbours.stated_confidence import fit_baseline
 from calibration.phrase_calibration import phrase_error, phrase_error_interval
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.vocabulary import vocabulary
 from calibration.regression import logistic_calibration
 from calibration.result import calibrate
 from calibration.scores import auroc, order_probabilities
+from calibration.substitution.guardrails import GuardRails, allowed_cells
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally, tally_groups
 
@@ -85,6 +88,37 @@ def test_ece_star_leaves_out_statements_of_certainty() -> None:
     assert result.ece.value == pytest.approx((1 + 0.4) / 6)
     assert result.ece_star.value == pytest.approx(0.2)
     assert result.ece_star.n == 2.0
+
+
+def test_a_hedge_is_the_same_in_scores_in_profiles_and_in_swaps() -> None:
+    """The phrase "diagnostic of" means 99.99995 %: no atom, and no hedge."""
+    table = builtin("diagnostic-certainty-scale")
+    sorted_ = vocabulary(table, settings=ProfileSettings())
+    hedges = tuple(p for p, sure in zip(table.phrases, table.certain, strict=True) if not sure)
+    assert hedges == sorted_.hedges
+    assert "diagnostic of" not in hedges
+    n = np.full(len(table), 10.0)
+    result = calibrate(
+        Tally.from_moments(n, n * table.means), phrase_table=table, rng=rng(),
+        options=Options(bootstrap=0),
+    )  # fmt: skip
+    assert result.ece_star.n == 10.0 * len(hedges)
+    open_ = allowed_cells(table, guard_rails=GuardRails(max_step=1.0, min_respondents=0))
+    assert [p for p, row in zip(table.phrases, open_, strict=True) if row.sum() > 1] == [*hedges]
+
+
+def test_chance_is_taken_out_of_a_phrase_error_and_of_its_interval_alike() -> None:
+    """Exactly right words in small numbers: what is seen is chance, what is left is about 0."""
+    table, g = builtin("diagnostic-certainty-scale"), rng()
+    n, seen, left = np.full(len(table), 12.0), 0.0, 0.0
+    for _ in range(20):
+        counted = Tally.from_moments(n, g.binomial(12, table.means).astype(float))
+        found = calibrate(
+            counted, phrase_table=table, rng=g, options=Options(bootstrap=50)
+        ).phrase_error
+        assert found.low <= found.corrected <= found.value <= found.high
+        seen, left = seen + found.value, left + found.corrected
+    assert left < 0.5 * seen
 
 
 def test_empty_bins_are_nan_and_the_density_sums_to_one() -> None:
@@ -294,15 +328,16 @@ def test_empty_bins_have_no_rate_and_no_density_and_each_tally_its_own() -> None
 def test_interval_of_the_phrase_error_of_one_phrase_far_off_is_that_of_its_rate() -> None:
     """.7 of 400 where .4 is meant: .3 ± 1.96 · √(.7 · .3 / 400)."""
     n, mass, means = np.array([400.0]), np.array([280.0]), np.array([0.4])
-    low, high = phrase_error_interval(n, mass, means=means, replicates=4000, rng=rng())
+    middle, low, high = phrase_error_interval(n, mass, means=means, replicates=4000, rng=rng())
+    assert middle == pytest.approx(0.3, abs=0.003)
     assert low == pytest.approx(0.3 - 0.0449, abs=0.006)
     assert high == pytest.approx(0.3 + 0.0449, abs=0.006)
 
 
 def test_interval_of_the_phrase_error_counts_single_uses_and_parts_of_one() -> None:
     both, means = np.array([1.0, 1.0]), np.array([0.2, 0.2])
-    low, high = phrase_error_interval(both, both, means=means, replicates=200, rng=rng())
-    assert low <= 0.8 <= high
+    middle, low, high = phrase_error_interval(both, both, means=means, replicates=200, rng=rng())
+    assert low <= middle <= 0.8 <= high
     half = phrase_error_interval(both / 4, both / 4, means=means, replicates=200, rng=rng())
     assert np.isfinite(half).all()
     assert np.isnan(phrase_error_interval(both, both, means=means, replicates=0, rng=rng())).all()

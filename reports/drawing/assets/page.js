@@ -34,9 +34,22 @@ document.querySelectorAll("table").forEach((table) => {
     });
   });
 });
-// Show that a table goes on to the right: its first column stays, with a shadow.
-const areas = document.querySelectorAll(".scroll");
-const measure = () => areas.forEach((area) => area.classList.toggle("wide", area.scrollWidth > area.clientWidth + 1));
+// On a phone a table that is too wide becomes a block a row, each cell with its head before it; the roles say that
+// it still is a table. Elsewhere it goes on to the right: its first column stays, with a shadow.
+const areas = document.querySelectorAll(".scroll"), phone = matchMedia("screen and (max-width: 30rem)");
+const roles = { TABLE: "table", THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TD: "cell" };
+areas.forEach((area) => {
+  const table = area.querySelector("table"), heads = Array.from(table.tHead.rows[0].cells, (head) => head.textContent.trim());
+  [table, ...table.querySelectorAll("thead, tbody, tr, th, td")].forEach((part) => part.setAttribute("role",
+    roles[part.tagName] ?? (part.scope === "col" ? "columnheader" : "rowheader")));
+  Array.from(table.tBodies[0].rows).forEach((row) => Array.from(row.cells).forEach((cell, k) => {
+    if (k > 0) cell.dataset.label = heads[k];
+  }));
+});
+const measure = () => areas.forEach((area) => {
+  area.classList.remove("stacked", "wide");
+  if (area.scrollWidth > area.clientWidth + 1) area.classList.add(phone.matches ? "stacked" : "wide");
+});
 addEventListener("resize", measure);
 measure();
 // Show rows and values that hold what is looked for. A line that names no finding (phrase) at all is

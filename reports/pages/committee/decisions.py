@@ -26,8 +26,6 @@ from calibration.profile import (
     DepartmentProfile,
     Interval,
     Part,
-    PhraseRate,
-    ReaderProfile,
 )
 from calibration.profile.shared import PARTS
 from calibration.substitution import Suggestion
@@ -36,12 +34,11 @@ from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
-from reports.pages.committee.heaviest import carrying, discouraged, heaviest
+from reports.pages.committee.heaviest import ceiling, discouraged, hands, heaviest
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import Side, kept_swaps, reaches, side_of
-from reports.verdict import hedges_in_parts, sides
+from reports.swaps import kept_swaps, side_of
 
 _MOST: Final = 3
 _LEAST_READERS: Final = 2
@@ -52,7 +49,9 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed; of readers only where they were judged together."""
     found, proposed = content.judged, []
     if found is not None:
-        weighs, taught = heaviest(content, words), _teach(found, content, words)
+        swap = _best(found, content)
+        taught = [_teach(found, swap, content, words)] if swap else []
+        weighs = heaviest(content, words, {swap.source} if swap else ())
         what = shared_pattern(found, words)
         sloped = "slope" in coordinates_of(found.shared.parts)
         steady = _steady(content, words) if sloped else ""
@@ -92,7 +91,7 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     by = [f"{words(f'readers.{name}')} {places[name]}" for name in coordinates_of(shared.parts)]
     held = {"shift": (shared.shift, 0.0), "slope": (shared.slope, 1.0)}
     ends = (held[name] for name in coordinates_of(shared.parts))
-    sure = all(at.high < even or at.low > even for at, even in ends)
+    sure = all(round(at.high, 2) < even or round(at.low, 2) > even for at, even in ends)
     together = "taken_together" if sure else "taken_together_open"
     return words(f"committee.{together}", by=", ".join(by), what=what) if parts else ""
 
@@ -142,25 +141,25 @@ def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
     return [" ".join([words(f"decisions.{'_'.join(several)}"), *said, words("decisions.look")])]
 
 
-def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
-    """Propose the word whose swap brings most statements nearer to CT; nothing where none does."""
-    swap = _best(found, content)
-    if swap is None:
-        return []
-    enough, off = _hands(found, swap, content.minimum_n)
+def _teach(
+    found: DepartmentProfile, swap: Suggestion, content: CommitteeContent, words: Strings
+) -> str:
+    """Propose the word whose swap brings most statements nearer to CT."""
+    side = side_of(swap.observed, swap.expected)
+    enough, off = hands(found, swap.source, side, content.minimum_n)
     own = [
         each.instead == swap.target
         for reader in off
         for each in kept_swaps(reader)
         if each.phrase == swap.source and not each.finding
     ]
-    reserve, side = _reserve(swap, own, content, words), side_of(swap.observed, swap.expected)
+    reserve = _reserve(swap, own, content, words)
     title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
     few = "few" if enough else "nobody"
-    hands = f"decisions.{side if len(off) >= _several(len(enough)) else few}"
+    held = f"decisions.{side if len(off) >= _several(len(enough)) else few}"
     said = (
         words(title, phrase=swap.source, instead=swap.target),
-        words(hands, readers=len(enough), n=len(off), all=len(found.readers)),
+        words(held, readers=len(enough), n=len(off), all=len(found.readers)),
         words(
             "decisions.evidence",
             rate=percent(swap.observed),
@@ -170,7 +169,7 @@ def _teach(found: DepartmentProfile, content: CommitteeContent, words: Strings) 
         ),
         *(reserve or _effect(swap, own, words)),
     )
-    return [" ".join(said)]
+    return " ".join(said)
 
 
 def _reserve(
@@ -185,20 +184,21 @@ def _reserve(
         why = words("decisions.target_other", instead=swap.target, told=len(own), other=other)
     else:
         return []
-    before, whole, owner = _distances(swap)[0], content.department, words("decisions.owner")
+    whole, owner = content.department, words("decisions.owner")
     if isinstance(whole, SuppressedCell):
         return [why, owner]
-    after = max(whole.phrase_error.value - before * swap.n / whole.n, 0.0)
-    shown = {"gap": points(whole.phrase_error.value), "after": points(after)}
-    return [why, owner, words("decisions.at_most", before=points(before), **shown)]
+    return [why, owner, ceiling(whole, [swap.source], words)]
 
 
 def _effect(swap: Suggestion, own: Sequence[bool], words: Strings) -> list[str]:
-    """Say what these readers' own pages advise, and what the swap would change."""
+    """Say what these readers' own pages advise, and what the swap would change at most."""
     before, after = map(points, _distances(swap))
+    ends = sorted(abs(end - swap.target_expected) for end in (swap.low, swap.high))
+    inside = swap.low <= swap.target_expected <= swap.high
+    shown = {"low": points(0.0 if inside else ends[0]), "high": points(ends[1])}
     other = len(own) - sum(own)
     pages = [words("decisions.pages", same=sum(own), other=other)] if own else []
-    effect = words("decisions.effect", instead=swap.target, before=before, after=after)
+    effect = words("decisions.effect", instead=swap.target, before=before, after=after, **shown)
     return [*pages, words("decisions.owner"), effect]
 
 
@@ -206,14 +206,14 @@ def _off(content: CommitteeContent) -> dict[str, tuple[float, float]]:
     """Give rate and meaning of the words that CT does not bear out in the department's hands.
 
     Those are the words with an upheld swap of their own, those outside their band, and those that
-    this review says are off: by name on page 1, or by a mark in the chart.
+    the chart marks.
     """
     if isinstance(content.department, SuppressedCell):
         return {}
     table = content.department.phrases
     named = {swap.source for finding, swap in upheld(content.maps or ()) if finding is None}
     rows = phrase_rows(table, minimum_n=content.minimum_n)
-    named |= {*carrying(content), *(row.phrase for row in rows if missed(row))}
+    named |= {row.phrase for row in rows if missed(row)}
     rates = zip(table.observed.tolist(), table.expected.tolist(), strict=True)
     return {
         phrase: pair
@@ -246,36 +246,9 @@ def _distances(swap: Suggestion) -> tuple[float, float]:
 
 def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
     """Say whether a word is off in several readers' hands, or too few of them can be judged."""
-    enough, off = _hands(found, swap, minimum)
-    return len(off) >= _several(len(enough)) or len(enough) < _several(len(found.readers))
-
-
-def _hands(
-    found: DepartmentProfile, swap: Suggestion, minimum: int
-) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
-    """Give who wrote a word often enough, and in whose hands it is off as in the department's.
-
-    It is off where the reader's own page marks it so, and the rate's interval misses the meaning.
-    """
     side = side_of(swap.observed, swap.expected)
-    enough = [
-        reader
-        for reader in found.readers
-        for rate in reader.phrases
-        if rate.phrase == swap.source and rate.n >= minimum
-    ]
-    return enough, [reader for reader in enough if _marks(reader, swap.source) == side]
-
-
-def _marks(reader: ReaderProfile, phrase: str) -> Side | None:
-    """Say to which side a reader's own table marks a word that is off in all findings."""
-    whole = (
-        side
-        for rate, side in hedges_in_parts(reader)
-        if isinstance(rate, PhraseRate) and rate.phrase == phrase and not rate.besides
-        if side == sides(reader).get(phrase) and not reaches(rate)
-    )
-    return next(whole, None)
+    enough, off = hands(found, swap.source, side, minimum)
+    return len(off) >= _several(len(enough)) or len(enough) < _several(len(found.readers))
 
 
 def _unusual(phrase: str, table: PhraseCalibration) -> bool:

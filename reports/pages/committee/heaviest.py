@@ -1,25 +1,31 @@
-"""Which words carry what hedges promise too much or too little, and why they stay.
+"""Which words carry what hedges promise too much or too little, in whose hands, and why they stay.
 
 A word carries its share of statements times how far its rate lies from its meaning. Only those
-count that lie to the side to which all hedges lie together, beyond what their interval and the
-survey's error leave open.
+count that the phrase chart marks to the side to which all hedges lie together. What there is to
+gain by a word is what it carries: a ceiling, and said to be one, as wide as its rate and its
+survey leave open.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
 
+from calibration.arrays import FloatArray
+from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
+from calibration.result import GroupResult
 from reports.content import SuppressedCell
+from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import percent, points
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
+from reports.swaps import Side, reaches
+from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
-_CERTAIN: Final = ("absent", "present")
 _HELD_BACK: Final = 3
 """Swaps that a discouraged word must hold back before it is put to the committee."""
 
@@ -32,22 +38,79 @@ def side_of_all(content: CommitteeContent) -> str:
     return "less" if ratio.high < 1.0 else "more"
 
 
-def heaviest(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the words that carry most of it, what they weigh, and why no other word is advised."""
-    side, whole, carried = side_of_all(content), content.department, carrying(content)
+def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]) -> list[str]:
+    """Name the words that carry most of it, what they weigh, in whose hands, and why they stay.
+
+    Those ``besides`` have a proposal of their own: no word is counted in two.
+    """
+    side, whole = side_of_all(content), content.department
+    carried = carrying(content, besides=besides)
     if not carried or isinstance(whole, SuppressedCell):
         return []
-    gap = whole.phrase_error.value
-    after = max(gap - sum(carried.values()), 0.0)
+    gap, named = points(whole.phrase_error.value), tuple(carried)
     shares = _and([points(each) for each in carried.values()], words)
+    sure = points(_carried(whole)[~whole.phrases.hedges].sum())
     said = [
-        words(f"decisions.heaviest_{side}", phrases=_named(tuple(carried), words)),
-        words("decisions.carry", gap=points(gap), shares=shares),
-        *_kept(tuple(carried), content, words),
+        words(f"decisions.heaviest_{side}", phrases=_named(named, words)),
+        words("decisions.carry", gap=gap, shares=shares, sure=sure),
+        _in_hands(named, "less" if side == "less" else "more", content, words),
+        *_kept(named, content, words),
         words("decisions.owner"),
-        words("decisions.carry_effect", gap=points(gap), after=points(after)),
+        ceiling(whole, named, words),
     ]
-    return [" ".join(said)]
+    return [" ".join(each for each in said if each)]
+
+
+def ceiling(whole: GroupResult, phrases: Sequence[str], words: Strings) -> str:
+    """Say what the department's distance would lose at most, with what rates and survey leave."""
+    table = whole.phrases
+    at = [table.phrases.index(phrase) for phrase in phrases]
+    open_ = np.hypot((table.high - table.low) / 2.0, table.expected_error) * table.n / whole.n
+    gain, half = float(_carried(whole)[at].sum()), float(np.hypot.reduce(open_[at]))
+    gap = whole.phrase_error.value
+    ends = {"low": points(max(gain - half, 0.0)), "high": points(min(gain + half, gap))}
+    return words("decisions.at_most", gap=points(gap), gain=points(gain), **ends)
+
+
+def _carried(whole: GroupResult) -> FloatArray:
+    """Give what each phrase adds to the department's distance from CT, (K,)."""
+    table = whole.phrases
+    return np.nan_to_num(table.n * np.abs(table.observed - table.expected)) / whole.n
+
+
+def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, words: Strings) -> str:
+    """Say in how many readers' hands each word is off, of those who wrote it often enough."""
+    if content.judged is None:
+        return ""
+    said = []
+    for phrase in phrases:
+        enough, off = hands(content.judged, phrase, side, content.minimum_n)
+        key = "decisions.hand" if enough else "decisions.hand_nobody"
+        said.append(words(key, phrase=phrase, n=len(off), readers=len(enough)))
+    return words(f"decisions.hands_{side}", hands=_and(said, words))
+
+
+def hands(
+    found: DepartmentProfile, phrase: str, side: Side, minimum: int
+) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
+    """Give who wrote a word often enough, and in whose hands it is off as in the department's."""
+    enough = [
+        (reader, rate)
+        for reader in found.readers
+        for rate in reader.phrases
+        if rate.phrase == phrase and rate.n >= minimum
+    ]
+    return [r for r, _ in enough], [r for r, rate in enough if off_with(r, rate) == side]
+
+
+def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
+    """Say on which side CT lies of a word that is off in a reader's hands.
+
+    It is off where the reader's own chart marks every row of it alike, and the interval of its
+    rate in all findings misses the meaning.
+    """
+    marked = {side for rate, side in hedges_in_parts(reader) if rate.phrase == word.phrase}
+    return marked.pop() if len(marked) == 1 and not reaches(word) else None
 
 
 def discouraged(content: CommitteeContent, words: Strings) -> list[str]:
@@ -77,22 +140,16 @@ def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:
     return f" {words('decisions.discouraged_rate', phrase=word, **shown)}"
 
 
-def carrying(content: CommitteeContent) -> dict[str, float]:
+def carrying(content: CommitteeContent, *, besides: Collection[str] = ()) -> dict[str, float]:
     """Give the heaviest words and what each adds to the department's distance, heaviest first."""
     side, whole = side_of_all(content), content.department
     if not side or isinstance(whole, SuppressedCell):
         return {}
-    table = whole.phrases
-    error = table.expected_error
-    less, more = table.high < table.expected - error, table.low > table.expected + error
-    off = less if side == "less" else more
-    adds = np.where(off, table.n * np.abs(table.observed - table.expected), 0.0) / whole.n
-    named = {
-        table.phrases[k]: float(adds[k])
-        for k in np.argsort(-adds, kind="stable").tolist()
-        if table.phrases[k] not in _CERTAIN and points(float(adds[k])) != points(0.0)
-    }
-    return dict(list(named.items())[:_NAMED])
+    adds = dict(zip(whole.phrases.phrases, _carried(whole).tolist(), strict=True))
+    rows = phrase_rows(whole.phrases, minimum_n=content.minimum_n)
+    off = {row.phrase: adds[row.phrase] for row in rows if missed(row) == side}
+    seen = {p for p, share in off.items() if points(share) != points(0.0)} - {*besides}
+    return {p: off[p] for p in sorted(seen, key=lambda p: (-off[p], p))[:_NAMED]}
 
 
 def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> list[str]:

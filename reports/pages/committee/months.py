@@ -77,13 +77,7 @@ def _shown(chart: RunChart, content: CommitteeContent, words: Strings) -> str:
         whole = printed(chart, content.department.phrase_error.value, words)
         parts.append(words("run_chart.together", whole=whole))
     if math.isfinite(chart.target) and math.isfinite(process.mean):
-        parts.append(
-            words(
-                "run_chart.aim",
-                target=printed(chart, chart.target, words),
-                mean=printed(chart, process.mean, words),
-            )
-        )
+        parts.append(words("run_chart.aim", target=printed(chart, chart.target, words)))
     return " ".join(parts)
 
 

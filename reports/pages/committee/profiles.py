@@ -19,10 +19,11 @@ from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Margins, plane
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.pages.committee.decisions import coordinate, shared_pattern
+from reports.pages.committee.heaviest import off_with
 from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
 from reports.swaps import kept_swaps
-from reports.verdict import short, swaps_in_order
+from reports.verdict import short, single_words, swaps_in_order
 
 _PLANE: Final = 150.0
 
@@ -96,7 +97,7 @@ def _findings(
     alike = sum(each.state == "none" and bool(each.shared) for each in verdicts)
     counts, hidden = content.counts, _unreportable(content)
     left_out = counts.readers - counts.judged
-    asked = sum(reader.pattern.verdict.question for reader in found.readers)
+    singles = sum(map(single_words, found.readers))
     first = words(
         "committee.apart",
         told=count(counts.told),
@@ -107,8 +108,8 @@ def _findings(
     )
     parts = (
         words("committee.apart_withheld", n=count(left_out)) if left_out else "",
+        words("committee.apart_single", n=count(singles)) if singles else "",
         _doubt(found, counts, words) if counts.told else "",
-        words("committee.asked", asked=count(asked)) if asked else "",
     )
     said = " ".join(part for part in (first, *parts) if part)
     common = _shared(found, words)
@@ -116,7 +117,7 @@ def _findings(
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
     changes = [change for change in found.changes or () if change.reader not in hidden]
     moved = (_moved(found, changes, words),) if changes else ()
-    return (said, *common, *read, _spread(found, words), *moved)
+    return (said, _choice(found, words), *common, *read, _spread(found, words), *moved)
 
 
 def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
@@ -124,6 +125,13 @@ def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
     expected = round(found.expected_false)
     key = "committee.expected_few" if not expected else "committee.expected_false"
     return words(key, expected=expected, told=counts.told, readers=count(counts.judged))
+
+
+def _choice(found: DepartmentProfile, words: Strings) -> str:
+    """Say the one rule for what the choice of CTs may explain: of every shift, and of no slope."""
+    asked = sum(reader.pattern.verdict.question for reader in found.readers)
+    low, high = (decimal(times, 1) for times in found.settings.plausible_ordering)
+    return words("committee.choice", low=low, high=high, asked=count(asked))
 
 
 def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
@@ -212,8 +220,25 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
         if n > 1
     )
     table = Table(columns, rows, empty=words("state.none"), id="advised")
-    once = sum(n == 1 for n in told.values())
-    return (table, note(words("committee.advised_once", n=count(once)))) if once else (table,)
+    once, kept = sum(n == 1 for n in told.values()), _without_swap(found)
+    off = ", ".join(words("committee.off_in", phrase=p, n=n) for p, n in kept)
+    said = [
+        words("committee.advised_once", n=count(once)) if once else "",
+        words("committee.held_back", phrases=off) if off else "",
+    ]
+    return (table, note(" ".join(filter(None, said)))) if once or off else (table,)
+
+
+def _without_swap(found: DepartmentProfile) -> list[tuple[str, int]]:
+    """Count in whose hands a word is off without a swap, where that is several readers'."""
+    off = Counter(
+        rate.phrase
+        for reader in found.readers
+        for rate in reader.phrases
+        if rate.phrase not in {swap.phrase for swap in kept_swaps(reader)}
+        if off_with(reader, rate)
+    )
+    return sorted(((p, n) for p, n in off.items() if n > 1), key=lambda each: (-each[1], each[0]))
 
 
 def _tipping(reader: ReaderProfile) -> str:

@@ -32,6 +32,7 @@ from reports.strings import Strings
 
 _ROW = 15.0
 _KEY = 16.0
+_NO_TICK = {"expected": float("nan"), "expected_error": 0.0}
 
 
 def exams(content: CommitteeContent, words: Strings) -> Section:
@@ -110,9 +111,7 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
     minimum = content.minimum_n
     rows = phrase_rows(result.phrases, minimum_n=minimum)
     used = tuple(
-        replace(row, side=missed(row))
-        if 0.0 < row.expected < 1.0
-        else replace(row, expected=float("nan"))
+        replace(row, **({"side": missed(row)} if row.hedge else _NO_TICK))
         for row in rows
         if row.state is not RowState.NOT_USED
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from calibration.estimate import Estimate
@@ -70,9 +71,14 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
     What hedges come to in the large, counted as in the score of hedges alone, is left out where
     readers have no profiles.
     """
+    whole = result.phrase_error
+    counted = replace(whole, low=math.nan, high=math.nan)
+    true = replace(_without_chance(whole), reference_level=math.nan, null_high=math.nan)
     scores: list[tuple[str, Estimate | Interval, float]] = [
-        (key, getattr(result, key), getattr(result, key).n)
-        for key in ("ece", "ece_star", "phrase_error", "brier", "accuracy")
+        *((key, of := getattr(result, key), of.n) for key in ("ece", "ece_star")),
+        ("phrase_error", counted, whole.n),
+        ("phrase_error_true", true, whole.n),
+        *((key, of := getattr(result, key), of.n) for key in ("brier", "accuracy")),
     ]
     if hedges is not None:
         keys = ("ratio", "e50", "e90")
@@ -98,12 +104,17 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
     return Table(columns, rows, id="scores")
 
 
+def _without_chance(error: Estimate) -> Estimate:
+    """Give a phrase error as its interval takes it, with chance taken out, where it was."""
+    return replace(error, value=error.corrected) if math.isfinite(error.corrected) else error
+
+
 def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
     """Scores by pathology; withheld ones in words."""
     columns = heads(
         words, "scores",
         ("pathology", 2.2), ("n", 1.3, "right"), ("phrase_error", 1.0, "right"),
-        ("interval", 1.5, "right"), ("null_high", 1.1, "right"), ("ece", 0.8, "right"),
+        ("null_high", 1.1, "right"), ("without_chance", 2.2, "right"), ("ece", 0.8, "right"),
         ("reference", 1.1, "right"), ("brier", 1.0, "right"),
     )  # fmt: skip
     rows = []
@@ -113,9 +124,9 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
             rows.append(Row((part.pathology, few, *(BLANK,) * 6), quiet=True))
             continue
         r = part.result
-        error = interval(r.phrase_error.low, r.phrase_error.high)
-        by_chance = decimal(r.phrase_error.null_high)
-        cells = (part.pathology, count(r.n), decimal(r.phrase_error.value), error, by_chance)
+        true, by_chance = _without_chance(r.phrase_error), decimal(r.phrase_error.null_high)
+        error = f"{decimal(true.value)} ({interval(true.low, true.high)})"
+        cells = (part.pathology, count(r.n), decimal(r.phrase_error.value), by_chance, error)
         tail = (decimal(r.ece.value), decimal(r.ece.reference_level), decimal(r.brier.value))
         rows.append(Row((*cells, *tail)))
     return Table(columns, tuple(rows), empty=words("state.none"), id="pathologies")
@@ -133,7 +144,8 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
     )  # fmt: skip
     rows = []
     for r in table.rows:
-        few, graph = isinstance(r.phrase_error, SuppressedCell), span(r.phrase_error, domain)
+        error, few = r.phrase_error, isinstance(r.phrase_error, SuppressedCell)
+        graph = span(_without_chance(error) if isinstance(error, Estimate) else error, domain)
         size = words("state.few_short") if few else count(r.n)
         numbers = (number(r.ece, words), number(r.slope, words, 2), number(r.phrase_error, words))
         rows.append(Row((r.name, size, *numbers, graph), strong=r.reference, quiet=few))
