@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 35 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 44 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -24,7 +24,8 @@ FOLDS = tuple(
         "d l t z aa",
         "e m o x ad ae",
         "g h n p ac",
-        "af ag ah ai ak",
+        "af ag ah ai ak al am",
+        "an ao ap aq ar as at",
     )
 )
 """Authors left out of the training together."""

@@ -32,7 +32,7 @@ MISSED, NEEDLESS = 4.0, 3.0
 """What a token weighs that the rules missed, and that they took needlessly."""
 _AS = {"AGE90": "AGE", "WEEKDAY": "DATE", "MONTH": "DATE", "ROOM": "LOCATION"}
 """Labels of annotators that are called otherwise here; any other unknown one is a number."""
-_NEVER = (VOTES.index("lock"), VOTES.index("guard"))
+_LOCK, _GUARD = VOTES.index("lock"), VOTES.index("guard")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +98,19 @@ def _shown(
     truth = labels(shard, reports)[evidence.slots]
     return Showing(
         evidence, tuple(names[owner] for owner in owners.tolist()), truth,
-        _weights(evidence, owners >= 0, truth), np.cumsum([0, *shard.counts]),
+        _weights(evidence, owners >= 0, truth, words), np.cumsum([0, *shard.counts]),
     )  # fmt: skip
 
 
-def _weights(evidence: Evidence, taken: NDArray[np.bool_], truth: Ints) -> NDArray[np.float32]:
+def _weights(
+    evidence: Evidence, taken: NDArray[np.bool_], truth: Ints, words: Glossary
+) -> NDArray[np.float32]:
     """Weigh tokens by what a mistake there costs."""
     weights = np.ones(len(truth), dtype=np.float32)
     weights[~taken & (truth > 0)] = MISSED
     weights[taken & (truth == 0)] = NEEDLESS
-    weights[np.isin(evidence.votes, _NEVER)] = 0
+    letters = words.trait("letters")[evidence.words[:, 0]]
+    weights[(evidence.votes == _LOCK) | ((evidence.votes == _GUARD) & ~letters)] = 0
     return weights
 
 

@@ -4,12 +4,14 @@ A token that no rule took is taken where a miss is the dearer mistake: with a pr
 an identifier and a `caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
 What stands in one expression with something taken is likelier the rest of it than a mistake of its
 own, and harms less where it is none: beside it a miss weighs `_NEAR` times as much.
-A word that is no identifier by itself, but in a place's name, is taken above `_IDLE` at least.
+A word that is no identifier by itself, but in a place's name, is taken above `_IDLE` at least,
+beside something taken above `_BESIDE`, alone above `_SURE`; a name that a disease or sign bears too
+(G. Wilson), where no noun or letter makes it theirs, above `_GUARDED`.
 Texts are judged by the shard, for speed; what is made of one depends on no other.
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but plain words among
-plain words, which never go alone, and locked phrases and guarded clinical expressions: no weight
-can reach those. Of a text of a few words only what is nearly sure is taken, and nothing given back,
+plain words, locked phrases and guarded clinical expressions (Foley catheter, Kerley B, 3 x 2 cm): no
+weight can reach those. Of a text of a few words only what is nearly sure is taken, and nothing given back,
 because the networks learned from whole reports. The weights are data (`weights.npz`, its card
 `weights.toml`), made by `benchmarks/judge/train.py`.
 """
@@ -38,7 +40,7 @@ from pipeline.deidentify.judge.model import (
 )
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
 from pipeline.deidentify.rules.joins import JUDGE
-from pipeline.deidentify.spans import CATEGORIES, Category, Claims, Found, Removed
+from pipeline.deidentify.spans import CATEGORIES, GUARD, Category, Claims, Found, Removed
 from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]
@@ -59,13 +61,18 @@ _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
 _REASONS: Final = 3
 _FEWEST: Final = 12
 """A text of fewer tokens is no report."""
-_SHORT: Final = 0.9
-"""The least chance at which a token of such a text is taken."""
+_SURE: Final = 0.85
+"""A token of such a text, and what is mostly none by itself, goes above this chance alone."""
 _IDLE: Final = 0.11
 """The least chance at which a word goes that is no identifier by itself, but in a place's name."""
+_BESIDE: Final = 0.2
+"""The least chance at which such a word goes beside what was taken."""
 _MOST: Final = 20_000
 """How many distinct words are kept before a shard begins anew: 30 MB."""
+_GUARDED: Final = 0.5
+"""The least chance at which a guarded word goes: as a name that a disease bears too."""
 _MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])
+_GUARD: Final = VOTES.index("guard")
 
 
 class Hearing(NamedTuple):
@@ -197,11 +204,13 @@ class Judge:
         labels = weighed.labels()
         idle = self.words.trait("idle")[court.shard.words[asked]] & ~np.isin(labels, _PLACES)
         short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
-        least = np.where(short, _SHORT, np.where(idle, _IDLE, 0)).clip(min=self._threshold)
+        guarded = court.ballot.votes[asked] == _GUARD
+        kinds = [short, guarded, idle]
+        least = np.select(kinds, [_SURE, _GUARDED, _IDLE], 0).clip(min=self._threshold)
         taken[asked[missable & (chances > least)]] = True
-        near = asked[missable & (chances > self._near) & ~idle & ~short]
+        near = asked[missable & (chances > self._near) & ~np.any(kinds, axis=0)]
         likely = self._spread(court.shard, taken, near)[asked] & missable
-        return self._missed(court, asked[likely], labels[likely])
+        return self._missed(court, asked[likely], labels[likely], chances[likely])
 
     def _spread(self, shard: Shard, taken: Bools, near: Ints) -> Bools:
         """Take the slots `near` that stand in one expression with what is taken."""
@@ -267,7 +276,11 @@ class Judge:
             for each in hearing.claims.doubtful() if shard.counts[text] >= _FEWEST
         ]  # fmt: skip
         in_doubt = _covered(*shard.overlapping(_joined(shard, doubtful)), len(shard.words))
-        may_ask = _MAY_ASK[ballot.votes] & ~certain & ((ballot.owners < 0) | in_doubt)
+        guards = np.frombuffer(marks, dtype=np.uint8) == GUARD
+        alone = guards[shard.starts] & ~guards[shard.starts - 1] & ~guards[shard.ends]
+        alone &= self.words.trait("letters")[shard.words]
+        may_ask = _MAY_ASK[ballot.votes] | alone
+        may_ask &= ~certain & ((ballot.owners < 0) | in_doubt)
         lively = (shard.words > 0) & (~self.words.trait("idle")[shard.words] | (ballot.owners >= 0))
         may_ask &= np.convolve(lively, np.ones(2 * _SPREAD + 1), mode="same") > 0
         return _Court(shard, ballot, removed, may_ask, doubtful)
@@ -287,7 +300,9 @@ class Judge:
         shares = probabilities(self.weights, case)
         return Weighed(asked, case, shares, ballot.owners[asked] >= 0)
 
-    def _missed(self, court: _Court, slots: Ints, labels: Ints) -> list[list[Found]]:
+    def _missed(
+        self, court: _Court, slots: Ints, labels: Ints, chances: Floats
+    ) -> list[list[Found]]:
         """Join likely identifiers that no rule took into runs, for each text."""
         shard = court.shard
         found: list[list[Found]] = [[] for _ in shard.counts]
@@ -296,23 +311,32 @@ class Judge:
         follows[1:] &= np.diff(slots) == 1
         opens = np.flatnonzero(~follows)
         closes = np.append(opens, len(slots))[1:] - 1
-        can_be = self._can_be(court, slots, labels, opens) if len(slots) else opens > 0
+        if not len(slots):
+            return found
+        best = np.maximum.reduceat(chances, opens)
+        can_be = self._can_be(court, slots, labels, opens, best)
         texts = shard.text[slots[opens]]
-        for text, start, end, label in zip(
+        guarded = court.ballot.votes[slots] == _GUARD
+        sure = np.maximum.reduceat(guarded, opens)
+        for text, start, end, label, over_guard in zip(
             texts[can_be].tolist(),
             (shard.starts[slots[opens]] - shard.bases[texts])[can_be].tolist(),
             (shard.ends[slots[closes]] - shard.bases[texts])[can_be].tolist(),
             labels[opens][can_be].tolist(),
+            sure[can_be].tolist(),
             strict=True,
         ):
-            found[text].append(Found(start, end, CATEGORIES[label], JUDGE, sure=False))
+            found[text].append(Found(start, end, CATEGORIES[label], JUDGE, sure=over_guard))
         return found
 
-    def _can_be(self, court: _Court, slots: Ints, labels: Ints, opens: Ints) -> Bools:
+    def _can_be(
+        self, court: _Court, slots: Ints, labels: Ints, opens: Ints, best: Floats
+    ) -> Bools:
         """Tell which runs can be identifiers: by their words, or beside what a rule took.
 
         Words that every report holds are none but as the rest of a place's name, a year or a number
-        of two figures is none by itself, and an age is one from 90 on.
+        of two figures is none by itself, unless the `best` chance of the run says so; an age is one
+        from 90 on.
         """
         words, owners = court.shard.words, court.ballot.owners
         sizes = np.diff(np.append(opens, len(slots)))
@@ -328,8 +352,8 @@ class Judge:
         number = (lone == 1) & (sizes == 1) & ~ages & ~beside
         counted = np.where(np.isin(labels[opens], _TIMES), 0, lone)
         words_alone = (idle > 0) & (idle + counted == sizes)
-        words_alone &= ~(beside & np.isin(labels[opens], _PLACES))
-        can_be: Bools = np.where(ages, old > 0, ~(number | words_alone))
+        words_alone &= ~(beside & (np.isin(labels[opens], _PLACES) | (best > _BESIDE)))
+        can_be: Bools = np.where(ages, old > 0, (best > _SURE) | ~(number | words_alone))
         return can_be
 
 

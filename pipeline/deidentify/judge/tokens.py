@@ -73,7 +73,7 @@ _DAYS_IN_WORDS: Final = frozenset(
 )  # fmt: skip
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _SHOWN: Final = 5
-_JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", ""})
+_JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", "", ":", " & "})
 USAGE: Final = Path(str(resources.files("pipeline.names").joinpath("words", "usage.npz")))
 _COLUMNS: Final = ("frequency", "capital", "shouted", "cluster", "titled")
 _BRANCH: Final = 32
@@ -88,12 +88,12 @@ REACH: Final = 8
 
 WORD_TRAITS: Final = np.dtype(
     [("length", "i4"), ("folded", "i4"), ("plain", "?"), ("small", "?"), ("some_small", "?"),
-     ("idle", "?"), ("lone", "?"), ("old", "?")]
+     ("idle", "?"), ("lone", "?"), ("old", "?"), ("letters", "?")]
 )  # fmt: skip
 """A word's length, the number of its folded form, whether it is a word in small letters that every
 report may hold, is in small letters, and has any; whether by itself it can be no identifier,
 because it is such a word or a credential (idle) or a year or a number of two figures (lone), and
-whether it tells an age over 89."""
+whether it tells an age over 89, and whether it is all letters."""
 _GAP_FLAGS: Final = ("breaks", "heads", "joins", "stops")
 GAP_TRAITS: Final = np.dtype([("length", "i4"), *((flag, "?") for flag in _GAP_FLAGS)])
 """A gap's length, whether it breaks the line, makes a label of the token before it, may stand
@@ -228,7 +228,7 @@ class Describer:
         )
         lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
         old = _GREAT_AGE.match(token) is not None
-        return len(token), folded, plain, token.islower(), some_small, idle, lone, old
+        return len(token), folded, plain, token.islower(), some_small, idle, lone, old, token.isalpha()
 
     def _is_plain(self, token: str) -> bool:
         """Tell whether a token is a word in small letters that is no name."""
