@@ -44,8 +44,8 @@ _LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abr
 _SMALL: Final = triggers("small_words")
 _WORD: Final = re.compile(r"[^\W_]+")
 _NEVER_ALONE: Final = triggers("never_alone")
-_SHARD: Final = 400_000
-"""So many characters are before the judge at once."""
+_SHARD: Final = 50_000
+"""So many characters are before the judge at once: what it makes of them stays in the cache."""
 _NOBODY: Final = KnownIdentifiers()
 
 

@@ -43,6 +43,9 @@ _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
+_HOURS: Final = re.compile(r"[0-9] ?[hH]")
+_STROKES: Final = frozenset("/&+-")
+"""One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
 _NUMBERED: Final = word_list("words_before_a_count")
 
@@ -109,6 +112,8 @@ def is_no_identifier(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 14) : start], text[end : end + 4]
     if end - start == 1 and _P["lone"].search(f"{before}⟦{text[start]}⟧{after}"):
         return True
+    if _STROKES.isdisjoint(text[max(0, start - 3) : end + 3]):
+        return False
     near = _P["stroked"].finditer(text, max(0, start - 3), end + 3)
     return any(each.start() <= start and end <= each.end() for each in near)
 
@@ -119,7 +124,8 @@ def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, in
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
     yield from (match.span() for match in _P["class_of_disease"].finditer(text))
-    yield from (match.span(1) for match in _P["duration"].finditer(text))
+    durations = _P["duration"].finditer(text) if _HOURS.search(text) else ()  # most have no hours
+    yield from (match.span(1) for match in durations)
     capital, folded = words.capital, words.folded
     for at in words.among(lexicon.guarding):
         start, end = words.span(at)

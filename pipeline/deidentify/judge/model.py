@@ -20,12 +20,12 @@ tokens no rule took and one for those that a rule took.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,8 @@ _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
 _SMALL: Final = 128
 """An array of so many numbers is kept in full precision."""
-_BLOCK: Final = 1024
-"""So many slots are weighed at once: 1 MB."""
+_BLOCK: Final = 512
+"""So many slots are weighed at once, for the processor's nearest memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +178,8 @@ INPUTS: Final = (*WORDS, *GAPS, "rules", *(name for name, _ in FACTS))
 """What each input is called where a decision is explained."""
 _FACT_BASES: Final = np.cumsum([0, *(size for _, size in FACTS)])[:-1]
 _VOTES: Final = INPUTS.index("rules")
+_TOGETHER: Final = ((0, 1), (2, 3, 4), (5, 6, 10), (7, 8, 9), (11, 12, 13, 14))
+"""The vote, its rule and the facts (see `evidence.FACTS`) whose values are looked up together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +214,9 @@ def probabilities(weights: Weights, case: Case, *, without: int | None = None) -
         One of `INPUTS`, by its number, that is hidden from all tokens.
     """
     logits = np.zeros((len(case.asked), len(LABELS)), dtype=np.float32)
-    strings = _Strings.of(case)
-    for at in range(len(weights.bias)):
-        logits += _logits(weights, case, at, _known(weights, case, at, strings, without))
+    known, others = _known(weights, case, without), _Others.of(case)
+    for at, own in enumerate(np.split(known, len(weights.bias), axis=1)):
+        logits += _logits(weights, case, at, own, others)
     return _softmax(logits / np.float32(len(weights.bias)))
 
 
@@ -228,88 +230,144 @@ def reasons(weights: Weights, case: Case) -> Floats:
     return np.column_stack(hidden) - whole[:, None]
 
 
-def _logits(weights: Weights, case: Case, at: int, known: Floats) -> Floats:
+def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Others) -> Floats:
     """Give the logits of one network."""
-    evidence, units = case.evidence, weights.enter.shape[2]
-    slots = evidence.slots + REACH
+    slots, units, here = case.evidence.slots + REACH, weights.enter.shape[2], case.asked
     seen = np.zeros((int(slots.max(initial=0)) + 1 + REACH, units), dtype=np.float32)
     seen[slots] = known @ weights.enter[at] + weights.enter_bias[at]
-    full = np.zeros((len(seen), 1), dtype=np.float32)
-    full[slots] = 1
     for step, mix, bias in zip(STEPS, weights.steps[at], weights.steps_bias[at], strict=True):
-        seen = _looked(seen, step, mix, bias) * full
-    own, asked = seen[slots], case.asked
-    parts = own, _elsewhere(evidence.folded, own), known
-    joined = np.concatenate([part[asked] for part in parts], axis=1)
-    middle = np.maximum(joined @ weights.middle[at] + weights.middle_bias[at], 0)
+        asked = slots if step < REACH else slots[others.needed]
+        seen = _looked(seen, asked, step, mix, bias)
+    mix = weights.middle[at]
+    middle = seen[slots[here]] @ mix[:units] + known[here] @ mix[2 * units :]
+    middle[others.asked] += others.mean(seen[slots]) @ mix[units : 2 * units]
+    middle = np.maximum(middle + weights.middle_bias[at], 0)
     logits: Floats = middle @ weights.out[at] + weights.out_bias[at]
     return logits
 
 
-def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
-    """Add to every slot what a layer makes of it and of those a step before and behind."""
-    further, units = seen.copy(), seen.shape[1]
-    for first in range(REACH, len(seen) - REACH, _BLOCK):
-        last = min(first + _BLOCK, len(seen) - REACH)
-        heard = bias + sum(
-            seen[first + offset : last + offset] @ mix[row * units : (row + 1) * units]
-            for row, offset in enumerate((-step, 0, step))
-        )
-        further[first:last] += np.maximum(heard, 0, out=heard)
+def _looked(seen: Floats, slots: Ints, step: int, mix: Floats, bias: Floats) -> Floats:
+    """Add to slots what a layer makes of them and of those a step before and behind."""
+    further, units = np.zeros_like(seen), len(bias)
+    around = np.array((-step, 0, step))
+    for some, biases, zeros in _blocks(slots, bias):
+        heard = seen.take(some[:, None] + around, axis=0).reshape(-1, 3 * units)
+        made = heard @ mix
+        made += biases
+        np.maximum(made, zeros, out=made)
+        made += heard[:, units : 2 * units]
+        further[some] = made
     return further
 
 
-class _Strings(NamedTuple):
-    """The distinct words and gaps of a shard by what they are to a token, and each token's own."""
+def _blocks(slots: Ints, bias: Floats) -> Iterator[tuple[Ints, Floats, Floats]]:
+    """Give slots by the block, with as many rows of a bias and of zeros.
 
-    words: list[tuple[Ints, Ints]]
-    gaps: list[tuple[Ints, Ints]]
-
-    @classmethod
-    def of(cls, case: Case) -> _Strings:
-        """Find the strings of a shard."""
-        numbers = case.evidence.words, case.evidence.gaps
-        return cls(*([np.unique(each, return_inverse=True) for each in some.T] for some in numbers))
+    Rows in full are added and compared with twice as fast as one row or a number.
+    """
+    biases, zeros = np.tile(bias, (_BLOCK, 1)), np.zeros((_BLOCK, len(bias)), dtype=np.float32)
+    for first in range(0, len(slots), _BLOCK):
+        some = slots[first : first + _BLOCK]
+        yield some, biases[: len(some)], zeros[: len(some)]
 
 
-def _known(weights: Weights, case: Case, at: int, strings: _Strings, without: int | None) -> Floats:
-    """Give what is known of each token by itself, in one network."""
-    evidence = case.evidence
-    given = [
-        *(
-            (case.words[at], one, mix)
-            for one, mix in zip(strings.words, weights.token_mix[at], strict=True)
-        ),
-        *(
-            (case.gaps[at], one, mix)
-            for one, mix in zip(strings.gaps, weights.gap_mix[at], strict=True)
-        ),
-    ]
-    total = np.tile(weights.bias[at], (len(case.own), 1))
-    for number, (rows, (distinct, places), mix) in enumerate(given):
-        if number != without:
-            total += (rows[distinct] @ mix)[places]
-    if without != _VOTES:
-        total += weights.votes[at, evidence.votes]
-        taken = case.own >= 0
-        total[taken] += weights.own[at, case.own[taken]]
-    shown = [fact for fact in range(len(FACTS)) if _VOTES + 1 + fact != without]
-    flat = (evidence.facts + _FACT_BASES)[:, shown].ravel()
-    total += _sums(np.arange(0, len(flat) + 1, len(shown)), flat, weights.facts[at])
-    known: Floats = np.maximum(total, 0)
+def _known(weights: Weights, case: Case, without: int | None) -> Floats:
+    """Give what is known of each token by itself: (n, K X), one network beside the other."""
+    inputs = [*_strings(weights, case, without), *_values(weights, case, without)]
+    known = np.empty((len(case.own), weights.bias.size), dtype=np.float32)
+    for some, biases, zeros in _blocks(np.arange(len(known)), weights.bias.ravel()):
+        total = biases.copy()
+        for table, rows in inputs:
+            total += table.take(rows[some], axis=0)
+        np.maximum(total, zeros, out=known[some[0] : some[-1] + 1])
     return known
 
 
-def _elsewhere(folded: Ints, seen: Floats) -> Floats:
-    """Average over the other tokens of each token's word in its text; 0 where there is none."""
-    size = len(folded)
-    of_word = (np.ones(size, np.float32), (folded, np.arange(size)))
-    words = sparse.csr_matrix(of_word, shape=(int(folded.max(initial=-1)) + 1, size))
-    others = np.bincount(folded, minlength=1)[folded, None] - 1
-    sums: Floats = words @ seen
-    mean: Floats = np.divide(sums[folded] - seen, np.maximum(others, 1), dtype=np.float32)
-    mean[others[:, 0] == 0] = 0
-    return mean
+def _strings(weights: Weights, case: Case, without: int | None) -> Iterator[tuple[Floats, Ints]]:
+    """Give a table of the distinct words or gaps of each kind, mixed, and each token's row."""
+    words, gaps = case.evidence.words.T, case.evidence.gaps.T
+    kinds = [
+        (case.words, *each)
+        for each in zip(words, np.swapaxes(weights.token_mix, 0, 1), strict=True)
+    ]
+    kinds += [
+        (case.gaps, *each) for each in zip(gaps, np.swapaxes(weights.gap_mix, 0, 1), strict=True)
+    ]
+    for at, (rows, numbers, mix) in enumerate(kinds):
+        if at != without:
+            held = np.zeros(rows.shape[1], dtype=bool)
+            held[numbers] = True
+            mixed = np.concatenate(rows[:, np.flatnonzero(held)] @ mix, axis=1)
+            yield mixed, (np.cumsum(held) - 1)[numbers]
+
+
+def _values(weights: Weights, case: Case, without: int | None) -> Iterator[tuple[Floats, Ints]]:
+    """Give a table of all values that some inputs take together, and each token's row."""
+    votes, own, facts = (
+        np.concatenate(each, axis=1) for each in (weights.votes, weights.own, weights.facts)
+    )
+    none, evidence = np.zeros((1, own.shape[1]), dtype=np.float32), case.evidence
+    columns = [(votes, evidence.votes), (np.concatenate([none, own]), case.own + 1)]
+    columns += zip(np.split(facts, _FACT_BASES[1:]), evidence.facts.T, strict=True)
+    for group in _TOGETHER:
+        table, rows = none, np.zeros(len(case.own), dtype=np.int64)
+        for at in group:
+            values, numbers = columns[at]
+            shown = values if max(_VOTES, at + _VOTES - 1) != without else np.zeros_like(values)
+            table = (table[:, None] + shown).reshape(-1, table.shape[1])
+            rows = rows * len(values) + numbers
+        yield table, rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """Where the words of the asked tokens stand elsewhere in their texts.
+
+    Attributes
+    ----------
+    needed
+        The asked tokens and all others of their words.
+    asked
+        The places among the asked of those whose word stands elsewhere.
+    tokens, words
+        Which token each of these is, and the number of its word.
+    times
+        How often its word stands elsewhere.
+    sums
+        (words, n) adds up the tokens of each such word.
+    """
+
+    needed: Ints
+    asked: Ints
+    tokens: Ints
+    words: Ints
+    times: Floats
+    sums: sparse.csr_matrix
+
+    @classmethod
+    def of(cls, case: Case) -> _Others:
+        """Find the words that stand twice."""
+        folded = case.evidence.folded
+        counts = np.bincount(folded, minlength=1)
+        wanted = np.zeros(len(counts), dtype=bool)
+        wanted[folded[case.asked]] = True
+        needed = np.flatnonzero(wanted[folded])
+        wanted &= counts > 1
+        number = np.cumsum(wanted) - 1
+        columns = np.flatnonzero(wanted[folded])
+        entries = np.ones(len(columns), np.float32), (number[folded[columns]], columns)
+        asked = np.flatnonzero(wanted[folded[case.asked]])
+        tokens = case.asked[asked]
+        return cls(
+            needed, asked, tokens, number[folded[tokens]],
+            (counts[folded[tokens], None] - 1).astype(np.float32),
+            sparse.csr_matrix(entries, shape=(int(wanted.sum()), len(folded))),
+        )  # fmt: skip
+
+    def mean(self, seen: Floats) -> Floats:
+        """Average what was seen of the others."""
+        mean: Floats = ((self.sums @ seen)[self.words] - seen[self.tokens]) / self.times
+        return mean
 
 
 def _softmax(logits: Floats) -> Floats:

@@ -38,6 +38,8 @@ _HEADS: Final = {
     "ID": ("code_before", "code_head", "phone_head"),
     "PHONE": ("phone_head",),
 }
+_LAST: Final = {"half_before": "-\n", "code_before": "-./_\\\n"}
+"""What such a head ends in; a line break may stand behind it."""
 _TAILS: Final = {
     "DATE": ("clock_tail", "day_tail", "age_tail"),
     "TIME": ("clock_tail", "age_tail"),
@@ -82,6 +84,9 @@ def _whole(text: str, each: Removed) -> _Stretch:
     if first.isalpha() and first.islower():
         heads.pop("code_before", None)  # the noun of a code is not its rest (V-nummer)
     for name in heads:
+        ends = _LAST.get(name)
+        if ends is not None and text[start - 1 : start] not in ends:
+            continue
         head = _P[name].search(text, max(0, start - _REACH), start)
         start = head.start() if head else start
     tails = dict.fromkeys(name for kind in kinds for name in _TAILS.get(kind, ()))
