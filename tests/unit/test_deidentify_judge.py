@@ -118,18 +118,22 @@ def test_figures_and_small_words_are_weighed_like_any_other() -> None:
 
 
 def test_a_name_that_a_disease_bears_too_goes_where_it_is_likelier_a_persons() -> None:
-    text = "Wilson disease. Read with G. Wilson, no relation. Dahl"
-    assert cleaned(text, taking("wilson", weight=15)).startswith(
-        "Wilson disease. Read with G. [NAME], no relation."
-    )
+    text = "Wilson disease. Read with G. Wilson, no relation."
+    gone = "Wilson disease. Read with [NAME], no relation."
+    assert cleaned(text, taking("wilson", weight=15)) == gone
     assert cleaned(text, taking("wilson", weight=9)) == text
 
 
-@pytest.mark.parametrize("word", ["mouth", "MBBS", "I"])
-def test_a_word_that_every_report_holds_is_a_name_only_where_that_is_nearly_sure(word: str) -> None:
-    text, gone = f"It is {word} here.", "It is [NAME] here."
-    assert cleaned(text, taking(word.casefold(), weight=11)) == text
-    assert cleaned(text, taking(word.casefold(), weight=15)) == gone
+def test_a_word_that_every_report_holds_is_a_name_only_where_that_is_nearly_sure() -> None:
+    text, gone = "It is mouth here.", "It is [NAME] here."
+    assert cleaned(text, taking("mouth", weight=11)) == text
+    assert cleaned(text, taking("mouth", weight=15)) == gone
+
+
+@pytest.mark.parametrize("word", ["MBBS", "I"])
+def test_a_credential_and_a_pronoun_are_no_names_whatever_their_weight(word: str) -> None:
+    text = f"It is {word} here."
+    assert cleaned(text, taking(word.casefold())) == text
 
 
 def test_what_the_record_names_stays_taken_though_the_judge_gives_it_back() -> None:

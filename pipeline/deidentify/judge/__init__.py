@@ -10,10 +10,10 @@ beside something taken above `_BESIDE`, alone above `_SURE`; a name that a disea
 Texts are judged by the shard, for speed; what is made of one depends on no other.
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but plain words among
-plain words, locked phrases and guarded clinical expressions (Foley catheter, Kerley B, 3 x 2 cm): no
-weight can reach those. Of a text of a few words only what is nearly sure is taken, and nothing given back,
-because the networks learned from whole reports. The weights are data (`weights.npz`, its card
-`weights.toml`), made by `benchmarks/judge/train.py`.
+plain words, locked phrases and guarded clinical expressions (Foley catheter, Kerley B, 3 x 2 cm):
+no weight can reach those. Of a text of a few words only what is nearly sure is taken, and nothing
+given back, because the networks learned from whole reports. The weights are data (`weights.npz`,
+its card `weights.toml`), made by `benchmarks/judge/train.py`.
 """
 
 from __future__ import annotations
@@ -329,9 +329,7 @@ class Judge:
             found[text].append(Found(start, end, CATEGORIES[label], JUDGE, sure=over_guard))
         return found
 
-    def _can_be(
-        self, court: _Court, slots: Ints, labels: Ints, opens: Ints, best: Floats
-    ) -> Bools:
+    def _can_be(self, court: _Court, slots: Ints, labels: Ints, opens: Ints, best: Floats) -> Bools:
         """Tell which runs can be identifiers: by their words, or beside what a rule took.
 
         Words that every report holds are none but as the rest of a place's name, a year or a number

@@ -218,8 +218,7 @@ class Describer:
 
     def _word_traits(self, token: str) -> tuple[int, ...]:
         folded = self._folds.setdefault(token.casefold(), len(self._folds) + 1)
-        some_small = any(map(str.islower, token))
-        plain = self._is_plain(token)
+        some_small, plain = any(map(str.islower, token)), self._is_plain(token)
         idle = (
             (plain and unaccented(token) not in _DAYS_IN_WORDS)
             or token.casefold() in _NOBODYS
@@ -228,7 +227,8 @@ class Describer:
         )
         lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
         old = _GREAT_AGE.match(token) is not None
-        return len(token), folded, plain, token.islower(), some_small, idle, lone, old, token.isalpha()
+        kinds = idle, lone, old, token.isalpha()
+        return len(token), folded, plain, token.islower(), some_small, *kinds
 
     def _is_plain(self, token: str) -> bool:
         """Tell whether a token is a word in small letters that is no name."""
