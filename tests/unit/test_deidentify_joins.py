@@ -12,7 +12,7 @@ from pipeline.deidentify.spans import Category, Claims
 _CATEGORIES = get_args(Category)
 
 
-def joined(marked: str, *locked: str, guarded: tuple[str, ...] = ()) -> str:
+def joined(marked: str, *locked: str) -> str:
     """Join what ⟦LABEL:…⟧ marks in a text; mark the result by brackets with the category."""
     text, spans = "", []
     for piece in marked.replace("⟧", "⟦").split("⟦"):
@@ -23,8 +23,6 @@ def joined(marked: str, *locked: str, guarded: tuple[str, ...] = ()) -> str:
         else:
             text += piece
     claims = Claims(text, [(text.index(each), text.index(each) + len(each)) for each in locked])
-    for each in guarded:
-        claims.guard(text.index(each), text.index(each) + len(each))
     for start, end, label in spans:
         claims.take(start, end, label, "rule", sure=True)
     join(claims)
@@ -128,32 +126,6 @@ def test_a_place_takes_the_words_of_its_kind_and_its_number(marked: str, expecte
 def test_a_locked_phrase_ends_whatever_is_joined() -> None:
     assert joined("⟦DATE:3/4⟧ at ⟦TIME:14:05⟧", "at") == "[3/4] at [14:05]"
     assert joined("⟦NAME:Maylikely⟧", "likely") == "[May]likely"
-
-
-@pytest.mark.parametrize(
-    ("marked", "expected"),
-    [
-        ("known patient of Glenn ⟦NAME:Huang⟧ here", "known patient of [Glenn Huang] here"),
-        ("told ⟦NAME:Trevor⟧ Glenn at noon", "told [Trevor Glenn] at noon"),
-        ("Glenn, ⟦NAME:Aino⟧ 4471", "[Glenn, Aino] 4471"),
-        ("⟦NAME:Aino⟧, Glenn 52M", "[Aino, Glenn] 52M"),
-        ("resident of Glenn ⟦HOSPITAL:Manor⟧", "resident of [Glenn Manor]"),
-        ("seen by ⟦NAME:Aino⟧. Glenn shunt", "seen by [Aino]. Glenn shunt"),
-        ("seen by ⟦NAME:Aino⟧, Glenn shunt", "seen by [Aino], Glenn shunt"),
-        ("from ⟦LOCATION:Florida⟧, Glenn 6", "from [Florida], Glenn 6"),
-        ("known ⟦NAME:Morbus⟧ Glenn", "known [Morbus] Glenn"),
-        ("on ⟦DATE:Monday⟧ Glenn", "on [Monday] Glenn"),
-    ],
-)
-def test_a_guarded_word_is_the_other_half_of_what_stands_beside_it(
-    marked: str, expected: str
-) -> None:
-    assert joined(marked, guarded=("Glenn",)) == expected
-
-
-def test_a_guarded_word_with_its_noun_stays_beside_a_name() -> None:
-    marked = "told ⟦NAME:Aino⟧ Glenn shunt open"
-    assert joined(marked, guarded=("Glenn shunt",)) == "told [Aino] Glenn shunt open"
 
 
 @pytest.mark.parametrize(

@@ -130,6 +130,25 @@ def test_a_word_that_every_report_holds_is_a_name_only_where_that_is_nearly_sure
     assert cleaned(text, taking("mouth", weight=15)) == gone
 
 
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        (
+            "Indication: known patient of Glenn Huang here.",
+            "Indication: known patient of [NAME] here.",
+        ),
+        ("Results told Trevor Glenn at noon.", "Results told [NAME] at [TIME]."),
+        ("Patient: Aino, Glenn 52M", "Patient: [NAME] 52M"),
+        ("Resident of Glenn Manor Nursing Home.", "Resident of [HOSPITAL]."),
+        ("Foley catheter removed by Dr Foley.", "Foley catheter removed by Dr [NAME]."),
+    ],
+)
+def test_the_shipped_judge_tells_a_person_from_the_shunt_of_that_name(text: str, gone: str) -> None:
+    outcome = Deidentifier().clean(f"{text}\n\nFINDINGS:{REST}")
+    assert isinstance(outcome, Clean)
+    assert outcome.text.startswith(f"{gone}\n")
+
+
 @pytest.mark.parametrize("word", ["MBBS", "I"])
 def test_a_credential_and_a_pronoun_are_no_names_whatever_their_weight(word: str) -> None:
     text = f"It is {word} here."

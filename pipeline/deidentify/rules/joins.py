@@ -3,8 +3,7 @@
 Where two identifiers of a kind stand in one line with nothing but small words between them, they
 are one (17.02 kl. 21.30 · Halimah bte Yusof · College of Agriculture); and an identifier takes with
 it what hangs on it: the letters of its own word, a clock's unit, a particle, the halves of a double
-name, the parts of a code. A word that is guarded, because a disease or a sign bears it too, is
-the other half of the name or place beside it (Glenn Huang). Nothing here looks at lists of names.
+name, the parts of a code. Nothing here looks at lists of names.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Final, NamedTuple
 
 from pipeline.deidentify.rules.checks import patterns
 from pipeline.deidentify.rules.window import past
-from pipeline.deidentify.spans import GUARD, Category, Claims, Removed
+from pipeline.deidentify.spans import Category, Claims, Removed
 
 _P: Final = patterns("joins")
 JUDGE: Final = "judge"
@@ -61,7 +60,7 @@ class _Stretch(NamedTuple):
 
 def join(claims: Claims) -> None:
     """Lengthen and join the identifiers of a text, in place; a locked phrase ends them."""
-    whole = [_with_guarded(claims, _whole(claims.text, each)) for each in claims.removed()]
+    whole = [_whole(claims.text, each) for each in claims.removed()]
     for stretch in _joined(claims.text, whole):
         claims.join(*stretch)
 
@@ -95,24 +94,6 @@ def _whole(text: str, each: Removed) -> _Stretch:
     for name in tails:
         end = past(_P[name], text, end)
     return _Stretch(start, end, each.category, each.rule)
-
-
-def _with_guarded(claims: Claims, each: _Stretch) -> _Stretch:
-    """Take a guarded word beside a name or place, if it is guarded by itself and no noun's."""
-    if each.category not in _SPOKEN:
-        return each
-    text, (start, end) = claims.text, each[:2]
-    behind = "guarded_given" if each.category == "NAME" else "guarded_behind"
-    before = _P["guarded_before"].search(text, max(0, start - _REACH), start)
-    halves = [half.span(1) for half in (before, _P[behind].match(text, end)) if half]
-    ours = [half for half in halves if _is_guarded(claims.marks, *half)]
-    return each._replace(start=min(start, *ours[0]), end=max(end, *ours[-1])) if ours else each
-
-
-def _is_guarded(marks: bytearray, start: int, end: int) -> bool:
-    """Tell whether a word is guarded, and nothing beside it."""
-    whole = marks.count(GUARD, start, end) == end - start
-    return whole and GUARD not in (marks[start - 1], marks[end])
 
 
 def _joined(text: str, stretches: Sequence[_Stretch]) -> Iterator[_Stretch]:
