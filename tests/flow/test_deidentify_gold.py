@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -87,8 +88,69 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.kept_harmed == 0
 
 
-HARMED = {"s": (0, 1), "ac": (0, 1), "ae": (1, 1)}
-"""Words of certainty and clinical names that a set loses: a society behind "per" and a comma."""
+class Floor(NamedTuple):
+    """What a set keeps: recall of names and of all, needless removals a report at most.
+
+    ``phrases`` and ``clinical`` count words of certainty and clinical names that may be harmed: the
+    V of an initial ("R.V.M."), NO before a number, a society behind "per".
+    """
+
+    names: float
+    everything: float
+    needless: float
+    phrases: int = 0
+    clinical: int = 0
+
+
+FLOORS = {
+    "a": Floor(0.995, 0.997, 0.3),
+    "b": Floor(0.994, 0.996, 0.3),
+    "c": Floor(0.994, 0.996, 0.55),
+    "d": Floor(0.99, 0.993, 0.3),
+    "e": Floor(0.996, 0.997, 0.35),
+    "g": Floor(0.995, 0.996, 0.35),
+    "h": Floor(0.995, 0.996, 0.2),
+    "i": Floor(0.98, 0.991, 0.25),
+    "j": Floor(0.997, 0.998, 0.25),
+    "k": Floor(0.997, 0.996, 0.45),
+    "l": Floor(0.989, 0.995, 0.6),
+    "m": Floor(0.977, 0.989, 0.7),
+    "n": Floor(0.989, 0.992, 0.45),
+    "o": Floor(0.993, 0.995, 0.45),
+    "p": Floor(0.993, 0.994, 0.6),
+    "q": Floor(0.997, 0.996, 0.35),
+    "r": Floor(0.989, 0.993, 0.5),
+    "s": Floor(0.994, 0.996, 0.4),
+    "t": Floor(0.994, 0.99, 0.5),
+    "u": Floor(0.997, 0.997, 0.45),
+    "v": Floor(0.99, 0.991, 0.55),
+    "w": Floor(0.987, 0.989, 0.65),
+    "x": Floor(0.997, 0.993, 0.6, clinical=1),
+    "y": Floor(0.993, 0.994, 0.65),
+    "z": Floor(0.989, 0.988, 0.7),
+    "aa": Floor(0.997, 0.997, 0.5),
+    "ab": Floor(0.997, 0.996, 0.4),
+    "ac": Floor(0.992, 0.994, 0.45),
+    "ad": Floor(0.997, 0.991, 0.25),
+    "ae": Floor(0.991, 0.991, 0.4, phrases=1, clinical=1),
+    "af": Floor(0.997, 0.996, 0.45),
+    "ag": Floor(0.984, 0.99, 0.6, phrases=1),
+    "ah": Floor(0.997, 0.995, 0.85),
+    "ai": Floor(0.997, 0.992, 0.65),
+    "ak": Floor(0.992, 0.992, 0.85),
+    "al": Floor(0.993, 0.994, 0.7, phrases=1),
+    "am": Floor(0.997, 0.993, 0.95, phrases=1, clinical=1),
+    "an": Floor(0.978, 0.982, 1.2, clinical=1),
+    "ao": Floor(0.983, 0.986, 1.0),
+    "ap": Floor(0.978, 0.984, 0.9),
+    "aq": Floor(0.986, 0.982, 1.05),
+    "ar": Floor(0.987, 0.989, 1.2, clinical=1),
+    "as": Floor(0.968, 0.976, 1.05),
+    "at": Floor(0.981, 0.973, 1.45),
+    "au": Floor(0.983, 0.989, 0.9, phrases=1),
+    "av": Floor(0.997, 0.993, 0.8, phrases=1),
+}
+"""By set (fixtures/deid/blind.py); from AU and AV nothing was learned."""
 
 
 def blind(name: str) -> list[GoldReport]:
@@ -100,127 +162,20 @@ def blind(name: str) -> list[GoldReport]:
     return [GoldReport.model_validate(row) for row in module.read(name)]
 
 
-@pytest.mark.parametrize(
-    ("name", "names", "everything"),
-    [
-        *(("a", 0.99, 0.995), ("b", 0.99, 0.995), ("c", 0.985, 0.99), ("d", 0.99, 0.99)),
-        *(("e", 0.995, 0.995), ("g", 0.99, 0.995), ("h", 0.99, 0.995)),
-    ],
-)
-def test_reports_of_a_blind_author_keep_what_was_measured(
-    name: str, names: float, everything: float
-) -> None:
-    result = audit(blind(name))
-    assert result.withheld == {}
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.recall["ALL"].n > 2000
-    assert result.phrases_before > 900
-    assert result.phrases_harmed <= HARMED.get(name, (0, 0))[0]
-    assert result.kept_before > 400
-    assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
+@pytest.mark.parametrize("name", FLOORS)
+def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(name: str) -> None:
+    result, floor = audit(blind(name)), FLOORS[name]
+    assert sum(result.withheld.values()) <= (name == "z")
+    assert result.recall["NAME"].value >= floor.names
+    assert result.recall["ALL"].value >= floor.everything
+    assert result.untouched["ALL"].value <= 0.02
+    assert result.superfluous.count / result.reports <= floor.needless
+    assert result.phrases_harmed <= floor.phrases
+    assert result.kept_harmed <= floor.clinical
 
 
-@pytest.mark.parametrize(
-    ("name", "names", "everything"),
-    [
-        *(("o", 0.99, 0.995), ("p", 0.98, 0.99), ("q", 0.995, 0.998), ("r", 0.985, 0.99)),
-        *(("s", 0.98, 0.99), ("t", 0.99, 0.985)),
-    ],
-)
-def test_reports_of_newer_authors_keep_what_was_measured(
-    name: str, names: float, everything: float
-) -> None:
-    result = audit(blind(name))
-    assert result.withheld == {}
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.01
-    assert result.superfluous.count / result.reports <= 0.95
-    assert result.phrases_harmed == 0
-    assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "everything", "needless"),
-    [
-        ("u", 0.995, 0.995, 0.55),
-        ("v", 0.98, 0.985, 0.65),
-        ("w", 0.98, 0.985, 0.85),
-        ("x", 0.99, 0.99, 0.8),
-        ("y", 0.99, 0.99, 0.85),
-        ("z", 0.97, 0.975, 0.95),
-    ],
-)
-def test_reports_of_the_newest_authors_keep_what_was_measured(
-    name: str, names: float, everything: float, needless: float
-) -> None:
-    result = audit(blind(name))
-    assert sum(result.withheld.values()) <= 1
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.015
-    assert result.superfluous.count / result.reports <= needless
-    assert result.phrases_harmed == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "everything"),
-    [
-        *(("aa", 0.99, 0.99), ("ab", 0.99, 0.99), ("ac", 0.99, 0.99), ("ad", 0.99, 0.99)),
-        ("ae", 0.99, 0.99),
-    ],
-)
-def test_reports_of_the_last_authors_keep_what_was_measured(
-    name: str, names: float, everything: float
-) -> None:
-    result = audit(blind(name))
-    assert result.withheld == {}
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.01
-    assert result.superfluous.count / result.reports <= 0.6
-    assert result.phrases_harmed <= HARMED.get(name, (0, 0))[0]
-    assert result.kept_harmed <= HARMED.get(name, (0, 0))[1]
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "everything", "needless", "harmed"),
-    # In AG the V of a congregation's "R.V.M." behind a nun's name, else "versus", goes with it.
-    [
-        *(("af", 0.99, 0.993, 0.4, 0), ("ag", 0.98, 0.987, 0.45, 1), ("ah", 0.99, 0.985, 0.75, 0)),
-        *(("ai", 0.975, 0.985, 0.5, 0), ("ak", 0.99, 0.98, 0.75, 0)),
-    ],
-)
-def test_reports_of_authors_learned_from_last_keep_what_was_measured(
-    name: str, names: float, everything: float, needless: float, harmed: int
-) -> None:
-    result = audit(blind(name))
-    assert result.withheld == {}
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.untouched["ALL"].value <= 0.013
-    assert result.superfluous.count / result.reports <= needless
-    assert result.phrases_harmed == harmed
-    assert result.kept_harmed == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "names", "everything", "needless"),
-    [("al", 0.98, 0.973, 0.75), ("am", 0.978, 0.974, 1.1)],
-)
-def test_sets_that_nothing_was_learned_from_keep_what_was_measured(
-    name: str, names: float, everything: float, needless: float
-) -> None:
-    result = audit(blind(name))
-    assert result.withheld == {}
-    assert result.recall["NAME"].value >= names
-    assert result.recall["ALL"].value >= everything
-    assert result.recall["ID"].value >= 0.989
-    assert result.untouched["ALL"].value <= 0.016
-    assert result.superfluous.count / result.reports <= needless
-    assert result.phrases_harmed == 1
-    assert result.kept_harmed <= 2
+def test_every_set_has_its_floor() -> None:
+    assert {path.name.partition(".")[0] for path in BLIND.with_name("blind").iterdir()} == {*FLOORS}
 
 
 def test_spans_of_our_own_gold_point_at_what_they_say() -> None:
