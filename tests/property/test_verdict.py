@@ -562,8 +562,8 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
-        "nearer to “may represent” (44 %), but that would say less than your “likely”, where CT "
-        "shows about 54 %."
+        "nearer to the recommended “may represent” (44 %), but that would say less than your "
+        "“likely”, where CT shows about 54 %."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
