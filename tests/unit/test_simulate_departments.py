@@ -14,7 +14,8 @@ import pytest
 from benchmarks import profile_hospital
 from pipeline.cli.run import Simulate
 from pipeline.errors import ConfigurationError
-from pipeline.simulate import DEFAULT, Simulation, departments, load_department, simulate
+from pipeline.simulate import Simulation, load_department, simulate
+from pipeline.simulate.department import DEFAULT, departments
 from pipeline.simulate.generator import write_simulation
 
 
