@@ -275,11 +275,6 @@ def _shipped() -> dict[str, Any]:
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
 
-def departments() -> tuple[str, ...]:
-    """Return the names of the departments that come with the package."""
-    return tuple(_shipped())
-
-
 def load_department(name: str) -> Department:
     """Return a department by its name, or from a TOML file of one department.
 
