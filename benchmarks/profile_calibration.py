@@ -21,7 +21,8 @@ import pandas as pd
 from scipy.optimize import root
 from scipy.special import expit, logit
 
-from calibration.profile import DepartmentProfile, Priors, profile
+from calibration.profile import DepartmentProfile, profile
+from calibration.profile.settings import Priors
 from calibration.survey import builtin
 
 TABLE = builtin("diagnostic-certainty-scale")

@@ -21,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.departments.judge import told_of
 from benchmarks.profile_truth import by_command
 from calibration.survey import builtin
-from pipeline.simulate import Truth, simulate
+from pipeline.simulate import simulate
 from pipeline.simulate.lexicon import hospital
+from pipeline.simulate.truth import Truth
 
 DEPARTMENTS = ("clustered", "straight")
 COLUMNS = {"xr_exam_id": "exam", "patient_id": "patient", "reader_id": "reader"}

@@ -41,18 +41,20 @@ def count_cells(
     """
     fast = _fast_counts(row, label, weight, rows)
     if fast is not None:
-        values, dense = fast
-        occupied = np.flatnonzero(dense)
-        return values, occupied.astype(np.int64), dense[occupied]
+        return _occupied(*fast)
     codes, values = label_codes(label)
     cells = row * len(values) + codes
     size = rows * len(values)
     if size <= _DENSE_CELLS:
         dense = np.bincount(cells, weights=weight, minlength=size).astype(np.float64)
-        occupied = np.flatnonzero(dense)
-        return values, occupied.astype(np.int64), dense[occupied]
+        return _occupied(values, dense)
     found, inverse = np.unique(cells, return_inverse=True)
     return values, found, np.bincount(inverse, weights=weight).astype(np.float64)
+
+
+def _occupied(values: FloatArray, dense: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
+    occupied = np.flatnonzero(dense)
+    return values, occupied.astype(np.int64), dense[occupied]
 
 
 def label_codes(label: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -87,8 +87,7 @@ def ridge_logistic(
         raise CalibrationError(msg)
     known = np.zeros(len(n)) if offset is None else offset
     x = np.concatenate([np.ones((len(n), 1)), design], axis=1)
-    ridge = np.diag([0.0] + [penalty] * design.shape[1])
-    theta, _ = _newton(x, n, mass, known, ridge)
+    theta, _ = _newton(x, n, mass, known, np.diag([0.0] + [penalty] * design.shape[1]))
     return np.asarray(expit(known + x @ theta), dtype=np.float64)
 
 

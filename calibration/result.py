@@ -90,8 +90,7 @@ class GroupResult:
     def to_frame(self) -> pd.DataFrame:
         """One row per statistic: its name and the fields of its estimate."""
         names = ("ece", "ece_star", "phrase_error", "brier", "accuracy")
-        rows = [{"statistic": name, **asdict(getattr(self, name))} for name in names]
-        return pd.DataFrame(rows)
+        return pd.DataFrame([{"statistic": name, **asdict(getattr(self, name))} for name in names])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

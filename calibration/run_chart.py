@@ -76,8 +76,7 @@ def _signals(apart: FloatArray, half: float) -> Iterator[tuple[int, Rule, bool]]
         for at in np.flatnonzero(side > half):
             yield int(at), "beyond", up
         yield from ((at, "shift", up) for at in _ends(side > 0, _RUN))
-        steps = np.diff(side) > 0
-        yield from ((at + 1, "trend", up) for at in _ends(steps, _RUN - 1))
+        yield from ((at + 1, "trend", up) for at in _ends(np.diff(side) > 0, _RUN - 1))
         outer = side > _OUTER * half
         near = np.convolve(outer, np.ones(3), mode="valid") >= 2
         yield from ((int(at) + 2, "near", up) for at in np.flatnonzero(near & outer[2:]))

@@ -50,14 +50,12 @@ def brier(
 
 def accuracy(n: FloatArray, label_mass: FloatArray, *, positive: FloatArray) -> FloatArray:
     """Return the expected accuracy of tallies (..., K) when S ≥ ½ is read as yes; NaN if empty."""
-    right = label_mass @ positive + (n - label_mass) @ (1.0 - positive)
-    return _per_observation(right, n)
+    return _per_observation(label_mass @ positive + (n - label_mass) @ (1.0 - positive), n)
 
 
 def _per_observation(amount: FloatArray, n: FloatArray) -> FloatArray:
     total = np.asarray(n.sum(axis=-1))
-    nothing = np.full(total.shape, np.nan)
-    return np.asarray(np.divide(amount, total, out=nothing, where=total > 0))
+    return np.asarray(np.divide(amount, total, out=np.full(total.shape, np.nan), where=total > 0))
 
 
 _NODES = 400

@@ -254,10 +254,6 @@ def _ranges(facts: Mapping[str, object]) -> tuple[FloatArray, tuple[str, ...]]:
     return np.asarray(edges, dtype=np.float64), tuple(map(str, columns))
 
 
-def _proportions(row: Mapping[str, str], columns: Sequence[str]) -> FloatArray:
-    return np.array([float(row[c]) for c in columns])
-
-
 def _builtin_distribution(
     row: Mapping[str, str], facts: Mapping[str, object]
 ) -> tuple[Distribution, int | None]:
@@ -265,7 +261,7 @@ def _builtin_distribution(
         n = row.get("n", "")
         return _distribution_of(row), None if _blank(n) else int(n)
     edges, columns = _ranges(facts)
-    proportions = _proportions(row, columns)
+    proportions = np.array([float(row[c]) for c in columns])
     mean, variance = moments_of_ranges(edges, proportions)
     respondents = round(float(proportions.sum()) * float(str(facts["respondents"])))
     return fit_moments(mean, variance, phrase=row["phrase"]), respondents

@@ -128,8 +128,7 @@ def _from_long_ranges(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...
 
 
 def _from_answers(frame: pd.DataFrame, column: str, name: str) -> tuple[PhraseSurvey, ...]:
-    values = _numbers(frame[[column]], name)[:, 0]
-    answers = _probabilities(values, name)
+    answers = _probabilities(_numbers(frame[[column]], name)[:, 0], name)
     groups = frame.groupby("phrase", sort=False).indices
     given = {phrase: answers[rows] for phrase, rows in groups.items()}
     given = {phrase: said[np.isfinite(said)] for phrase, said in given.items()}

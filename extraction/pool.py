@@ -175,8 +175,7 @@ def _measured(cells: Sequence[PooledCell]) -> tuple[np.ndarray, np.ndarray]:
     """Dissensus and entropy of each disputed cell."""
     if not cells:
         return np.zeros(0), np.zeros(0)
-    width = max(len(cell.votes) for cell in cells)
-    votes = np.zeros((len(cells), width))
+    votes = np.zeros((len(cells), max(len(cell.votes) for cell in cells)))
     for row, cell in enumerate(cells):
         votes[row, : len(cell.votes)] = [n for _, n in cell.votes]
     return human_dissensus(votes=votes), human_entropy(votes=votes)

@@ -82,8 +82,7 @@ def resolve(
 
 def _ranked(findings: Sequence[Finding], rule: ResolutionRule) -> Sequence[Finding]:
     if rule == "impression first":
-        impression = [f for f in findings if f.section == IMPRESSION]
-        return impression or findings
+        return [f for f in findings if f.section == IMPRESSION] or findings
     return findings
 
 

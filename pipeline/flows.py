@@ -43,8 +43,7 @@ def nightly(config: ConfigPath) -> Summary:
 
 def _whole_job(run: Run, period: str | None) -> Summary:
     gathered = gather(run)
-    facts = run.pass_gates(gathered)
-    return run.finish(gathered, hand_out(run, gathered, facts, period))
+    return run.finish(gathered, hand_out(run, gathered, run.pass_gates(gathered), period))
 
 
 def _nightly(run: Run) -> Summary:
@@ -71,5 +70,4 @@ def hand_out(run: Run, gathered: Gathered, facts: RunFacts, period: str | None) 
     chosen = run.call(issue.ISSUE, asked)
     readers, committee = pages.leaves(chosen, facts)
     drawn = (*run.map(pages.FEEDBACK, readers), run.call(pages.REVIEW, committee))
-    done = run.call(deliver.DELIVER, deliver.Delivery(chosen.period.name, drawn))
-    return Issued(chosen, done)
+    return Issued(chosen, run.call(deliver.DELIVER, deliver.Delivery(chosen.period.name, drawn)))

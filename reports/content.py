@@ -102,9 +102,6 @@ class Case:
     pathology: str
     phrase: str
     ct_phrase: str
-    interval_hours: float
-    agreed: bool | None
-    """True: a good call; False: a miss; None: CT or word took no side."""
     showed: bool | None
     """Whether CT showed the finding; None: the CT report itself was uncertain."""
     month: str = ""

@@ -131,8 +131,7 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
         changes = tuple(change for change in found.changes if change.reader in shown)
     minimum = content.minimum_n
     kept = (_of_reader(reader, minimum) for reader in found.readers if reader.reader in shown)
-    large = rounded.large(found.large)
-    return replace(found, readers=tuple(kept), changes=changes, large=large)
+    return replace(found, readers=tuple(kept), changes=changes, large=rounded.large(found.large))
 
 
 def guard_committee(content: CommitteeContent) -> CommitteeContent:
@@ -161,5 +160,4 @@ def guard_committee(content: CommitteeContent) -> CommitteeContent:
     )
     if len(content.readers) >= content.minimum_readers:
         return guarded
-    few_readers = SuppressedCell(content.minimum_readers, "readers")
-    return replace(guarded, department=few_readers)
+    return replace(guarded, department=SuppressedCell(content.minimum_readers, "readers"))

@@ -96,8 +96,7 @@ def basis(word: Rated, profile: ReaderProfile, words: Strings) -> str:
     if isinstance(word, PhraseRate):
         said.append(words("verdict.single.word", **shown))
     elif isinstance(word, Habit):
-        stands = _stands(word.probability, words)
-        said.append(words("verdict.single.habit", stands=stands, **shown))
+        said.append(words("verdict.single.habit", stands=_stands(word.probability, words), **shown))
     if others:
         said.append(words("verdict.single.others", rate=about(others.rate.value, words)))
     return " ".join(said)
@@ -242,8 +241,7 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
-    few = state == "too few" and not wrong(profile)
-    return words("verdict.stay.few") if few else ""
+    return words("verdict.stay.few") if state == "too few" and not wrong(profile) else ""
 
 
 def weightier(

@@ -218,8 +218,7 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
     own = off_itself(swap, profile)
     if own is None:
         return ""
-    here = isinstance(own, Habit) or not swap.finding
-    where = "" if here else words("verdict.swap.everywhere")
+    where = "" if isinstance(own, Habit) or not swap.finding else words("verdict.swap.everywhere")
     others = (s for s in kept_swaps(profile) if s.instead == swap.instead and s != swap)
     then = _together([own, swap, *(() if isinstance(own, Habit) else others)])
     nearer = abs(then - own.meaning) < abs(own.rate.value - own.meaning)
@@ -288,7 +287,8 @@ def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:
 
 
 def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: bool) -> str:
-    scope = _capital(swap.finding) if swap.finding else words("verdict.swap.all")
+    finding = swap.finding
+    scope = finding[:1].upper() + finding[1:] if finding else words("verdict.swap.all")
     start = "verdict.swap.scope_exception" if exception else "verdict.swap.scope"
     parts = [
         words(start, scope=scope),
@@ -309,7 +309,3 @@ def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: 
     if swap.instead == "consistent with":
         parts.append(words("verdict.swap.consistent_with"))
     return " ".join(part for part in parts if part)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -75,8 +75,7 @@ def checked_votes(votes: ArrayLike, *, name: str = "votes", first_row: int = 0) 
     sums, least = counts.sum(axis=1), counts.min(axis=1)
     refused(~np.isfinite(counts).all(axis=1), "rows hold a missing or infinite value")
     refused(least < 0, "rows hold a negative count", shown=least)
-    broken = (counts != np.floor(counts)).any(axis=1)
-    refused(broken, "rows hold fractions where counts are needed")
+    refused((counts != np.floor(counts)).any(axis=1), "rows hold fractions where counts are needed")
     refused(sums == 0, "rows hold no vote")
     return counts
 

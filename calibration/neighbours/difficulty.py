@@ -138,8 +138,7 @@ def _free(
     }
     if reference is not None:
         for alpha in alphas:
-            sizes = mean_set_size(probs=pool, reference=reference, alpha=alpha)
-            found[f"M_CP_{alpha:g}"] = sizes
+            found[f"M_CP_{alpha:g}"] = mean_set_size(probs=pool, reference=reference, alpha=alpha)
     return found
 
 

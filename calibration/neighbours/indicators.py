@@ -91,8 +91,7 @@ def pool_entropy(*, probs: ArrayLike) -> FloatArray:
 
 def mean_entropy(*, probs: ArrayLike) -> FloatArray:
     """M_avg-ent = mean over models of the entropy of their own distribution."""
-    pool = checked_pool(probs)
-    return np.asarray(entr(pool).sum(axis=2).mean(axis=0))
+    return np.asarray(entr(checked_pool(probs)).sum(axis=2).mean(axis=0))
 
 
 def failure_rate(*, probs: ArrayLike, reference: ArrayLike) -> FloatArray:

@@ -240,8 +240,7 @@ def _score(name: str, method: Restated, pairs: list[tuple[Tally, Tally]], bins: 
             return MethodScore(name, np.nan, np.nan, np.nan, np.nan, 0, str(error))
         n, mass = test.n @ weights, test.label_mass @ weights
         errors.append(scalar_error(n, mass, stated=stated, bins=bins))
-        loss = n @ stated**2 - 2.0 * (mass @ stated) + mass.sum()
-        scores.append(float(loss / test.total))
+        scores.append(float((n @ stated**2 - 2.0 * (mass @ stated) + mass.sum()) / test.total))
     return MethodScore(
         method=name,
         ece=float(np.mean(errors)),

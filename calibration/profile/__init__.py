@@ -17,12 +17,10 @@ from calibration.profile.results import (
     Pattern,
     PhraseRate,
     ReaderProfile,
-    Shared,
     Swap,
-    Verdict,
 )
-from calibration.profile.settings import Priors, ProfileSettings
-from calibration.profile.whole import DepartmentProfile, Diagnostics
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.whole import DepartmentProfile
 
 __all__ = [
     "STEPS",
@@ -30,19 +28,15 @@ __all__ = [
     "Change",
     "Coordinate",
     "DepartmentProfile",
-    "Diagnostics",
     "Habit",
     "Interval",
     "Large",
     "Part",
     "Pattern",
     "PhraseRate",
-    "Priors",
     "ProfileSettings",
     "ReaderProfile",
-    "Shared",
     "Swap",
-    "Verdict",
     "changes",
     "profile",
 ]

@@ -157,8 +157,7 @@ def score(counts: Counts, scales: Scales, residual: FloatArray) -> FloatArray:
     by_phrase = residual.sum(axis=1)
     flat = residual.reshape(len(residual), -1)
     held = np.where(scales.cell >= 0, np.take_along_axis(flat, np.maximum(scales.cell, 0), 1), 0.0)
-    curve = by_phrase @ counts.curve
-    return np.concatenate([curve, by_phrase, residual.sum(axis=2), held], axis=1)
+    return np.concatenate([by_phrase @ counts.curve, by_phrase, residual.sum(axis=2), held], axis=1)
 
 
 def information(counts: Counts, scales: Scales, weight: FloatArray) -> FloatArray:

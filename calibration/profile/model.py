@@ -66,8 +66,7 @@ class Mode:
     @property
     def leverage(self) -> FloatArray:
         """D_r = C_r G_r[:, :J], shape (R, L, J)."""
-        size = len(self.theta)
-        return np.asarray(self.covariance @ self.information[:, :, :size])
+        return np.asarray(self.covariance @ self.information[:, :, : len(self.theta)])
 
     def reader_variance(self) -> FloatArray:
         """Posterior variance of every coordinate of u_r, shape (R, L)."""

@@ -154,16 +154,14 @@ def _excess(n: FloatArray) -> FloatArray:
     """n_fk n / (n_f n_k): how many times as often as expected a word stands in a finding."""
     expected = n.sum(axis=1, keepdims=True) * n.sum(axis=2, keepdims=True)
     total = n.sum(axis=(1, 2), keepdims=True)
-    more = np.divide(n * total, expected, out=np.zeros_like(n), where=expected > 0)
-    return np.asarray(more)
+    return np.asarray(np.divide(n * total, expected, out=np.zeros_like(n), where=expected > 0))
 
 
 def _shares(use: FloatArray, n: FloatArray) -> FloatArray:
     """Share of each place in a reader's squared uses, among those with enough, (R, places)."""
     able = np.where(n >= FEW, use, 0.0).reshape(len(n), -1) ** 2
     total = able.sum(axis=1, keepdims=True)
-    shares = np.divide(able, total, out=np.zeros_like(able), where=total > 0)
-    return np.asarray(shares)
+    return np.asarray(np.divide(able, total, out=np.zeros_like(able), where=total > 0))
 
 
 def _share(evidence: FloatArray, priors: Priors) -> float:
@@ -212,8 +210,7 @@ def _phrase_evidence(fitted: Fitted, settings: ProfileSettings) -> FloatArray:
             for side in (-1.0, 1.0)
         ]
     )
-    enough = known & (counts.n.sum(axis=1) >= FEW)
-    return np.where(enough, log_b, -np.inf)
+    return np.where(known & (counts.n.sum(axis=1) >= FEW), log_b, -np.inf)
 
 
 def _cell_evidence(

@@ -88,8 +88,7 @@ def dispersion(rows: Rows, *, phrases: int) -> FloatArray:
     if total <= 0:  # every phrase always true or never: nothing varies, hard or soft
         return np.ones(phrases)
     pooled, worth = float(found.sum() / total), 50.0 * total / n.sum()
-    shrunk = (found + worth * pooled) / (hard + worth)
-    return np.asarray(np.clip(shrunk, _LEAST, 1.0))
+    return np.asarray(np.clip((found + worth * pooled) / (hard + worth), _LEAST, 1.0))
 
 
 def effective(rows: Rows, *, between: Correlation, spread: FloatArray) -> FloatArray:

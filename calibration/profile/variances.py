@@ -181,8 +181,7 @@ def _moved(counts: Counts, priors: Priors, scales: Scales, held: Held, mode: Mod
         square, start = (mean**2).sum(axis=1), getattr(priors, Deviations.__slots__[i])
         weight, degrees, worth = tails[: len(mean), i], priors.tails[i], priors.worth[i]
         known = np.maximum(1.0 - weight[:, None] * variance / now[i] ** 2, 0.0).sum(axis=1)
-        total = (worth * start**2 + weight @ square) / (worth + known.sum())
-        moved.append(float(np.sqrt(total)))
+        moved.append(float(np.sqrt((worth * start**2 + weight @ square) / (worth + known.sum()))))
         if np.isfinite(degrees):
             behind[:, i] = degrees + known
             tails[:, i] = behind[:, i] / (degrees + square / now[i] ** 2)

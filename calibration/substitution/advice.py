@@ -101,14 +101,8 @@ def advise(
     found, silent = suggest(tally, setting=setting, bootstrap=bootstrap, splits=_SPLITS, rng=rng)
     if guard_rails.keep_order:
         found, held = hold_order(found, n=tally.n, phrase_table=phrase_table)
-        silent = _in_table_order((*silent, *held), phrase_table)
+        silent = tuple(sorted((*silent, *held), key=lambda each: phrase_table.index(each.source)))
     return Advice(map=chosen, effect=effect, suggestions=found, suppressed=silent)
-
-
-def _in_table_order(
-    suppressed: tuple[Suppressed, ...], phrase_table: PhraseTable
-) -> tuple[Suppressed, ...]:
-    return tuple(sorted(suppressed, key=lambda held: phrase_table.index(held.source)))
 
 
 def hold_order(

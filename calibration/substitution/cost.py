@@ -179,5 +179,4 @@ def substitution_cost(
     gain = substituted_error(n, label_mass, source=source, target=target) - base
     total = n.sum(axis=-1, keepdims=True)
     share = np.divide(n, total, out=np.zeros_like(n), where=total > 0)[..., None]
-    nothing = np.full(gain.shape, np.nan)
-    return np.asarray(np.divide(gain, share, out=nothing, where=share > 0))
+    return np.asarray(np.divide(gain, share, out=np.full(gain.shape, np.nan), where=share > 0))

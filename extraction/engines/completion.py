@@ -203,16 +203,13 @@ class CompletionReader:
 
 def _outcome(tally: _Tally, coverage: Coverage, parsed: Parsed, *, cut: bool) -> Outcome:
     failure = _failure(tally, lines=len(parsed.lines), nones=parsed.nones, cut=cut)
-    failure = failure or ("incomplete answer" if _mostly_silent(coverage) else None)
     if failure is not None:
         return Failed(failure)
+    if coverage.silent > coverage.covered + coverage.partly:
+        return Failed("incomplete answer")
     if tally.findings:
         return Extracted(tuple(tally.findings), frozenset(tally.not_evaluable))
     return NothingStated(frozenset(tally.not_evaluable))
-
-
-def _mostly_silent(coverage: Coverage) -> bool:
-    return coverage.silent > coverage.covered + coverage.partly
 
 
 def _failure(tally: _Tally, *, lines: int, nones: int, cut: bool) -> FailureReason | None:

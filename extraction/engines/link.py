@@ -211,8 +211,7 @@ class Link:
     def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self._session: aiohttp.ClientSession | None = None
-        secure = settings.url.startswith("https")
-        self._tls = ssl.create_default_context() if secure else True
+        self._tls = ssl.create_default_context() if settings.url.startswith("https") else True
         self._headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
         if settings.key:
             self._headers["Authorization"] = f"Bearer {settings.key}"

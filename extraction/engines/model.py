@@ -260,8 +260,7 @@ class ModelEngine:
                 put.items(), completions, heard, strict=True
             )
         }
-        unput = {n: Answer(q) for n, q in asked.items() if isinstance(q, Failed)}
-        return read | unput
+        return read | {n: Answer(q) for n, q in asked.items() if isinstance(q, Failed)}
 
     def _question(self, asked: Asked) -> Question:
         manner, number = self._reader.manner, len(asked.sentences)

@@ -130,8 +130,7 @@ def normalised(text: str) -> str:
     plain = _POINT.sub(lambda m: "point" if m[0] == "." else "", plain)
     plain = _APOSTROPHE.sub("", _SIGN.sub("minus ", plain))
     words = _OTHER.sub(" ", plain).split()
-    kept = [word for word in words if word not in _ARTICLES] or words
-    return " ".join(kept)
+    return " ".join([word for word in words if word not in _ARTICLES] or words)
 
 
 def matched(question: Question, guess: str) -> Verdict:

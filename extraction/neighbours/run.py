@@ -142,5 +142,4 @@ def own_phrases(
     (reply,) = completer.complete([prompt], max_tokens=_LIST_TOKENS, stop=())
     if isinstance(reply, str):
         return reply
-    listed = read_own_phrases("-" + reply.text)
-    return dict(list(listed.items())[:OWN_PHRASES])
+    return dict(list(read_own_phrases("-" + reply.text).items())[:OWN_PHRASES])

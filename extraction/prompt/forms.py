@@ -98,8 +98,7 @@ class AnswerForm:
         if any(line is not None for _, line in said):
             said = said[whole[0] : whole[-1] + 1]
         stops = bool(said) and said[-1][1] is None and _opens(said[-1][0])
-        nones = sum(map(says_none, lines[:most]))
-        return Parsed(tuple(said), nones, stops or len(lines) > most)
+        return Parsed(tuple(said), sum(map(says_none, lines[:most])), stops or len(lines) > most)
 
     def regex(self, vocabulary: Vocabulary, *, sentences: int, mark: str) -> str:
         """Give a regular expression that matches whole answers of this form.

@@ -114,7 +114,7 @@ def _until(clause: Clause, at: int, cue: Cue) -> int:
     for j in range(at + 1, len(items)):
         parts = items[j].lexeme.parts
         ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
-        if ends and not _joined(items, j):
+        if ends and not items[j - 1].lexeme.parts & Part.OR:
             return j
         if not governed and (
             (parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
@@ -140,10 +140,6 @@ def _beyond(items: list[Item], at: int, j: int, cue: Cue, tokens: list[Token]) -
     """Whether a hedge had its object already: "suspicious for cancer with associated nodes"."""
     between = tokens[items[at].last : items[j].first]
     return cue.kind == "hedge" and tokens[items[j].last - 1].word in _BESIDE and bool(between)
-
-
-def _joined(items: list[Item], j: int) -> bool:
-    return bool(items[j - 1].lexeme.parts & Part.OR)
 
 
 def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:

@@ -179,5 +179,4 @@ def _subordinate(before: list[Item], opener: Item) -> bool:
 
 
 def _may_separate(item: Item) -> bool:
-    parts = item.lexeme.parts
-    return bool(parts & (Part.COMMA | Part.AND))
+    return bool(item.lexeme.parts & (Part.COMMA | Part.AND))

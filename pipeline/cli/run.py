@@ -158,8 +158,7 @@ def demo(given: Demo) -> None:
     large, make = given.pairs >= _LARGE_PAIRS, partial(_hospital, given, given.out / "hospital")
     if not large:
         make()
-    beside = make if large else None
-    summary = _whole_job(config, None, quiet=given.output.silent, beside=beside)
+    summary = _whole_job(config, None, quiet=given.output.silent, beside=make if large else None)
     _end(summary, config, as_json=given.output.as_json, quiet=given.output.quiet)
 
 

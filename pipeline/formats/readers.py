@@ -79,8 +79,7 @@ class ReaderRules:
         )
 
     def _meant(self, ids: pd.Series) -> pd.Series:
-        spelt = self._spelt(ids)
-        return spelt.map(lambda each: self.aliases.get(each, each)).astype("str")
+        return self._spelt(ids).map(lambda each: self.aliases.get(each, each)).astype("str")
 
     def _spelt(self, ids: pd.Series) -> pd.Series:
         bare = ids.str.split().str.join(" ")

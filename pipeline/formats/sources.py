@@ -173,8 +173,7 @@ def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Pa
         for batch in queried(address, settings, batch_rows=batch_rows):
             rows = batch.exams.loc[:, list(_SPOOLED)]
             writer.write_table(pa.Table.from_pandas(rows, schema=schema, preserve_index=False))
-    named = folder / f"{digest([target])[:16]}.parquet"
-    return target.replace(named)
+    return target.replace(folder / f"{digest([target])[:16]}.parquet")
 
 
 def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamBatch]:

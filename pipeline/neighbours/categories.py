@@ -156,8 +156,7 @@ def read_pool(path: Path, *, votes: Path | None = None) -> Pool:
         the reference of an item is no class or not always the same.
     """
     frame = _renamed(read_table(path), "item")
-    needed = {"model": "the model that predicts", **_ITEM}
-    require_columns(frame, needed, source=path.name)
+    require_columns(frame, {"model": "the model that predicts", **_ITEM}, source=path.name)
     classes = _classes(frame, ("model", "item", "reference"), path.name)
     values = _checked(checked_probabilities, _numbers(frame, classes, path.name), path.name)
     model, models = pd.factorize(frame["model"].astype(str))
@@ -205,8 +204,7 @@ def _reference(
 
 def _counted(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> pd.DataFrame:
     """Long votes → one row per item, counts per class, in order of first appearance."""
-    twice = frame.duplicated(["item", "reader"])
-    refuse(twice, source, "rows repeat a reader's vote on an item")
+    refuse(frame.duplicated(["item", "reader"]), source, "rows repeat a reader's vote on an item")
     named = frame["class"].astype(str).str.strip()
     known = classes or tuple(sorted(set(named)))
     refuse(~named.isin(known), source, f"rows name none of the classes {', '.join(known)}")
@@ -236,8 +234,7 @@ def _classes(frame: pd.DataFrame, others: tuple[str, ...], source: str) -> tuple
 
 def _numbers(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> NDArray[np.float64]:
     numbers = frame[list(classes)].apply(pd.to_numeric, errors="coerce")
-    blank = numbers.isna().any(axis=1)
-    refuse(blank, source, "rows hold a class value that is not a number")
+    refuse(numbers.isna().any(axis=1), source, "rows hold a class value that is not a number")
     return np.asarray(numbers, dtype=np.float64)
 
 
@@ -250,5 +247,4 @@ def _checked(check: _Check, values: NDArray[np.float64], source: str) -> NDArray
 
 def matched(source: str, items: Sequence[str], others: Sequence[str], other: str) -> None:
     """Refuse items that another file does not name."""
-    lacking = ~pd.Index(items).isin(others)
-    refuse(lacking, source, f"rows name an item that {other} does not have")
+    refuse(~pd.Index(items).isin(others), source, f"rows name an item that {other} does not have")

@@ -107,8 +107,7 @@ def answers_table(
                 offered.name if row.form == "phrase" else None, model, prompts,
             )
         )  # fmt: skip
-    frame = pd.DataFrame(cells, columns=list(COLUMNS))
-    return frame.astype({"correct": "Int64"})
+    return pd.DataFrame(cells, columns=list(COLUMNS)).astype({"correct": "Int64"})
 
 
 def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:

@@ -47,9 +47,7 @@ if TYPE_CHECKING:
 
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
-_OF_CASE = (
-    "pathology", "phrase", "ct_phrase", "interval_hours", "agreed", "showed", "performed_month",
-)  # fmt: skip
+_OF_CASE = ("pathology", "phrase", "ct_phrase", "showed", "performed_month")
 """Columns of a case after its two studies, in the order of `Case`."""
 _LANGUAGES = {"en": "en-GB", "de": "de-DE"}
 

@@ -190,8 +190,7 @@ class Books:
     @contextmanager
     def kept(self) -> Iterator[None]:
         """Keep what is known of the run while the block runs, and why it ended if it fails."""
-        told = {"config_hash": self.last.config_hash}
-        _LOG.debug("run begins", extra={"facts": told})
+        _LOG.debug("run begins", extra={"facts": {"config_hash": self.last.config_hash}})
         self.write()
         try:
             yield

@@ -312,7 +312,8 @@ def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
         _, name, value = (*told.split(" ", 2), "")[:3]
         known = name if value else f"no {name}"
         line = lines.get("masked" if value.startswith("‹") else known, lines["other"])
-        yield Unmapped(told, count, line.format(value=_toml(value)))
+        # TOML reads a key as JSON does: quoted, with its backslashes doubled.
+        yield Unmapped(told, count, line.format(value=json.dumps(value, ensure_ascii=False)))
 
 
 def _remedies(sources: Sequence[SourceSeen]) -> Iterator[Unmapped]:
@@ -324,11 +325,6 @@ def _remedies(sources: Sequence[SourceSeen]) -> Iterator[Unmapped]:
 def _said(of: str) -> dict[str, str]:
     known = Path(formats.__path__[0], "remedies.toml")
     return dict(tomllib.loads(known.read_text(encoding="utf-8"))[of])
-
-
-def _toml(value: str) -> str:
-    """Write a key as TOML reads it: quoted, with its backslashes doubled."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _times(site: Site, raw: pd.DataFrame) -> Iterator[Unmapped]:

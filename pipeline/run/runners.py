@@ -111,8 +111,7 @@ def runners(config: Configuration) -> Iterator[Runners]:
         yield Runners(config, None)
         return
     with ExitStack() as stack:
-        limit = settings.shard_timeout_minutes * 60
-        stack.enter_context(workers(settings.workers, seconds=limit))
+        stack.enter_context(workers(settings.workers, seconds=settings.shard_timeout_minutes * 60))
         here: Runner = ThreadPoolTaskRunner(max_workers=settings.workers)
         stack.enter_context(here)
         spread = stack.enter_context(_dask(settings)) if settings.runner == "dask" else None

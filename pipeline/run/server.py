@@ -84,8 +84,7 @@ def temporary_server() -> Iterator[Callable[[], None]]:
 
         _wait(child, port)
         # Nobody listens, and a run waits for its heart's thread, up to a second, when it ends.
-        still = {PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}
-        until_the_end.enter_context(temporary_settings(still))
+        until_the_end.enter_context(temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}))
 
     try:
         with until_the_end:

@@ -116,8 +116,7 @@ class JsonLines(logging.Formatter):
         at = datetime.fromtimestamp(record.created, tz=UTC).isoformat(timespec="milliseconds")
         line = {"at": at, "level": record.levelname.lower(), "run": self.attempt}
         line["message"] = " ".join(record.getMessage().split())
-        facts = getattr(record, "facts", {})
-        return json.dumps({**facts, **line}, sort_keys=True, default=str)
+        return json.dumps({**getattr(record, "facts", {}), **line}, sort_keys=True, default=str)
 
 
 @contextmanager

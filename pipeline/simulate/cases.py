@@ -99,7 +99,8 @@ def draw_cases(
     lasting = _lasting(patient, practice.mention.size, rng)
     sheet = _sheet(lasting, practice, observation, rng)
     pending = np.arange(reader.size)
-    for _ in range(_TRIES if observation.is_ordered else 0):
+    ordered = observation.disease != 1.0 or observation.wording > 0.0
+    for _ in range(_TRIES if ordered else 0):
         part = _Sheet(*(getattr(sheet, f.name)[pending] for f in fields(_Sheet)))
         cases = _read(part, reader[pending], practice)
         pending = pending[granted(cases, practice, observation, rng) != wanted[pending]]
@@ -127,8 +128,7 @@ def slipped(phrase: IntArray, share: float, rng: np.random.Generator) -> IntArra
     """Return phrases (N,) as they came out: a share of them shuffled with one another's."""
     if not share:
         return phrase
-    slips = rng.random(phrase.size) < share
-    return np.where(slips, rng.permutation(phrase), phrase)
+    return np.where(rng.random(phrase.size) < share, rng.permutation(phrase), phrase)
 
 
 def granted(
@@ -139,8 +139,7 @@ def granted(
     m = practice.means[cases.phrase[rows, cases.asked]]
     there = cases.u[rows, cases.asked] < cases.disease[rows, cases.asked]
     unsure = 1.0 - observation.wording * (1.0 - 4.0 * m * (1.0 - m))
-    chance = unsure * observation.disease ** (there - 1.0)
-    return np.asarray(rng.random(rows.size) < chance)
+    return np.asarray(rng.random(rows.size) < unsure * observation.disease ** (there - 1.0))
 
 
 def _lasting(patient: IntArray, pathologies: int, rng: np.random.Generator) -> FloatArray:

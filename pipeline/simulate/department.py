@@ -208,11 +208,6 @@ class Observation(_Declared):
     misworded: Annotated[float, Field(ge=0.0, le=0.5)] = 0.0
     """Share of statements whose word was shuffled with another's: slips, misreadings."""
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether a CT depends on anything."""
-        return self.disease != 1.0 or self.wording > 0.0
-
 
 class Kind(_Declared):
     """One kind of reader: off by a named curve of hedges, or by a line through all words."""
@@ -278,11 +273,6 @@ class Department(_Declared):
 def _shipped() -> dict[str, Any]:
     source = files(__package__) / "data" / "departments.toml"
     return tomllib.loads(source.read_text(encoding="utf-8"))
-
-
-def departments() -> tuple[str, ...]:
-    """Return the names of the departments that come with the package."""
-    return tuple(_shipped())
 
 
 def load_department(name: str) -> Department:

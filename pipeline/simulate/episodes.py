@@ -77,8 +77,7 @@ def draw_episodes(
     days = np.concatenate(
         [_days(visits, rng), rng.integers(hospital()["days"] - 4, size=len(minors))]
     )
-    owned = [people[i] for i in owners] + children
-    return list(_timed(kinds + minors, owned, days, rng))
+    return list(_timed(kinds + minors, [people[i] for i in owners] + children, days, rng))
 
 
 def visits_per_patient(

@@ -180,15 +180,13 @@ def _appending(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[pd.Da
                 _rows(pd.DataFrame(columns=list(columns)), file, header=True)
                 yield lambda frame: _rows(_textual(frame), file, header=False)
             else:
-                yield lambda frame: _lines(_textual(frame[list(columns)]), file)
+                yield lambda frame: _textual(frame[list(columns)]).to_json(
+                    file, orient="records", lines=True, force_ascii=False
+                )
 
 
 def _rows(frame: pd.DataFrame, file: TextIO, *, header: bool) -> None:
     frame.to_csv(file, index=False, header=header, lineterminator="\n")
-
-
-def _lines(frame: pd.DataFrame, file: TextIO) -> None:
-    frame.to_json(file, orient="records", lines=True, force_ascii=False)
 
 
 def write_simulation(
@@ -238,8 +236,7 @@ def _write(
 
 def _write_fixed(first: Simulation, out: Path, truth: Path) -> None:
     for name in _FIXED:
-        path = truth / f"{name}.csv"
-        getattr(first.truth, name).to_csv(path, index=False, lineterminator="\n")
+        getattr(first.truth, name).to_csv(truth / f"{name}.csv", index=False, lineterminator="\n")
     declared = first.truth.department.model_dump_json(indent=1) + "\n"
     (truth / "department.json").write_text(declared, encoding="utf-8")
     codes = pd.DataFrame(hospital()["exam"])[["code", "name", "modality", "chest"]]

@@ -15,7 +15,7 @@ from random import Random
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from pipeline.simulate.lexicon import Frame, frames, slot_spellings
-from pipeline.simulate.people import Person, birth_date, clock_time, exam_date, exam_moment
+from pipeline.simulate.people import Person, clock_time, exam_date, exam_moment
 
 
 class Span(NamedTuple):
@@ -153,8 +153,7 @@ def _initials(c: Context, rng: Random) -> _Found:
 
 
 def _prior(c: Context, rng: Random) -> _Found:
-    earlier = c.when - timedelta(days=1 + int(rng.random() * 900))
-    text, kind = exam_date(earlier, rng=rng)
+    text, kind = exam_date(c.when - timedelta(days=1 + int(rng.random() * 900)), rng=rng)
     return text, "DATE", kind
 
 
@@ -169,7 +168,7 @@ def _date(when: datetime, rng: Random) -> _Found:
 
 
 def _birth(c: Context, rng: Random) -> _Found:
-    text, kind = birth_date(c.birth, rng=rng)
+    text, kind = exam_date(c.birth, rng=rng, partial=False)
     return text, "DATE", f"birth {kind}"
 
 

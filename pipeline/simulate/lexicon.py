@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 Frame: TypeAlias = tuple[tuple[str, bool], ...]
 """A line with identifier slots: pieces of (text or slot name, is it a slot)."""
@@ -94,15 +94,9 @@ def _spellings() -> dict[str, dict[str, Any]]:
 
 
 @cache
-def date_spellings() -> tuple[tuple[str, str], ...]:
-    """Return the ways to write a date, name and pattern, those with day, month and year first."""
-    return tuple(_spellings()["date"].items())
-
-
-@cache
-def moment_spellings() -> tuple[tuple[str, str], ...]:
-    """Return the ways to write a date with its time, name and pattern."""
-    return tuple(_spellings()["moment"].items())
+def spellings(of: Literal["date", "moment"]) -> tuple[tuple[str, str], ...]:
+    """Return the ways to write a date (day, month and year first) or one with its time."""
+    return tuple(_spellings()[of].items())
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pipeline.simulate.lexicon import date_spellings, moment_spellings
+from pipeline.simulate.lexicon import spellings
 
 _PRIME: Final = 99_999_989
 _STEP: Final = 61_803_397
@@ -109,32 +109,25 @@ def _twelve(d: datetime) -> str:
     return f"{d.hour % 12 or 12}:{d.minute:02d} {'AM' if d.hour < 12 else 'PM'}"
 
 
-def _written(d: datetime, pattern: str) -> str:
-    """Fill a pattern of ``spellings.toml``."""
+def _spelt(d: datetime, ways: Sequence[tuple[str, str]], rng: Random) -> tuple[str, str]:
+    """Fill one of some patterns of ``spellings.toml``; return the name of it too."""
+    name, pattern = ways[int(rng.random() * len(ways))]
     month = month_name[d.month]
-    return pattern.format(
+    said = pattern.format(
         d=d, month=month, short=month[:3], capitals=month[:3].upper(),
         weekday=day_name[d.weekday()], th=_ordinal(d.day), clock=_twelve(d),
     )  # fmt: skip
+    return said, name
 
 
 def exam_date(d: datetime, *, rng: Random, partial: bool = True) -> tuple[str, str]:
     """Spell a date, partly (month only) on request; return it and the name of the spelling."""
-    items = date_spellings()[: None if partial else _FULL_DATES]
-    name, pattern = items[int(rng.random() * len(items))]
-    return _written(d, pattern), name
+    return _spelt(d, spellings("date")[: None if partial else _FULL_DATES], rng)
 
 
 def exam_moment(d: datetime, *, rng: Random) -> tuple[str, str]:
     """Spell a date with its time of day; return it and the name of the spelling."""
-    items = moment_spellings()
-    name, pattern = items[int(rng.random() * len(items))]
-    return _written(d, pattern), name
-
-
-def birth_date(d: datetime, *, rng: Random) -> tuple[str, str]:
-    """Spell a birth date with day, month and year."""
-    return exam_date(d, rng=rng, partial=False)
+    return _spelt(d, spellings("moment"), rng)
 
 
 def clock_time(d: datetime, *, rng: Random) -> tuple[str, str]:

@@ -96,8 +96,7 @@ class Speaker:
         sentence = Sentence(pathology.compartment, text)
         this, other = (("left", "right"), ("right", "left"))[self._side(p)]
         if pathology.sided and k > 1 and this in text and self.rng.random() < _SHARE_OTHER_SIDE:
-            clear = f"No {other} {pathology.name}."
-            return [Sentence(pathology.compartment, clear), sentence]
+            return [Sentence(pathology.compartment, f"No {other} {pathology.name}."), sentence]
         return [sentence]
 
     def _fill(self, template: str, p: int, k: int) -> str:
@@ -159,8 +158,7 @@ class Speaker:
         if first[1] == len(self.wording.phrases) - 1 and second[1]:
             name = self.wording.pathologies[first[0]].name
             cause = self.wording.pathologies[second[0]]
-            fitting = cause.airspace and cause.compartment == "lungs"
-            return name == "lung opacity" and fitting
+            return name == "lung opacity" and cause.airspace and cause.compartment == "lungs"
         return second[1] == 0 or (self._airspace(first[0]) and self._airspace(second[0]))
 
     def _paired(self, left: list[Cell]) -> list[Sentence]:

@@ -176,8 +176,7 @@ class Site:
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))
         frame = read_table(path)
-        needed = {"phrase": "the phrase", "kind": "beta or atom"}
-        require_columns(frame, needed, source=path.name)
+        require_columns(frame, {"phrase": "the phrase", "kind": "beta or atom"}, source=path.name)
         for column in ("alpha", "beta", "at", "n"):
             if column in frame:
                 frame[column] = pd.to_numeric(frame[column], errors="coerce")

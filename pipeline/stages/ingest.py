@@ -194,8 +194,7 @@ def sources(site: Site) -> Iterator[str]:
     settings = site.config.input
     if settings.format == "sql":
         folder = site.workspace.root / "raw" / "queries"
-        rows = site.config.execution.shard_rows
-        yield str(spool(database(), settings, folder, batch_rows=rows))
+        yield str(spool(database(), settings, folder, batch_rows=site.config.execution.shard_rows))
         return
     if left := unfinished(site):
         _LOG.warning("input.paths: %d file(s) still being written are left for a later run", left)

@@ -155,7 +155,7 @@ def _never(site: Site) -> set[str]:
 def _judged(site: Site, item: Asked) -> pd.DataFrame:
     """Judge all readers on the months' observations, and what changed since those before."""
     months, store = item.period.months, site.workspace
-    before = [_months_before(month, by=len(months)) for month in months]
+    before = [str(pd.Period(month, freq="M") - len(months)) for month in months]
     earlier = observed(site, item.tallies, before)
     last = None if item.before is None else store.read("analysis", "profiles", [item.before])
     return profile_table(
@@ -170,10 +170,6 @@ def _judged(site: Site, item: Asked) -> pd.DataFrame:
     )
 
 
-def _months_before(month: str, *, by: int) -> str:
-    return str(pd.Period(month, freq="M") - by)
-
-
 def observed(site: Site, tallies: Sequence[str], months: Sequence[str]) -> pd.DataFrame:
     """Give the observations of some months as a profile names them, read block by block."""
     blocks = (
@@ -186,5 +182,4 @@ def observed(site: Site, tallies: Sequence[str], months: Sequence[str]) -> pd.Da
 
 def _inside(store: Workspace, name: str, key: str, months: Sequence[str]) -> pd.DataFrame:
     rows = store.read("analysis", name, [key])
-    month = "month" if "month" in rows else "performed_month"
-    return rows[rows[month].isin(list(months))]
+    return rows[rows["month" if "month" in rows else "performed_month"].isin(list(months))]

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named, options
@@ -148,14 +147,11 @@ def exams(site: Site, block: Block) -> pd.DataFrame:
     for key in block.clean:
         shard = site.workspace.read("analysis", "clean_exams", [key], columns=_COLUMNS)
         if block.of > 1:
-            home = _hashes(shard["patient_code"])
+            codes = shard["patient_code"].to_numpy(dtype=object)
+            home = pd.util.hash_array(codes, categorize=False)
             shard = shard[home % np.uint64(block.of) == block.number]
         found.append(shard.assign(shard=key))
     return in_time(pd.concat(found, ignore_index=True)).drop_duplicates("exam_key", keep="last")
-
-
-def _hashes(codes: pd.Series) -> NDArray[np.uint64]:
-    return pd.util.hash_array(codes.to_numpy(dtype=object), categorize=False)
 
 
 def _paired(site: Site, gathered: pd.DataFrame, window_hours: float) -> PairedExams:

@@ -238,8 +238,7 @@ class Register(Stage[Everyone, Registered]):
                 vault.shift_days(patients, _rooms(months, patients))
         notes = Counter(_reader_notes(site, every))
         notes[MERGED] = sum(count for _, count in months.merged.values())
-        aside = _contradicting(site, item.merges, merged)
-        return Made(Registered(len(todo), +notes, aside))
+        return Made(Registered(len(todo), +notes, _contradicting(site, item.merges, merged)))
 
 
 REGISTER: Final = Register()

@@ -68,8 +68,7 @@ def _data_beside(folder: Path) -> tuple[Path, ...]:
 @cache
 def _imports(module: str, house: Path) -> tuple[str, ...]:
     tree = ast.parse(_file(module, house).read_bytes())
-    named = {name for name in _named(tree, house) if name.split(".")[0] in _PACKAGES}
-    return tuple(sorted(named))
+    return tuple(sorted({name for name in _named(tree, house) if name.split(".")[0] in _PACKAGES}))
 
 
 def _named(tree: ast.AST, house: Path) -> Iterator[str]:

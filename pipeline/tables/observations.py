@@ -292,8 +292,7 @@ def written(fates: pd.DataFrame) -> pd.DataFrame:
         phrase=eligible["cues"].str.split(";"),
         fate=np.where(eligible["fate"] == "paired", "paired", "not paired"),
     ).explode("phrase")
-    hedged = each[~each["phrase"].isin(["", *_CERTAIN])]
-    return _summed(hedged.assign(n=1), _WRITTEN, "n")
+    return _summed(each[~each["phrase"].isin(["", *_CERTAIN])].assign(n=1), _WRITTEN, "n")
 
 
 def added(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -323,5 +322,4 @@ def _both_named(one: pd.Series, other: pd.Series) -> pd.Series:
 
 
 def _summed(rows: pd.DataFrame, keys: list[str], count: str) -> pd.DataFrame:
-    sums = rows.groupby(keys, sort=True, observed=True, dropna=False)[count].sum()
-    return sums.reset_index()
+    return rows.groupby(keys, sort=True, observed=True, dropna=False)[count].sum().reset_index()

@@ -141,8 +141,7 @@ def patients_joined(store: Workspace, *, shared: bool) -> Joined:
 
     A number that stands for others is given as it was written.
     """
-    keys = store.keys("raw", "merges")
-    every = store.read("raw", "merges", keys, columns=_SAID)
+    every = store.read("raw", "merges", store.keys("raw", "merges"), columns=_SAID)
     said = set(said_in(every, shared=shared))
     found = joined(map(folded, said))
     written = {normalised(n): n for numbers, _ in sorted(said, reverse=True) for n in numbers}

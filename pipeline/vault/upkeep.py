@@ -114,8 +114,7 @@ def _copy_shifts(
         lookup, place = before(patient), after(patient)
         row = source.execute("SELECT sealed FROM shifts WHERE lookup = ?", (lookup,)).fetchone()
         if row is not None:
-            days = old.open(row[0], f"shift/{lookup.hex()}")
-            sealed = new.seal(days, f"shift/{place.hex()}")
+            sealed = new.seal(old.open(row[0], f"shift/{lookup.hex()}"), f"shift/{place.hex()}")
             target.execute("INSERT INTO shifts VALUES (?, ?)", (place, sealed))
             copied += 1
     (in_all,) = source.execute("SELECT count(*) FROM shifts").fetchone()

@@ -108,8 +108,7 @@ class Figure:
         """Figure above, caption below."""
         self.paint(drawing, Box(box.x, box.y, box.width, self.tall))
         if self.caption:
-            below = box.cut(top=self.tall + 6.0)
-            Prose(self.caption, CAPTION.muted).draw(drawing, below)
+            Prose(self.caption, CAPTION.muted).draw(drawing, box.cut(top=self.tall + 6.0))
 
     def scaled(self, spread: float) -> Figure:
         """Stretch or flatten the drawing."""
@@ -240,7 +239,7 @@ class Composer:
         name = head.institution
         frame = Box(box.right - width, box.y + 4.0, width, height)
         with self.page.tag("Figure", alt=name, box=frame):
-            self.page.add(Picture(frame.x, frame.y, width, height, png, name, "logo"))
+            self.page.add(Picture(frame.x, frame.y, width, height, png, id="logo", hint=name))
         return width + GUTTER
 
     def heading(

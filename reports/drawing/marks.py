@@ -90,8 +90,16 @@ class Text:
     id: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    """What every mark but text may have."""
+
+    id: str = ""
+    hint: str = ""
+
+
 @dataclass(frozen=True, slots=True)
-class Line:
+class Line(_Named):
     """A straight stroke."""
 
     x1: float
@@ -101,12 +109,10 @@ class Line:
     colour: str
     width: float = 0.5
     dash: tuple[float, ...] = ()
-    id: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Rect:
+class Rect(_Named):
     """A rectangle, filled, outlined or both."""
 
     x: float
@@ -117,12 +123,10 @@ class Rect:
     stroke: str | None = None
     stroke_width: float = 0.5
     radius: float = 0.0
-    id: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Polygon:
+class Polygon(_Named):
     """A run of points: an area when ``fill`` is given, a polyline otherwise."""
 
     points: tuple[tuple[float, float], ...]
@@ -130,12 +134,10 @@ class Polygon:
     stroke: str | None = None
     stroke_width: float = 0.5
     dash: tuple[float, ...] = ()
-    id: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Ribbon:
+class Ribbon(_Named):
     """A band that leaves ``(x1, y1..y1+width1)`` level and arrives at ``(x2, ...)`` level."""
 
     x1: float
@@ -145,12 +147,10 @@ class Ribbon:
     y2: float
     width2: float
     fill: str
-    id: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Disc:
+class Disc(_Named):
     """A point mark centred at (x, y) with half-size ``r``."""
 
     x: float
@@ -160,8 +160,6 @@ class Disc:
     fill: str | None = None
     stroke: str | None = None
     stroke_width: float = 0.8
-    id: str = ""
-    hint: str = ""
 
     @property
     def corners(self) -> tuple[tuple[float, float], ...]:
@@ -171,7 +169,7 @@ class Disc:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(_Named):
     """A PNG image with its description; only the institution's logo is one."""
 
     x: float
@@ -179,8 +177,6 @@ class Picture:
     width: float
     height: float
     png: bytes
-    hint: str = ""
-    id: str = ""
 
 
 Mark: TypeAlias = Text | Line | Rect | Polygon | Ribbon | Disc | Picture

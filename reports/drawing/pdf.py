@@ -106,12 +106,14 @@ class _Pen:
 
     def ink(
         self, fill: str | None, stroke: str | None, width: float, dash: tuple[float, ...] = ()
-    ) -> None:
+    ) -> dict[str, int]:
+        """Set what differs from last time; return what a shape is then drawn with."""
+        draw = {"stroke": int(stroke is not None), "fill": int(fill is not None)}
         if fill is not None and fill != self._fill:
             self.canvas.setFillColor(HexColor(fill))
             self._fill = fill
         if stroke is None:
-            return
+            return draw
         if stroke != self._stroke:
             self.canvas.setStrokeColor(HexColor(stroke))
             self._stroke = stroke
@@ -121,6 +123,7 @@ class _Pen:
         if dash != self._dash:
             self.canvas.setDash(list(dash))
             self._dash = dash
+        return draw
 
 
 @singledispatch
@@ -146,8 +149,7 @@ def _(mark: Line, pen: _Pen) -> None:
 
 @_paint.register
 def _(mark: Rect, pen: _Pen) -> None:
-    pen.ink(mark.fill, mark.stroke, mark.stroke_width)
-    draw = {"stroke": int(mark.stroke is not None), "fill": int(mark.fill is not None)}
+    draw = pen.ink(mark.fill, mark.stroke, mark.stroke_width)
     bottom = pen.y(mark.y + mark.height)
     if mark.radius:
         pen.canvas.roundRect(mark.x, bottom, mark.width, mark.height, mark.radius, **draw)
@@ -157,7 +159,7 @@ def _(mark: Rect, pen: _Pen) -> None:
 
 @_paint.register
 def _(mark: Polygon, pen: _Pen) -> None:
-    pen.ink(mark.fill, mark.stroke, mark.stroke_width, mark.dash)
+    draw = pen.ink(mark.fill, mark.stroke, mark.stroke_width, mark.dash)
     path = pen.canvas.beginPath()
     (x, y), *rest = mark.points
     path.moveTo(x, pen.y(y))
@@ -165,7 +167,7 @@ def _(mark: Polygon, pen: _Pen) -> None:
         path.lineTo(x, pen.y(y))
     if mark.fill is not None:
         path.close()
-    pen.canvas.drawPath(path, stroke=int(mark.stroke is not None), fill=int(mark.fill is not None))
+    pen.canvas.drawPath(path, **draw)
 
 
 @_paint.register
@@ -192,8 +194,7 @@ def _(mark: Picture, pen: _Pen) -> None:
 
 @_paint.register
 def _(mark: Disc, pen: _Pen) -> None:
-    pen.ink(mark.fill, mark.stroke, mark.stroke_width)
-    draw = {"stroke": int(mark.stroke is not None), "fill": int(mark.fill is not None)}
+    draw = pen.ink(mark.fill, mark.stroke, mark.stroke_width)
     x, y, r = mark.x, pen.y(mark.y), mark.r
     if mark.shape in ("circle", "ring"):
         pen.canvas.circle(x, y, r, **draw)

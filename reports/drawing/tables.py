@@ -217,8 +217,7 @@ class Table:
             with drawing.tag("TR"):
                 self._draw_row(drawing, row, Box(box.x, y, box.width, height), widths, i)
             y += height
-            last = i == len(self.rows) - 1
-            ink = palette.rule if last else palette.hairline
+            ink = palette.rule if i == len(self.rows) - 1 else palette.hairline
             drawing.add(Line(box.x, y, box.right, y, ink, 0.5))
 
     def _draw_header(self, drawing: Drawing, box: Box, widths: tuple[float, ...]) -> float:
@@ -282,8 +281,7 @@ def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name
     baseline = slot.y + _PAD / 2 + 7.2
     if column.wraps:
         for i, line in enumerate(_clipped(cell, row.kind, slot.width)):
-            y = baseline + i * CAPTION.leading
-            put(drawing, (slot.x, y), line, row.kind, id=name)
+            put(drawing, (slot.x, baseline + i * CAPTION.leading), line, row.kind, id=name)
         return
     text, kind = fit(cell, row.kind, slot.width)
     right = column.align == "right"

@@ -56,8 +56,7 @@ def fit(string: str, kind: Type, width: float) -> tuple[str, Type]:
     natural = width_of(string, kind)
     if natural <= width:
         return string, kind
-    size = min(max(_SMALLEST, kind.size * width / natural), kind.size)
-    kind = replace(kind, size=size)
+    kind = replace(kind, size=min(max(_SMALLEST, kind.size * width / natural), kind.size))
     if width_of(string, kind) <= width * 1.0001:
         return string, kind
     while string and width_of(string + _ELLIPSIS, kind) > width:

@@ -119,8 +119,7 @@ def confusion_grid(
         left = box.x + _LABELS
         for column in range(len(used)):
             x = left + (column + 0.5) * step
-            head = str(column + 1)
-            put(drawing, (x, box.y + 7.0), head, NOTE.muted, anchor="middle")
+            put(drawing, (x, box.y + 7.0), str(column + 1), NOTE.muted, anchor="middle")
         for row, state in enumerate(used):
             y = box.y + 12.0 + row * tall
             line, kind = fit(f"{row + 1}  {states[state]}", NOTE, _LABELS - 6.0)

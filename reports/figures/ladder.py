@@ -60,8 +60,7 @@ def _label(row: PhraseRow) -> list[str]:
 
 
 def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale, hint: str) -> None:
-    spoken = row.side is not None
-    ink, width = (palette.own, 1.6) if spoken else (palette.own_soft, 1.0)
+    ink, width = (palette.own, 1.6) if row.side is not None else (palette.own_soft, 1.0)
     ends = y(row.expected), y(row.observed)
     name = f"ladder.{row.name}"
     drawing.add(Line(plot.x, ends[0], plot.right, ends[1], ink, width, id=name, hint=hint))

@@ -107,8 +107,7 @@ def _stacked(
         drawing.add(Line(scale(0.0), slot.bottom, scale(1.0), slot.bottom, palette.hairline, 0.5))
         _row(drawing, track, row, scale, words, quiet=quiet)
     for tick in (0.0, 0.5, 1.0):
-        at = (scale(tick), frame.bottom - 4.0)
-        put(drawing, at, percent(tick), NOTE.muted, anchor="middle")
+        put(drawing, (scale(tick), frame.bottom - 4.0), percent(tick), NOTE.muted, anchor="middle")
 
 
 def _numbers(row: PhraseRow, words: Strings) -> str:

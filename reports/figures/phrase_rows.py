@@ -166,8 +166,7 @@ def profile_rows(
     ]
     rows.sort(key=lambda row: -row.expected)
     present = _atom_row(profile.present, minimum_n, certain=1.0)
-    absent = _atom_row(profile.absent, minimum_n, certain=0.0)
-    return (*present, *rows, *absent)
+    return (*present, *rows, *_atom_row(profile.absent, minimum_n, certain=0.0))
 
 
 def missed(row: PhraseRow) -> Side | None:

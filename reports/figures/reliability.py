@@ -147,8 +147,7 @@ def panel_pieces(
         if isinstance(r.result, SuppressedCell):
             withheld.setdefault(state_of(r.result, words).capitalize(), []).append(r.pathology)
         elif len(_discs(r.result, minimum_n)) < 2:
-            few = words("panel.few", minimum=minimum_n)
-            withheld.setdefault(few, []).append(r.pathology)
+            withheld.setdefault(words("panel.few", minimum=minimum_n), []).append(r.pathology)
         else:
             shown.append((r.pathology, r.result))
     rows = -(-len(shown) // COLUMNS)

@@ -62,8 +62,7 @@ def _step(drawing: Drawing, box: Box, step: FlowStep) -> None:
     number, line = count(step.count), box.y + box.height / 2 + 3.0
     free = box.width - width_of(number, FIGURE.bold) - 22.0
     put(drawing, (box.x + 8.0, line), *fit(step.name, FIGURE, free))
-    at = (box.right - 8.0, line)
-    put(drawing, at, number, FIGURE.bold, anchor="end", id=f"flow.{step.name}")
+    put(drawing, (box.right - 8.0, line), number, FIGURE.bold, anchor="end", id=f"flow.{step.name}")
 
 
 def _exclusions(

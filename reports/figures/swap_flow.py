@@ -73,26 +73,26 @@ class _Slot:
 
 
 def _stack(
-    shares: dict[str, float], order: Sequence[str], box: Box, unit: float, spread: float
+    shares: dict[str, float], order: Sequence[str], box: Box, unit: float
 ) -> dict[str, _Slot]:
     slots, y = {}, box.y
     for phrase in order:
         share = shares.get(phrase, 0.0)
         if share > 0:
             tall = share * unit
-            gap = max(spread, 9.5 - tall)
-            slots[phrase] = _Slot(share, y + (gap - spread) / 2, tall)
+            gap = max(_LEAST_GAP, 9.5 - tall)
+            slots[phrase] = _Slot(share, y + (gap - _LEAST_GAP) / 2, tall)
             y += tall + gap
     return slots
 
 
-def _fit_unit(sides: Sequence[dict[str, float]], height: float, spread: float) -> float:
+def _fit_unit(sides: Sequence[dict[str, float]], height: float) -> float:
     """Points per share such that the taller side, with room for every label, fills the height."""
     low, high = 0.0, height
     for _ in range(40):
         unit = (low + high) / 2
         need = max(
-            sum(s * unit + max(spread, 9.5 - s * unit) for s in side.values()) for side in sides
+            sum(s * unit + max(_LEAST_GAP, 9.5 - s * unit) for s in side.values()) for side in sides
         )
         low, high = (unit, high) if need <= height else (low, unit)
     return low
@@ -118,9 +118,9 @@ def swap_flow(
         kind = replace(FIGURE, size=_SMALL) if frame.narrow else FIGURE
         start, end = (_label(shares, kind, frame.width) for shares in (before, after))
         area = frame.cut(left=start, right=end, top=14.0)
-        unit = _fit_unit((before, after), area.height, _LEAST_GAP)
-        left = _stack(before, order, area, unit, _LEAST_GAP)
-        right = _stack(after, order, area, unit, _LEAST_GAP)
+        unit = _fit_unit((before, after), area.height)
+        left = _stack(before, order, area, unit)
+        right = _stack(after, order, area, unit)
         _ribbons(drawing, area, kept, unit, left, right)
         top, before_, after_ = frame.y + 8.0, words("maps.before"), words("maps.after")
         source = _Side(before_, area.x, area.x - _BESIDE, "end", start - _BESIDE, kind)
@@ -158,8 +158,7 @@ def _ribbons(
         into[s.target] += s.share * unit
     for s, y1 in sorted(ribbons, key=lambda item: item[0].source != item[0].target):
         width = s.share * unit
-        moved = s.source != s.target
-        ink = palette.own_soft if moved else palette.band
+        ink = palette.own_soft if s.source != s.target else palette.band
         hint = f"{s.source} → {s.target}: {percent(s.share)}"
         y2 = arrivals[s.source, s.target]
         name = f"stream.{s.source}.{s.target}"

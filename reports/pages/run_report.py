@@ -28,8 +28,7 @@ def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
     rows = []
     for f in instrument.figures:
         if f.estimate is None:
-            cells = (f.name, words("state.not_audited"), BLANK, BLANK, f.note)
-            rows.append(Row(cells, quiet=True))
+            rows.append(Row((f.name, words("state.not_audited"), BLANK, BLANK, f.note), quiet=True))
             continue
         e = f.estimate
         size = count(e.n)
@@ -126,8 +125,7 @@ def to_document(model: str, gates: Sequence[Gate]) -> bytes:
     composer.title(words("model_check.title"), model)
     composer.add(Prose(verdict, LEAD))
     composer.flow(gate_table(tuple(gates), words=words))
-    info = DocumentInfo(words("model_check.title"), "radcal", model)
-    return to_pdf(composer.finish(), info=info)
+    return to_pdf(composer.finish(), info=DocumentInfo(words("model_check.title"), "radcal", model))
 
 
 _CUES: Final = 5
@@ -244,8 +242,7 @@ def _times(stages: Sequence[RunStage], words: Strings) -> Table:
         time, made = f"{decimal(stage.seconds, 1)} s", f"{count(stage.made)} / {count(stage.items)}"
         bar = Span(stage.seconds, 0.0, stage.seconds, scale, hint=time)
         name, memory = words.name(stage.name, of="stage: "), f"{stage.peak_mib:.0f} MiB"
-        cells = (name, time, bar, made, memory, stage.counted)
-        rows.append(Row(cells, quiet=not stage.made))
+        rows.append(Row((name, time, bar, made, memory, stage.counted), quiet=not stage.made))
     return Table(columns, tuple(rows), empty=words("state.none"), id="stages")
 
 

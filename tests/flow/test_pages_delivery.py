@@ -208,7 +208,7 @@ def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
     with Vault.ensure(tmp_path / "workspace" / "raw" / "vault.sqlite") as vault:
         one, two, other = vault.codes("study", study_identifiers(studies))
     locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\nR-B,another long one\n")
-    case = Case(one, two, "effusion", "likely", "absent", 1.0, agreed=False, showed=False)
+    case = Case(one, two, "effusion", "likely", "absent", showed=False)
     mine = place.page("R-A", "one", sheet=build((case,)).decode())
     foreign = replace(case, xray_code=other, ct_code=other)
     place.deliver(mine, place.page("R-B", "two", sheet=build((foreign,)).decode()))

@@ -60,7 +60,7 @@ def config(tmp_path: Path) -> Path:
 def sheet(folder: Path, *answered: tuple[int, str, str], name: str = "return.csv") -> Path:
     """Fill in a sheet as a reader would: (case number, pathology, answer)."""
     cases = tuple(
-        Case(f"S-X{i}", f"S-C{i}", pathology, "likely", "absent", 1.0, agreed=False, showed=False)
+        Case(f"S-X{i}", f"S-C{i}", pathology, "likely", "absent", showed=False)
         for i, pathology, _ in answered
     )
     header, *rows = build(cases).decode().splitlines()
@@ -188,7 +188,7 @@ def test_command_reads_sheets_and_a_bad_one_ends_with_its_exit_code(
 
 def ticked(folder: Path, answer: str, *, lock: str | None = None) -> Path:
     """Tick a feedback page's first case (S-X1, effusion) on the screen and save it, as a reader."""
-    case = Case("S-X1", "S-C1", "effusion", "likely", "absent", 1.0, agreed=False, showed=False)
+    case = Case("S-X1", "S-C1", "effusion", "likely", "absent", showed=False)
     drawing = Drawing(600.0, 800.0)
     table = case_table((case,), words=Style().strings)
     table.draw(drawing, Box(40.0, 40.0, 500.0, table.height(500.0)))

@@ -11,14 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import ConfigurationError
-from pipeline.simulate import TABLES, load_department, simulate, simulate_chunks
+from pipeline.simulate import load_department, simulate, simulate_chunks
 from pipeline.simulate.department import phrase_logits
 from pipeline.simulate.identifiers import Document
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.people import accession, patient_number
 from pipeline.simulate.rates import ct_statement, label_of
 from pipeline.simulate.readers import draw_staff
-from pipeline.simulate.truth import line_of
+from pipeline.simulate.truth import TABLES, line_of
 
 HEDGED = 0.22
 

@@ -201,11 +201,6 @@ def test_cases_of_what_is_said_are_of_its_phrase_and_those_that_bear_it_out_come
         shown = [labels[f"{c.xray_code}:{c.ct_code}", c.pathology] for c in part.cases]
         assert shown == sorted(shown, reverse=up)
         assert [c.showed for c in part.cases] == [x > 0.5 for x in shown]
-        sided = abs(each.meaning - 0.5) >= 0.25
-        word = each.meaning > 0.5
-        assert [c.agreed for c in part.cases] == [
-            (x > 0.5) == word if sided else None for x in shown
-        ]
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from pipeline.cli import run as command
 from pipeline.cli.common import Output
 from pipeline.errors import ConfigurationError
 from pipeline.formats.tables import read_table
-from pipeline.simulate import EXAM_COLUMNS, TABLES, simulate, simulate_chunks
+from pipeline.simulate import simulate, simulate_chunks
 from pipeline.simulate.generator import write_simulation
+from pipeline.simulate.truth import EXAM_COLUMNS, TABLES
 
 TRUTH_FILES = {
     "counts.json", "department.json", "excluded.parquet", "habits.csv", "identifiers.jsonl",

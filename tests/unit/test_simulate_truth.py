@@ -11,8 +11,9 @@ from calibration.regression import logistic_calibration
 from calibration.survey import builtin
 from calibration.tally import tally
 from pipeline.config.sections import Phrases
-from pipeline.simulate import EXAM_COLUMNS, TABLES, Simulation, simulate
+from pipeline.simulate import Simulation, simulate
 from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.truth import EXAM_COLUMNS, TABLES
 
 CHEST_CODES = {e["code"] for e in hospital()["exam"] if e["chest"]}
 

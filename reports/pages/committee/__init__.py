@@ -65,7 +65,7 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     content = translated(content, words, keep=(Masthead,))
     return (
         *_first_page(content, words),
-        *_apart(content, words),
+        *(() if _few(content) else (*apart(content, words), *profiles(content, words))),
         *department(content, words),
         exams(content, words),
         *_appendix(content, words),
@@ -80,11 +80,6 @@ def _first_page(content: CommitteeContent, words: Strings) -> tuple[Section, ...
     """Lay out what is for deciding: proposals, months, coverage, advice, what came back."""
     months = () if _few(content) else over_time(content, words)
     return (*decisions(content, words), *months)
-
-
-def _apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out how many readers stand apart, and what each is told; nothing of too few."""
-    return () if _few(content) else (*apart(content, words), *profiles(content, words))
 
 
 def _few(content: CommitteeContent) -> bool:

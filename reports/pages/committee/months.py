@@ -71,8 +71,7 @@ def _shown(chart: RunChart, content: CommitteeContent, words: Strings) -> str:
             )
         ]
     if math.isfinite(chart.chance):
-        chance = printed(chart, chart.chance, words)
-        parts.append(words("run_chart.by_chance", chance=chance))
+        parts.append(words("run_chart.by_chance", chance=printed(chart, chart.chance, words)))
     if chart.key == "distance" and not isinstance(content.department, SuppressedCell):
         whole = printed(chart, content.department.phrase_error.value, words)
         parts.append(words("run_chart.together", whole=whole))

@@ -143,8 +143,7 @@ def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     if not math.isfinite(shared.tipping):
         return (said,)
     key = "plausible" if shared.question else "implausible"
-    times = decimal(shared.tipping, 1)
-    ordering = words(f"committee.shared_ordering.{key}", times=times)
+    ordering = words(f"committee.shared_ordering.{key}", times=decimal(shared.tipping, 1))
     return (f"{said} {ordering}",)
 
 

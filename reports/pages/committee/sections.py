@@ -91,8 +91,7 @@ def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     result = content.department
     if isinstance(result, SuppressedCell):
         return ()
-    hedges = content.judged.large if content.judged else None
-    table = score_table(result, hedges, words=words)
+    table = score_table(result, content.judged.large if content.judged else None, words=words)
     return (Section(words("committee.scores"), (table,), room=150.0),)
 
 

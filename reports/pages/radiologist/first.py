@@ -202,8 +202,7 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
     if content.coverage is not None:
         cover = content.coverage
         of = words("radiologist.facts.of", paired=count(cover.paired), xrays=count(cover.xrays))
-        label = words("radiologist.facts.paired", hours=hours(cover.window_hours))
-        shown.append((of, label))
+        shown.append((of, words("radiologist.facts.paired", hours=hours(cover.window_hours))))
     overall = content.overall
     if isinstance(overall, SuppressedCell):
         return (*shown, (state_of(overall, words), words("radiologist.facts.statements")))

@@ -277,8 +277,7 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
     pieces = panel_pieces(content.by_pathology, minimum_n=FINE, words=words)
     if any(isinstance(piece, Figure) for piece in pieces):
         note = words("panel.note", minimum=FINE)
-        title = words("radiologist.appendix_pathology")
-        compose(composer, (Section(title, pieces, note),))
+        compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
 
 
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
@@ -344,8 +343,7 @@ def _cases(composer: Composer, content: RadiologistContent) -> None:
     none = Prose(words("radiologist.cases_none"), BODY.oblique.muted)
     listed = case_table(content.cases, words=words) if content.cases else none
     note = words("radiologist.appendix_cases_note")
-    title = words("radiologist.appendix_cases")
-    compose(composer, (Section(title, (listed,), note, room=150.0),))
+    compose(composer, (Section(words("radiologist.appendix_cases"), (listed,), note, room=150.0),))
 
 
 def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
