@@ -148,6 +148,32 @@ def test_the_headline_says_to_which_side_the_words_lie_where_chance_does_not_exp
         assert (text.strip() in committee.headline(content, words=WORDS)) == (side == key)
 
 
+def test_the_committee_reads_of_a_first_swap_what_the_readers_card_says(
+    review: CommitteeContent,
+) -> None:
+    """A card left "most likely" or "likely" open, and the table said "most likely"."""
+    opened, use = guard_committee(review), review.scale_use
+    found, whole = opened.judged, opened.department
+    assert found is not None
+    assert use is not None
+    assert not isinstance(whole, SuppressedCell)
+    meant = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
+    # Of a scale that also has the words between, some rates lie nearer to another word.
+    terms = tuple((phrase, 50, "recommended") for phrase in meant)
+    every = replace(review, scale_use=replace(use, terms=terms))
+    open_to_two = 0
+    for content, scale in ((review, None), (every, meant)):
+        recommended = {phrase for phrase, _, kind in use.terms if kind == "recommended"}
+        scale = scale or {phrase: meant[phrase] for phrase in meant if phrase in recommended}
+        cells = table_of_readers(content)
+        for reader in found.readers:
+            actions = in_words(reader, words=WORDS, scale=scale).actions
+            shown = cells[reader.reader][-1]
+            assert shown.startswith(actions[0].title) if actions else shown == "–"
+            open_to_two += any("” or “" in each.title for each in actions[:1])
+    assert open_to_two
+
+
 def test_a_reader_of_whom_one_word_is_off_is_not_counted_as_agreeing_with_ct(
     review: CommitteeContent,
 ) -> None:

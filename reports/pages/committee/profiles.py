@@ -22,7 +22,7 @@ from reports.pages.committee.decisions import coordinate, shared_pattern
 from reports.pages.committee.heaviest import off_with
 from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
-from reports.swaps import kept_swaps
+from reports.swaps import Scale, advised, kept_swaps
 from reports.verdict import short, single_words, swaps_in_order
 
 _PLANE: Final = 150.0
@@ -60,7 +60,7 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if n := sum(reader.reader in hidden for reader in found.readers):
         limit = decimal(content.minimum_reliability, 1)
         said += " " + words("committee.unreportable", n=count(n), minimum=limit)
-    table = (profile_table(found, words=words, hidden=hidden), note(said))
+    table = (profile_table(content, found, words=words, hidden=hidden), note(said))
     return (
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
         Section(words("committee.advised"), _advised(found, words), level=1),
@@ -168,11 +168,14 @@ def _spread(found: DepartmentProfile, words: Strings) -> str:
     return words("committee.spread", low=percent(low), high=percent(high))
 
 
-def profile_table(found: DepartmentProfile, *, words: Strings, hidden: Collection[str]) -> Table:
+def profile_table(
+    content: CommitteeContent, found: DepartmentProfile, *, words: Strings, hidden: Collection[str]
+) -> Table:
     """List every reader in code order: verdict, shift, slope, tipping point and first swap.
 
     Those in ``hidden`` have no figures.
     """
+    scale = _scale(content)
     columns = heads(
         words, "profiles",
         ("code", 0.5), ("hedges", 0.5, "right"), ("said", 6.0, "wraps"), ("shift", 0.5, "right"),
@@ -193,7 +196,7 @@ def profile_table(found: DepartmentProfile, *, words: Strings, hidden: Collectio
                         _tipping(reader),
                     )
                 ),
-                _swap(reader, words),
+                _swap(reader, words, scale),
             ),
             quiet=reader.reader in hidden,
         )
@@ -245,10 +248,22 @@ def _tipping(reader: ReaderProfile) -> str:
     return decimal(tipping, 2) if math.isfinite(tipping) else BLANK
 
 
-def _swap(reader: ReaderProfile, words: Strings) -> str:
+def _scale(content: CommitteeContent) -> Scale:
+    """Give the recommended phrases with what they mean."""
+    whole, use = content.department, content.scale_use
+    if isinstance(whole, SuppressedCell) or use is None:
+        return {}
+    means = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
+    named = {phrase for phrase, _, kind in use.terms if kind == "recommended"}
+    return {phrase: means[phrase] for phrase in means if phrase in named}
+
+
+def _swap(reader: ReaderProfile, words: Strings, scale: Scale) -> str:
+    """Print a reader's first swap as the reader's own card does."""
     swaps = swaps_in_order(reader)
     if not swaps:
         return BLANK
     first = swaps[0]
-    title = words("verdict.swap.title", phrase=first.phrase, instead=first.instead)
+    instead = advised(first, reader, words, scale)
+    title = words("verdict.swap.title", phrase=first.phrase, instead=instead)
     return f"{title}, {first.finding}" if first.finding else title
