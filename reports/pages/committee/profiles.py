@@ -11,6 +11,7 @@ from typing import Final
 from scipy.special import expit
 
 from calibration.profile import Change, DepartmentProfile, ReaderProfile
+from calibration.profile.shared import PARTS
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
@@ -244,8 +245,10 @@ def _without_swap(found: DepartmentProfile) -> list[tuple[str, int]]:
 
 
 def _tipping(reader: ReaderProfile) -> str:
-    tipping = reader.pattern.tipping
-    return decimal(tipping, 2) if math.isfinite(tipping) else BLANK
+    """Print which choice of CTs would explain a shift that is stated or asked about."""
+    tipping, parts = reader.pattern.tipping, reader.pattern.verdict.parts
+    shifted = math.isfinite(tipping) and not {*PARTS[:2]}.isdisjoint(parts)
+    return decimal(tipping, 2) if shifted else BLANK
 
 
 def _scale(content: CommitteeContent) -> Scale:
