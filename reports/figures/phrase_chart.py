@@ -33,13 +33,7 @@ _TALLEST: Final = 40.0
 _N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 46.0, 46.0
 _STACKED: Final = 27.0
 """Row of a chart as narrow as a phone: words above, signs below."""
-_SIGN: Final = {
-    "band": 18.0,
-    "mean": 2.0,
-    "own": 18.0,
-    "department_own": 18.0,
-    "department": 3.0,
-}
+_SIGN: Final = {"band": 18.0, "mean": 2.0, "own": 18.0, "department_own": 18.0, "department": 3.0}
 
 
 def phrase_chart_height(rows: int, *, row: float = _ROW) -> float:

@@ -853,7 +853,10 @@ def test_limits_are_explained_where_they_are_drawn(review: CommitteeContent) -> 
     charts = tuple(review.run_charts)
     limits = WORDS("run_chart.note")
     firm = WORDS("run_chart.provisional", n=charts[0].process.n, least=20)
-    assert caption(charts) == f"{limits} {firm}"
+    signalled = any(chart.process.signals for chart in charts)
+    assert caption(charts) == " ".join([limits, *[WORDS("run_chart.diamond")] * signalled, firm])
+    calm = tuple(replace(each, process=replace(each.process, signals=())) for each in charts)
+    assert "Diamond" not in caption(calm)
     short = tuple(
         replace(each, months=each.months[:6], level=each.level[:6], process=process(each.level[:6]))
         for each in charts

@@ -13,6 +13,7 @@ from reports.drawing.marks import Box, Drawing, Field, Line, Rect
 from reports.drawing.style import BODY, CAPTION, HEADING, NOTE, SUBHEADING, Type, palette
 from reports.drawing.typeset import paragraph, paragraph_height, put, width_of
 from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip
+from reports.numbers import count as printed
 from reports.pages import return_sheet
 from reports.strings import Strings
 from reports.swaps import Action
@@ -72,6 +73,8 @@ class Card:
             for title, cases in self._groups()
             for text, kind in ((title, NOTE.bold), *((case, NOTE) for case in cases))
         ]
+        if self.cases:
+            lines.append(paragraph_height(self._picked, NOTE, self._beside))
         return ACTION_STRIP_HEIGHT + sum(lines)
 
     @property
@@ -100,6 +103,12 @@ class Card:
         against = {case.pathology for case in self.cases if case.showed is not up}
         against |= {name for name in named if self.words.name(name) in self.action.apart}
         return max((name for name in named if name not in against), key=named.count, default=None)
+
+    @property
+    def _picked(self) -> str:
+        """Say how many of how many cases these are; on the first card how they were picked."""
+        key = "card.picked_first" if self.number == 1 else "card.picked"
+        return self.words(key, k=len(self.cases), n=printed(self.action.swap.n))
 
     def _groups(self) -> Iterator[tuple[str, list[str]]]:
         """Give the cases in their order, a line each, under what their CTs speak for."""
@@ -140,6 +149,8 @@ class Card:
 
     def _list(self, page: Drawing, box: Box) -> None:
         y, names = box.y, (f"action.{self.number}.case.{i}" for i in count())
+        if self.cases:
+            y = paragraph(page, box, self._picked, NOTE.muted)
         for title, cases in self._groups():
             y = paragraph(page, Box(box.x, y, box.width, 0.0), title, NOTE.bold.muted)
             with page.tag("L"):

@@ -142,14 +142,13 @@ def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]
 
 
 def _quarter(point: TrendPoint, words: Strings) -> str:
-    """Say a quarter's distance, and what chance alone can give; or why it has none."""
+    """Say a quarter's distance, or why it has none."""
     gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
     where = f" ({words('trend.partial')})" if point.partial else ""
     if isinstance(gap, SuppressedCell):
         state = words("state.few_short" if few else "state.withheld_short")
         return f"{point.period}{where}" if few and where else f"{point.period}{where}: {state}"
-    shown = (points(each) for each in (gap.value, gap.low, gap.high, gap.null_high))
-    named = dict(zip(("value", "low", "high", "chance"), shown, strict=True))
+    named = {name: points(getattr(gap, name)) for name in ("value", "low", "high")}
     return words("trend.quarter", period=f"{point.period}{where}", **named)
 
 
