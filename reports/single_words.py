@@ -288,7 +288,8 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
         return words("verdict.stay.plain")
     other = {"word": nearest, "other": percent(scale[nearest])}
     nearer = away[nearest] < abs(word.meaning - rate.value)
-    return words(f"verdict.stay.{'open' if nearer else 'nearest'}", **shown, **other)
+    held = "open_finding" if word.finding else "open"
+    return words(f"verdict.stay.{held if nearer else 'nearest'}", **shown, **other)
 
 
 def _tenths(probability: float) -> str:

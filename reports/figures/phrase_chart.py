@@ -70,6 +70,10 @@ def phrase_chart(
         _frame(drawing, frame, plot, scale, words, spoken=spoken)
         for i, row in enumerate(rows):
             slot = Box(frame.x, plot.y + i * step, frame.width, step)
+            first, y = scale(min(row.low, row.observed, 1.0)) - 4.0, slot.y + step / 2
+            start = frame.x + min(width_of(names[row.name], FIGURE), left - 6.0) + 4.0
+            if first > start and row.state is RowState.SHOWN:  # leads from the label to its disc
+                drawing.add(Line(start, y, first, y, palette.hairline, 0.4))
             _row(drawing, slot, row, scale, words, quiet=spoken and row.side is None)
             if spoken:
                 _side(drawing, slot, row, words)

@@ -22,7 +22,8 @@ _NUMBER: Final = 18.0
 _GUTTER: Final = 16.0
 _CASES, _NAMED = 234.0, 186.0
 """Width of the picture and of a usual case's line, with its finding and where the swap names it."""
-_ANSWER: Final = 13.0
+_ANSWER, _ENDS = 13.0, 64.0
+"""Height of a row of answers; width of the labels at both ends of the picture's axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Card:
         if not self.action.swap.finding:
             return _CASES
         titles = [width_of(title, NOTE.bold) + 0.1 for title, _ in self._groups()]
+        titles.append(width_of(self._picked, NOTE) + _ENDS)
         return min(max(_NAMED, *titles), _CASES)
 
     @property
@@ -73,8 +75,6 @@ class Card:
             for title, cases in self._groups()
             for text, kind in ((title, NOTE.bold), *((case, NOTE) for case in cases))
         ]
-        if self.cases:
-            lines.append(paragraph_height(self._picked, NOTE, self._beside))
         return ACTION_STRIP_HEIGHT + sum(lines)
 
     @property
@@ -150,7 +150,8 @@ class Card:
     def _list(self, page: Drawing, box: Box) -> None:
         y, names = box.y, (f"action.{self.number}.case.{i}" for i in count())
         if self.cases:
-            y = paragraph(page, box, self._picked, NOTE.muted)
+            with page.tag("P"):
+                put(page, (box.x + box.width / 2, box.y - 4.0), self._picked, NOTE, anchor="middle")
         for title, cases in self._groups():
             y = paragraph(page, Box(box.x, y, box.width, 0.0), title, NOTE.bold.muted)
             with page.tag("L"):
