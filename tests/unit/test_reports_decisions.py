@@ -195,7 +195,7 @@ def test_a_reader_of_whom_one_word_is_off_is_not_counted_as_agreeing_with_ct(
     for code, row in cells.items():
         agrees = row[1] == "as the scale promises"
         (reader,) = [r for r in found.readers if r.reader == code]
-        assert agrees == (in_words(reader, words=WORDS).first == "Nothing to change.")
+        assert agrees == (in_words(reader, words=WORDS).first == WORDS("verdict.none.first"))
 
 
 def test_words_off_without_a_swap_are_said_beside_the_swaps_advised(
