@@ -194,10 +194,7 @@ def _map(
 ) -> MapOutcome:
     tables = settings.tables(table.distributions)
     fit = partial(
-        fitted_map,
-        phrases=table.phrases,
-        tables=tables,
-        regularisation=settings.regularisation,
+        fitted_map, phrases=table.phrases, tables=tables, regularisation=settings.regularisation
     )
     fitted = fit(tally)
     if not fitted.converged:
@@ -216,11 +213,7 @@ def _map(
 
 
 def _held_out(
-    tally: Tally,
-    fit: MapFitter,
-    scores: Scores,
-    share: float | None,
-    rng: np.random.Generator,
+    tally: Tally, fit: MapFitter, scores: Scores, share: float | None, rng: np.random.Generator
 ) -> HeldOutEffect | None:
     if share is None or tally.total < _LEAST_SPLIT:
         return None

@@ -113,12 +113,7 @@ def likeness_of(rows: pd.DataFrame, phrases: PhraseTable) -> Likeness:
 
 
 def group_results(
-    group: Group,
-    *,
-    pathologies: Sequence[str],
-    study: Study,
-    minimum: int,
-    advised: bool = False,
+    group: Group, *, pathologies: Sequence[str], study: Study, minimum: int, advised: bool = False
 ) -> GroupResults:
     """Calibrate a group overall and per pathology, and where asked look for maps and advice.
 

@@ -18,12 +18,7 @@ import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables
-from calibration.curve import (
-    ReliabilityCurve,
-    calibration_error,
-    curve_points,
-    simultaneous_band,
-)
+from calibration.curve import ReliabilityCurve, calibration_error, curve_points, simultaneous_band
 from calibration.errors import TallyError
 from calibration.estimate import (
     Estimate,

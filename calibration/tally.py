@@ -19,12 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibration.arrays import FloatArray, IntArray
-from calibration.counting import (
-    checked_indices,
-    checked_labels,
-    checked_weights,
-    count_cells,
-)
+from calibration.counting import checked_indices, checked_labels, checked_weights, count_cells
 from calibration.errors import TallyError
 
 

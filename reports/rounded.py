@@ -119,6 +119,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         considered=tuple(_rated(swap) for swap in found.considered),
         phrases=tuple(_rated(phrase) for phrase in found.phrases),
         rest=tuple(_rated(phrase) for phrase in found.rest),
+        sides=tuple(_side(side, found) for side in found.sides),
     )
 
 
@@ -142,6 +143,15 @@ def _rated(found: Rated) -> Rated:
     rate = _interval(found.rate, found.n, beside=found.meaning)
     observed = _share(found.observed, found.n)
     return replace(found, n=float(counted(found.n)), observed=observed, rate=rate)
+
+
+def _side(side: PhraseRate, found: ReaderProfile) -> PhraseRate:
+    """Round words taken together; their count and meaning are of theirs, each rounded."""
+    of = [p for p in found.phrases if (p.meaning > 0.5) == (side.phrase == "strong")]
+    more = [(float(counted(p.n)) - p.n, p.meaning) for p in of]
+    n = side.n + sum(by for by, _ in more)
+    promised = side.n * side.meaning + sum(by * meaning for by, meaning in more)
+    return replace(_rated(replace(side, n=n, meaning=promised / n)), n=n)
 
 
 def _interval(found: Interval, n: float, *, beside: float = float("nan")) -> Interval:

@@ -27,6 +27,7 @@ from reports.swaps import (
     misled,
     passed,
     reaches,
+    shows,
     side_of,
     statements,
 )
@@ -145,9 +146,9 @@ def _values(word: Rated, words: Strings) -> dict[str, str]:
 
 def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     """Choose the phrases that show the pattern: one, or a strong and a weak one, heavier first."""
-    strong, weak = claimed(profile.pattern)
+    strong, weak = claimed(profile)
     swapped = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
-    often = [p for p in _off(profile) if not misled(p, profile.pattern)]
+    often = [p for p in _off(profile) if not misled(p, profile)]
     if profile.pattern.verdict.question and strong == weak:
         often = [p for p in often if explained(p, profile.pattern)] or often
     shown = (
@@ -225,7 +226,7 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     left = [p for p in off if p.phrase not in {each.phrase for each in said}]
     first = [p for p in left if p is off[0] and not pattern.verdict.question]
     clear = (p for p in left if p is off[0] or (p.n >= _MANY_USES and _misses(p, p.meaning)))
-    return (*first, *(p for p in clear if p not in first and misled(p, pattern)))[:_MOST]
+    return (*first, *(p for p in clear if p not in first and misled(p, profile)))[:_MOST]
 
 
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
@@ -287,7 +288,8 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
         return words("verdict.stay.plain")
     other = {"word": nearest, "other": percent(scale[nearest])}
     nearer = away[nearest] < abs(word.meaning - rate.value)
-    return words(f"verdict.stay.{'open' if nearer else 'nearest'}", **shown, **other)
+    held = "open_finding" if word.finding else "open"
+    return words(f"verdict.stay.{held if nearer else 'nearest'}", **shown, **other)
 
 
 def _tenths(probability: float) -> str:
@@ -320,19 +322,27 @@ def weight(phrase: Rated) -> float:
 def example(shown: Sequence[PhraseRate], profile: ReaderProfile, words: Strings) -> str:
     """Show the pattern in the phrases that carry it, or say that a side of it has none.
 
-    Where less than half of the hedges stand in words that a page can show, it says that too.
+    Of that side it gives what its words show together.
     """
     values = [{"phrase": p.phrase, **_values(p, words)} for p in shown]
     said = [words("verdict.example", **values[0])] if values else []
     if len(values) > 1:
         second = {f"{key}2": value for key, value in values[1].items()}
         said = [words("verdict.examples", **values[0], **second)]
-    if len(values) < len({*claimed(profile.pattern)} - {None}):
-        lacking = ("weak" if shown[0].meaning > 0.5 else "strong") if shown else "none"
-        said.append(words(f"verdict.together.{lacking}"))
-        if 2.0 * sum(each.n for each in profile.phrases) < profile.hedges:
-            said.append(words("verdict.together.rare"))
+    for name, side in zip(("strong", "weak"), claimed(profile), strict=True):
+        other = [p for p in shown if (p.meaning > _EVEN) == (name == "strong")]
+        if side and not (other or (shown and len({*claimed(profile)}) == 1)):
+            said.append(_together(name, side, profile, words))
     return " ".join(said)
+
+
+def _together(name: str, side: Side, profile: ReaderProfile, words: Strings) -> str:
+    """Say what the words of a side show together, of which none shows it by itself."""
+    whole = next((each for each in profile.sides if each.phrase == name), None)
+    if whole is None:
+        return words(f"verdict.together.{name}_few")
+    end = words(f"verdict.together.{'shown' if shows(whole, side) else 'open'}")
+    return words(f"verdict.together.{name}", shown=end, **_values(whole, words))
 
 
 def quoted(phrases: Sequence[str], words: Strings) -> str:

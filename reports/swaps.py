@@ -19,7 +19,7 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from calibration.profile import Habit, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile import Habit, Part, PhraseRate, ReaderProfile, Swap
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.swaps import turned
 from reports.numbers import FINE, count, percent, percent_interval, percent_limits
@@ -42,7 +42,7 @@ _MIDDLE: Final = 0.1
 """Distance from even odds up to which a word stands in the middle of the scale."""
 VISIBLE: Final = 0.02
 """Difference of rates and meanings below which the printed figures would not show it."""
-_SCORED: Final = ProfileSettings().least_uses
+LEAST_USES: Final = ProfileSettings().least_uses
 Rated: TypeAlias = PhraseRate | Habit | Swap
 """What carries a phrase with its rate and its meaning."""
 Scale: TypeAlias = Mapping[str, float]
@@ -64,14 +64,48 @@ class Action:
     evidence: str
 
 
-def claimed(pattern: Pattern) -> tuple[Side | None, Side | None]:
+def claimed(profile: ReaderProfile) -> tuple[Side | None, Side | None]:
     """Sides that a stated pattern claims for strong and for weak words.
 
     Of a slope with a shift that is put as a question, the slope alone is claimed.
     """
-    verdict = pattern.verdict
-    parts = verdict.parts[-1:] if verdict.question else verdict.parts
+    parts = stated(profile)
+    parts = parts[-1:] if profile.pattern.verdict.question else parts
     return _SIDES.get(frozenset(parts), (None, None))
+
+
+def stated(profile: ReaderProfile) -> tuple[Part, ...]:
+    """Give the parts of a pattern as far as the words show them.
+
+    A slope says something of likely and of unlikely findings. Where the words of one side show it
+    and those of the other, taken together, do not lie as it says, it is said of the one side alone.
+    """
+    parts = profile.pattern.verdict.parts
+    sides = _SIDES.get(frozenset(parts), (None, None))
+    if sides[0] == sides[1] or None in sides:
+        return parts
+    shown, flat = list[Side](), 0
+    for name, side in zip(("strong", "weak"), sides, strict=True):
+        words = [p for p in profile.phrases if (p.meaning > 0.5) == (name == "strong")]
+        whole = [each for each in profile.sides if each.phrase == name]
+        if side and any(shows(each, side) for each in (*words, *whole)):
+            shown.append(side)
+        else:
+            flat += any(_along(each, side) < VISIBLE for each in whole)
+    if len(shown) != 1 or not flat:
+        return parts
+    return ("undercalls" if shown[0] == "more" else "overcalls", *parts)
+
+
+def shows(word: PhraseRate, side: Side) -> bool:
+    """Whether CT surely and visibly lies on a side of a word, or of several taken together."""
+    return not reaches(word) and _along(word, side) >= VISIBLE
+
+
+def _along(word: PhraseRate, side: Side | None) -> float:
+    """Give how far CT lies off a word to a side."""
+    off = word.rate.value - word.meaning
+    return off if side == "more" else -off
 
 
 def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
@@ -91,7 +125,7 @@ def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
 
 def passed(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile) -> PhraseRate | None:
     """Give a word that a swap in all findings would turn round with its own, beside these swaps."""
-    words = [p for p in profile.phrases if p.n >= _SCORED]
+    words = [p for p in profile.phrases if p.n >= LEAST_USES]
     own = next((i for i, word in enumerate(words) if word.phrase == swap.phrase), None)
     if swap.finding or own is None:
         return None
@@ -139,21 +173,23 @@ def _undoes(swap: Swap, earlier: Swap) -> bool:
     return not apart and (back or swap.phrase == earlier.phrase)
 
 
-def _exception(pattern: Pattern, phrase_meaning: float, side: Side) -> bool:
-    strong, weak = claimed(pattern)
+def _exception(profile: ReaderProfile, phrase_meaning: float, side: Side) -> bool:
+    strong, weak = claimed(profile)
     rest = strong if phrase_meaning > 0.5 else weak
     return rest is not None and rest != side
 
 
-def misled(word: Rated, pattern: Pattern) -> bool:
+def misled(word: Rated, profile: ReaderProfile, *, marked: bool = True) -> bool:
     """Whether the general rule of a pattern would lead a word away from what CT shows.
 
-    Who is too sure is sent to the middle of the scale, no help for a word that stands there.
+    Who is too sure is sent to the middle of the scale, no help for a marked word that stands there.
+    One that is not marked is led away where its rate, as printed, already lies on the other side.
     """
-    parts = frozenset(pattern.verdict.parts)
+    parts, off = frozenset(stated(profile)), word.rate.value - word.meaning
     ruled = _SIDES.get(parts, (None, None))[0 if word.meaning > 0.5 else 1]
-    there = parts == {"too sure"} and abs(word.meaning - 0.5) < _MIDDLE
-    return ruled is not None and (there or ruled != side_of(word.rate.value, word.meaning))
+    there = marked and parts == {"too sure"} and abs(word.meaning - 0.5) < _MIDDLE
+    away = ruled != side_of(word.rate.value, word.meaning) and (marked or abs(off) >= VISIBLE)
+    return ruled is not None and (there or away)
 
 
 def side_of(rate: float, meaning: float) -> Side:
@@ -179,12 +215,12 @@ def statements(word: Rated, words: Strings) -> str:
 def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> Action:
     """Put one of the swaps that are said into words."""
     side = side_of(swap.instead_meaning, swap.meaning)
-    exception = _exception(profile.pattern, swap.meaning, side)
+    exception = _exception(profile, swap.meaning, side)
     instead = advised(swap, profile, words, scale)
     title = words("verdict.swap.title", phrase=swap.phrase, instead=instead)
     apart = _not_for(swap, profile)
     evidence = _evidence(swap, apart, words, exception=exception)
-    parts = evidence, _own(swap, profile, words), _open(swap, profile, words, scale)
+    parts = _own(swap, profile, words), evidence, _open(swap, profile, words, scale)
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
 
 

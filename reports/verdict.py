@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
-from reports.numbers import count, decimal
+from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
     alone,
     basis,
@@ -36,10 +36,12 @@ from reports.single_words import (
 )
 from reports.strings import Strings
 from reports.swaps import (
+    LEAST_USES,
     Action,
     Rated,
     Scale,
     Side,
+    about,
     action_of,
     claimed,
     kept_swaps,
@@ -47,9 +49,12 @@ from reports.swaps import (
     off_itself,
     reaches,
     side_of,
+    stated,
 )
 
 NO_SCALE: Final[Scale] = MappingProxyType({})
+_NEAR: Final = 10
+"""Points within which the whole interval of a word lies of what it says, where it is known well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +157,7 @@ def of_all(profile: ReaderProfile) -> str:
     """
     verdict = profile.pattern.verdict
     if verdict.state == "pattern":
-        kind = "_".join(map(_key, verdict.parts))
+        kind = "_".join(map(_key, stated(profile)))
         return f"question.{kind}" if verdict.question else f"stated.{kind}"
     if verdict.state == "none":
         part = f"slight.{_key(verdict.slight)}" if verdict.slight else "none"
@@ -188,7 +193,7 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
 
     A pattern claims every phrase on its side whose interval misses the meaning.
     """
-    claimed = {p.phrase: _beyond(p, profile.pattern) for p in profile.phrases}
+    claimed = {p.phrase: _beyond(p, profile) for p in profile.phrases}
     swaps = kept_swaps(profile)
     said = (foremost(profile, swaps), *carriers(profile), *told(profile), *unlike(profile, swaps))
     off = (off_itself(swap, profile) for swap in swaps)
@@ -197,9 +202,9 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
     return found | {each.phrase: side_of(each.rate.value, each.meaning) for each in whole}
 
 
-def _beyond(phrase: PhraseRate, pattern: Pattern) -> Side | None:
+def _beyond(phrase: PhraseRate, profile: ReaderProfile) -> Side | None:
     """Give the side that a pattern claims for a phrase whose interval lies all on it."""
-    side, (strong, weak) = side_of(phrase.rate.value, phrase.meaning), claimed(pattern)
+    side, (strong, weak) = side_of(phrase.rate.value, phrase.meaning), claimed(profile)
     named = side == (strong if phrase.meaning > 0.5 else weak)
     return side if named and not reaches(phrase) else None
 
@@ -222,7 +227,7 @@ def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], 
         rest = (r for r in profile.rest if (r.phrase, {*r.besides}) == (whole.phrase, apart))
         row = next(rest, whole)
         said = row is whole and whole.phrase in whole_words
-        of_all = _beyond(row, profile.pattern)
+        of_all = _beyond(row, profile)
         rows.append((row, side_of(row.rate.value, row.meaning) if said else of_all))
     return tuple(rows)
 
@@ -243,21 +248,22 @@ def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> t
         if word is None:
             return first, lead, ""
         return claim(word, profile, words), _joined(basis(word, profile, words), first, lead), ""
-    stated, _, kind = of_all(profile).partition(".")
+    how, _, kind = of_all(profile).partition(".")
     said = example(carriers(profile), profile, words)
-    rule = words(f"verdict.do_{stated}", do=words(f"verdict.do.{kind}"))
-    return words(f"verdict.{stated}.{kind}"), said, _joined(rule, *_not_ruled(profile, words))
+    rule = words(f"verdict.do_{how}", do=words(f"verdict.do.{kind}"))
+    return words(f"verdict.{how}.{kind}"), said, _joined(rule, _not_ruled(profile, words))
 
 
-def _not_ruled(profile: ReaderProfile, words: Strings) -> list[str]:
-    """Except from the general rule the marked words that it would lead away from CT."""
-    marked = [each for each, side in hedges_in_parts(profile) if side]
-    found: dict[Side, list[str]] = {}
-    for each in marked:
-        if misled(each, profile.pattern):
-            side = side_of(each.rate.value, each.meaning)
-            found.setdefault(side, []).append(named(each, words))
-    return [words(f"verdict.but_{side}", words=", ".join(found[side])) for side in sorted(found)]
+def _not_ruled(profile: ReaderProfile, words: Strings) -> str:
+    """Except from the general rule, by name, the words that it would lead away from CT."""
+    parts = hedges_in_parts(profile)
+    found = [each for each, side in parts if misled(each, profile, marked=bool(side))]
+    shown = (
+        words("verdict.but_word", word=named(each, words), rate=about(each.rate.value, words),
+              meaning=percent(each.meaning))
+        for each in found
+    )  # fmt: skip
+    return words("verdict.but", words=", ".join(shown)) if found else ""
 
 
 def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> str:
@@ -282,9 +288,27 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
         return words(f"verdict.{of_all(profile)}"), lead
-    key = "none_but" if more else "none"
-    first = "" if word else words(f"verdict.{key}.first")
-    return first, words(f"verdict.{key}.lead", hedges=hedges)
+    if more:
+        first = "" if word else words("verdict.none_but.first")
+        return first, words("verdict.none_but.lead", hedges=hedges)
+    lead = words("verdict.none.lead", hedges=hedges)
+    return words("verdict.none.first"), _joined(lead, *_known(profile, words))
+
+
+def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
+    """Say of how many single words as much is known, in all findings and in one."""
+    limits = ((p.meaning, percent_limits(*_ends(p))) for p in profile.phrases)
+    near = [max(abs(end - round(100 * meaning)) for end in ends) for meaning, ends in limits]
+    shown = {"n": count(sum(each <= _NEAR for each in near)), "of": count(len(near))}
+    judged = "judged" if profile.judged else "judged_none"
+    return (
+        words("verdict.none.close", points=count(_NEAR), **shown),
+        words(f"verdict.none.{judged}", least=count(LEAST_USES), n=count(profile.judged)),
+    )
+
+
+def _ends(phrase: PhraseRate) -> tuple[float, float, float]:
+    return phrase.rate.low, phrase.rate.high, phrase.rate.value
 
 
 def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:

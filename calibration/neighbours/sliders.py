@@ -19,13 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from calibration.arrays import FloatArray
-from calibration.diagnostics import (
-    Corp,
-    FitTest,
-    corp,
-    smooth_calibration_error,
-    spiegelhalter_z,
-)
+from calibration.diagnostics import Corp, FitTest, corp, smooth_calibration_error, spiegelhalter_z
 from calibration.distributions import Atom, Beta, fit_moments
 from calibration.errors import CalibrationError, refuse
 from calibration.neighbours.class_scores import empirical_cdf, quantise

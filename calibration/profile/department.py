@@ -22,6 +22,7 @@ from calibration.profile.readings import (
     department_line,
     read_reader,
     with_rest,
+    with_sides,
 )
 from calibration.profile.results import Part
 from calibration.profile.rows import Rows, read_rows
@@ -127,7 +128,7 @@ def _judged(
     verdicts = [each.pattern.verdict for each in readers]
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
-        readers=with_rest(readers, reading),
+        readers=with_sides(with_rest(readers, reading), reading),
         phrases=words.hedges,
         findings=rows.findings,
         shift=shift,

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtr, stdtrit
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts, linear_predictor, places
 from calibration.profile.results import Interval
 from calibration.profile.variances import Fitted
@@ -166,13 +166,25 @@ def _free(counts: Counts, found: Posterior) -> FloatArray:
 
 
 def phrase_rates(
-    counts: Counts, found: Posterior, cell: IntArray, *, uses: FloatArray
+    counts: Counts,
+    found: Posterior,
+    cell: IntArray,
+    *,
+    uses: FloatArray,
+    sides: BoolArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Log-odds and variance of the rates over findings, shape (R, K); NaN where not used.
 
-    ``uses`` (R, F, K) are the weights.
+    ``uses`` (R, F, K) are the weights. With ``sides`` (S, K) the phrases of each are taken
+    together, shape (R, S).
     """
     rate, gradient, rest = phrase_slopes(counts, found, cell, uses=uses)
+    if sides is not None:
+        n = uses.sum(axis=1)[:, None, :] * sides
+        total = n.sum(axis=2, keepdims=True)
+        share = np.divide(n, total, out=np.full_like(n, np.nan), where=total > 0)
+        rate, gradient = np.einsum("rsk,rk->rs", share, np.nan_to_num(rate)), share @ gradient
+        rest = np.einsum("rsk,rk->rs", share**2, rest)
     variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
     safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
     return np.asarray(logit(safe)), np.asarray((variance + rest) / (safe * (1.0 - safe)) ** 2)

@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import expit
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
-from calibration.profile.rates import Posterior, cell_rates, phrase_rates
+from calibration.profile.rates import Posterior, Rate, cell_rates, phrase_rates
 from calibration.profile.results import (
     AtomJudgement,
     Cell,
@@ -75,10 +75,16 @@ def all_rates(found: Found, *, uses: FloatArray) -> tuple[FloatArray, FloatArray
     return whole_rates(found, uses=uses), _stacked(single, found.probability(), found)
 
 
-def whole_rates(found: Found, *, uses: FloatArray) -> FloatArray:
-    """Rates of phrases over findings by ``uses`` (R, F, K), shape (R, K, 6)."""
-    whole = (phrase_rates(found.counts, *fit, uses=uses) for fit in _fits(found))
-    return _stacked(whole, found.probability().max(axis=1, initial=0.0), found)
+def whole_rates(found: Found, *, uses: FloatArray, sides: BoolArray | None = None) -> FloatArray:
+    """Rates of phrases over findings by ``uses`` (R, F, K), shape (R, K, 6).
+
+    Of all phrases of each of ``sides`` (S, K) together, shape (R, S, 6).
+    """
+    whole = (phrase_rates(found.counts, *fit, uses=uses, sides=sides) for fit in _fits(found))
+    habit = found.probability().max(axis=1, initial=0.0)
+    if sides is not None:
+        habit = (habit[:, None, :] * sides).max(axis=2, initial=0.0)
+    return _stacked(whole, habit, found)
 
 
 def _fits(found: Found) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
@@ -144,6 +150,7 @@ def read_reader(
         phrases=phrases,
         large=reading.large[r],
         considered=() if reading.one_label else near,
+        judged=int((reading.uses.n[r] >= settings.least_uses).sum()),
     )
 
 
@@ -179,6 +186,25 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
                 if left[r, :, names.index(phrase)].any()
             ),
         )
+        for r, reader in enumerate(readers)
+    )
+
+
+def with_sides(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
+    """Add the rates of all words above even odds taken together, and of all others."""
+    meaning, uses = reading.choices.meaning, reading.uses
+    sides = np.stack([meaning > _EVEN, meaning <= _EVEN])
+    rates = whole_rates(reading.found, uses=uses.n, sides=sides).tolist()
+    weigh = uses.n.sum(axis=1), uses.mass.sum(axis=1), uses.n.sum(axis=1) * meaning
+    sums = np.stack([each @ sides.T for each in weigh], axis=-1).tolist()
+
+    def together(r: int, s: int, name: str) -> PhraseRate:
+        (n, seen, promised), rate = sums[r][s], Rate(*rates[r][s]).listed.interval()
+        return PhraseRate(name, n, seen / n, rate, promised / n)
+
+    named = tuple(enumerate(("strong", "weak")))
+    return tuple(
+        replace(reader, sides=tuple(together(r, *side) for side in named if sums[r][side[0]][0]))
         for r, reader in enumerate(readers)
     )
 

@@ -288,7 +288,9 @@ class ReaderProfile:
 
     ``rest`` are the rates of words with a habit or a swap in one finding, or without which there
     no pattern stands, in all the others;
-    ``considered`` the nearest word to each rate whether or not it is advised, and its chance.
+    ``considered`` the nearest word to each rate whether or not it is advised, and its chance;
+    ``sides`` the rates of all words above even odds together ("strong") and all others ("weak");
+    ``judged`` how many words in single findings have the uses from which a habit is looked for.
     """
 
     reader: str
@@ -304,6 +306,8 @@ class ReaderProfile:
     large: Large
     rest: tuple[PhraseRate, ...] = ()
     considered: tuple[Swap, ...] = ()
+    sides: tuple[PhraseRate, ...] = ()
+    judged: int = 0
 
     def summary(self) -> str:
         """One line for a caption.

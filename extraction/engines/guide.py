@@ -24,13 +24,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from extraction.engines.grounding import Place
-from extraction.finding import (
-    Extracted,
-    Failed,
-    Finding,
-    NothingStated,
-    Outcome,
-)
+from extraction.finding import Extracted, Failed, Finding, NothingStated, Outcome
 from extraction.rules.engine import RuleEngine, Spoken
 
 if TYPE_CHECKING:

@@ -124,11 +124,7 @@ def _server(port: int, log: Path) -> Iterator[str]:
         server.wait()
 
 
-def status(
-    config: ConfigArgument,
-    *,
-    as_json: JsonOption = False,
-) -> None:
+def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
     from pipeline.run.books import last_run
     from pipeline.run.manifest import outlook

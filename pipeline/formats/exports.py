@@ -27,13 +27,7 @@ from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, requi
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.json_rows import objects
 from pipeline.formats.people import named_reader
-from pipeline.formats.records import (
-    HEADER_WITHIN,
-    Header,
-    header_of,
-    records,
-    with_quotes_of,
-)
+from pipeline.formats.records import HEADER_WITHIN, Header, header_of, records, with_quotes_of
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
 

@@ -155,10 +155,7 @@ def _intervals(kinds: list[str], rng: np.random.Generator) -> list[int]:
 
 
 def _timed(
-    kinds: list[str],
-    owners: list[Patient],
-    days: IntArray,
-    rng: np.random.Generator,
+    kinds: list[str], owners: list[Patient], days: IntArray, rng: np.random.Generator
 ) -> Iterator[Episode]:
     start = datetime.fromisoformat(hospital()["period_start"]).replace(tzinfo=UTC)
     n, classes = len(kinds), hospital()["patients"]["classes"]

@@ -117,14 +117,8 @@ class Figure:
 
 def footer(head: Masthead, words: Strings) -> str:
     """Say on every page for whom, of when and by what it was made."""
-    return words(
-        "page.footer",
-        recipient=head.recipient,
-        period=head.period,
-        data_cut=head.data_cut,
-        version=head.version,
-        config_hash=head.config_hash,
-    )
+    names = ("recipient", "period", "data_cut", "version", "config_hash")
+    return words("page.footer", **{name: getattr(head, name) for name in names})
 
 
 @dataclass(slots=True)
@@ -166,6 +160,12 @@ class Composer:
         *inside, last = (*self.filled, (self.y - self.body.y) / self.body.height)
         short = [*(_HALF_EMPTY - each for each in inside), *[self.last - last] * bool(inside)]
         return sum(max(missing, 0.0) for missing in short)
+
+    def branch(self, spread: float) -> Self:
+        """Go on from here in a copy, set closer or wider."""
+        root = replace(self.root, inside=[*self.root.inside])
+        pages = [page.copy(root) for page in self.pages]
+        return replace(self, pages=pages, root=root, filled=[*self.filled], spread=spread)
 
     def new_page(self) -> None:
         """Open a page with its header."""
@@ -314,6 +314,7 @@ class Subheading:
     room: float = 100.0
 
 
+_Draws: TypeAlias = Callable[[Composer], None]
 Piece: TypeAlias = Prose | Figure | Table | Subheading
 
 
@@ -380,19 +381,19 @@ def _keep_with_table(
 
 
 def composed(
-    lay_out: Callable[[Composer], None], *, style: Style, masthead: Masthead
+    lay_out: _Draws, *, style: Style, masthead: Masthead, core: _Draws = lambda _: None
 ) -> list[Drawing]:
-    """Lay out a document; set closer, or wider, where a page of it would look abandoned."""
-    best = _laid_out(lay_out, Composer(style, masthead))
+    """Lay out a document; set closer, or wider, where a page of it would look abandoned.
+
+    The ``core`` pages before it fill themselves: they are laid out once.
+    """
+    begun = Composer(style, masthead)
+    begun.new_page()
+    core(begun)
+    lay_out(best := begun.branch(1.0))
     for spread in _SPREADS:
         if not best.abandoned:
             break
-        again = _laid_out(lay_out, Composer(style, masthead, spread=spread))
+        lay_out(again := begun.branch(spread))
         best = min(best, again, key=lambda each: each.abandoned)
     return best.finish()
-
-
-def _laid_out(lay_out: Callable[[Composer], None], composer: Composer) -> Composer:
-    composer.new_page()
-    lay_out(composer)
-    return composer

@@ -37,12 +37,7 @@ class Histogram:
 
 
 def histogram_panel(
-    drawing: Drawing,
-    frame: Box,
-    shown: Histogram,
-    *,
-    title: str,
-    name: str,
+    drawing: Drawing, frame: Box, shown: Histogram, *, title: str, name: str
 ) -> None:
     """Draw a histogram; the taller of bars and line fills the panel."""
     edges, bars, line, below = shown.edges, shown.bars, shown.line, shown.across

@@ -33,13 +33,7 @@ _TALLEST: Final = 40.0
 _N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 46.0, 46.0
 _STACKED: Final = 27.0
 """Row of a chart as narrow as a phone: words above, signs below."""
-_SIGN: Final = {
-    "band": 18.0,
-    "mean": 2.0,
-    "own": 18.0,
-    "department_own": 18.0,
-    "department": 3.0,
-}
+_SIGN: Final = {"band": 18.0, "mean": 2.0, "own": 18.0, "department_own": 18.0, "department": 3.0}
 
 
 def phrase_chart_height(rows: int, *, row: float = _ROW) -> float:
@@ -76,6 +70,10 @@ def phrase_chart(
         _frame(drawing, frame, plot, scale, words, spoken=spoken)
         for i, row in enumerate(rows):
             slot = Box(frame.x, plot.y + i * step, frame.width, step)
+            first, y = scale(min(row.low, row.observed, 1.0)) - 4.0, slot.y + step / 2
+            start = frame.x + min(width_of(names[row.name], FIGURE), left - 6.0) + 4.0
+            if first > start and row.state is RowState.SHOWN:  # leads from the label to its disc
+                drawing.add(Line(start, y, first, y, palette.hairline, 0.4))
             _row(drawing, slot, row, scale, words, quiet=spoken and row.side is None)
             if spoken:
                 _side(drawing, slot, row, words)

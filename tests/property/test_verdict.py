@@ -75,7 +75,9 @@ def _swaps(said: Said) -> list[tuple[str, str, str | None, str]]:
     found = []
     for action in said.actions:
         phrase, instead = SWAP.match(action.title).groups()  # type: ignore[union-attr]
-        scope = re.match(r"\*\*(.+?)[:,]\*\*", action.evidence).group(1)  # type: ignore[union-attr]
+        scope = re.search(
+            r"(?:^|\. |\A)\*\*([^*]+?)[:,]\*\* (?:where|unlike)", action.evidence
+        ).group(1)  # type: ignore[union-attr]
         finding = None if scope == "All findings" else scope.lower()
         found.append((phrase, instead, finding, action.evidence))
     return found
@@ -94,7 +96,7 @@ def test_nothing_to_change_stands_alone() -> None:
     seen = 0
     for profile in DRAWN:
         said = in_words(profile, words=WORDS)
-        if said.first == "Nothing to change.":
+        if said.first == NOTHING:
             seen += 1
             assert profile.pattern.verdict.state == "none"
             assert said.also == ()
@@ -103,6 +105,7 @@ def test_nothing_to_change_stands_alone() -> None:
     assert seen > 5
 
 
+NOTHING = WORDS("verdict.none.first")
 SAYS = re.compile(r"too (?:strong|weak|sure|cautious)|\b(?:un)?likely findings|slightly|\?")
 
 
@@ -122,7 +125,7 @@ def test_the_committee_reads_of_a_reader_what_the_readers_own_page_says_first() 
         assert sorted(SAYS.findall(claimed)) == sorted(SAYS.findall(few)), (first, few)
         untold = "cannot tell" in first or first.endswith("as a whole not yet.")
         assert untold == ("cannot tell" in few), (first, few)
-        assert (first == "Nothing to change.") == (few == "as the scale promises"), (first, few)
+        assert (first == NOTHING) == (few == "as the scale promises"), (first, few)
         assert ("not every word" in first or "can be judged" in first) == ("by CT" in few)
         seen[profile.pattern.verdict.state + str(len(profile.pattern.verdict.parts))] += 1
     assert min(seen[kind] for kind in ("word", "pattern1", "pattern2", "none0", "too few0")) >= 5
@@ -359,7 +362,7 @@ def test_nothing_to_change_never_stands_over_a_word_that_is_clearly_off() -> Non
         for p, sentence in zip(off, sentences, strict=False):
             named += 1
             assert f"take it as {p.meaning * 100:.0f}" in sentence
-        assert not (off and said.first == "Nothing to change.")
+        assert not (off and said.first == NOTHING)
     assert named > 50
 
 
@@ -402,13 +405,15 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
 
 SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
 OWN = {
-    "en": r"Your own “([^”]+)” shows \S+ \S+\s%(?: overall)?, (more|less) than it says",
-    "de": r"Bei Ihrem „([^“]+)“ zeigt die CT(?: insgesamt)? \S+ \S+\s%, (mehr|weniger) als es",
+    "en": r"^\*\*“([^”]+)” is off in your own hands:\*\* CT shows "
+    r"\S+ \S+\s%(?: overall)?, (more|less) than",
+    "de": r"^\*\*„([^“]+)“ passt bei Ihnen selbst nicht:\*\* Die CT zeigt"
+    r"(?: insgesamt)? \S+ \S+\s%, (mehr|weniger) als",
 }
 MOVED = {"en": "which leaves “{}” free", "de": "damit ist „{}“ hierfür frei"}
 NEARER = {
-    "en": r"cards here add to it, (?:about )?(\S+)\s%, nearer to its (\S+)\s%",
-    "de": r"hier dazukommen soll, (?:etwa )?(\S+)\s%, näher an seinen (\S+)\s%",
+    "en": r"its (\S+)\s%; with what the cards here add to it, (?:about )?(\S+)\s%, nearer",
+    "de": r"seine (\S+)\s%; mit dem, was hier dazukommen soll, (?:etwa )?(\S+)\s%, näher daran",
 }
 
 
@@ -448,7 +453,7 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
                 assert (told_so is not None) == closer, action.evidence
                 if told_so is not None:
                     printed = [_number(each.replace(",", ".")) for each in told_so.groups()]
-                    assert printed == pytest.approx([after, own.meaning], abs=0.0051)
+                    assert printed == pytest.approx([own.meaning, after], abs=0.0051)
                     assert abs(after - own.meaning) < abs(own.rate.value - own.meaning)
                     together += len(uses) > 2
                 nearer[closer] += 1
@@ -562,14 +567,14 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
-        "nearer to the recommended “may represent” (44 %), but that would say less than your "
+        "“may represent” (44 %) is nearer, but would turn two words round: it says less than your "
         "“likely”, where CT shows about 54 %."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
-        "is a step: “may represent” (44\u00a0%) lies nearer, but would say less than your “lik"
-        in (action.evidence)
+        "is a step: “may represent” (44\u00a0%) lies nearer, but would turn two words round: it "
+        "says less than your “lik" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     both = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE).actions
@@ -784,7 +789,7 @@ def _of_all(said: Said, word: Rated) -> str | None:
 OWNED = (
     r"Your “([^”]+)”(?: for ([a-z ]+?))? says",
     r"No swap for “([^”]+)”(?: for ([a-z ]+?))?(?: yet)?:",
-    r"Your own “([^”]+)” shows \S+ \S+\s%(?: overall)?()",
+    r"“([^”]+)” is off in your own hands()",
     r"Where you write “([^”]+)”()",
     r"; for “([^”]+)”() it is",
 )
@@ -812,12 +817,12 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         "No swap for “probably”: CT shows it about 57 % of the time, and no recommended word lies "
         "nearer to that; the next, “may represent”, says 44 %."
     )
-    assert "(44 %), but not by every reading of the figures; we do not advise it yet." in stay(
+    assert "(44 %) is nearer on the whole, but not in every finding, or not beside your" in stay(
         samples.around(0.3)
     )
     assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
-        "“may represent” (44 %) looks nearer, but once all readers' words are taken into account "
-        "the chance of that is less than 1 in 10; we advise from 9 in 10."
+        "“may represent” (44 %) looks nearer, but how all readers use these words makes that "
+        "less sure: the chance is less than 1 in 10; we advise from 9 in 10."
     )
     assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
 
@@ -895,22 +900,23 @@ def _wrong_by(rule: str, word: Rated) -> bool:
     return more != ("take the higher" in rule)
 
 
-def test_the_general_rule_excepts_every_marked_word_that_it_would_lead_away_from_ct() -> None:
-    seen: Counter[bool] = Counter()
+def test_the_general_rule_excepts_every_word_that_it_would_visibly_lead_away_from_ct() -> None:
+    """Also one that is not marked: "likely" at 81 % for 77 % was sent down by "too sure"."""
+    seen: Counter[tuple[bool, bool]] = Counter()
     for profile in (*DRAWN, *_fitted()):
         said = in_words(profile, words=WORDS, scale=SCALE)
         if not said.rule:
             continue
         rule, _, excepted = said.rule.partition(" Not so for ")
         for word, side in hedges_in_parts(profile):
-            if side is None or (isinstance(word, PhraseRate) and word.besides):
+            off = abs(word.rate.value - word.meaning)
+            if side is None and (off < 0.02 or abs(word.meaning - 0.5) < 0.1):
                 continue
             name = f"“{word.phrase}”" + (f" for {word.finding}" if word.finding else "")
             wrong = _wrong_by(rule, word)
-            pattern = re.escape(name) + r"(?:, “[^:]+)?: CT shows " + side
-            assert (re.search(pattern, excepted) is not None) == wrong, (said.rule, name)
-            seen[wrong] += 1
-    assert min(seen.values()) > 100
+            assert (f"{name} (says " in excepted) == wrong, (said.rule, name)
+            seen[wrong, side is None] += 1
+    assert min(seen.values()) > 60
 
 
 def test_who_is_too_sure_with_a_word_in_the_middle_too_low_is_not_sent_to_the_middle() -> None:
@@ -933,22 +939,73 @@ def test_who_is_too_sure_with_a_word_in_the_middle_too_low_is_not_sent_to_the_mi
         "Your “may represent” says less than CT shows: CT shows it about 60 % of the time, readers "
         "take it as 44 %. This rests on 157 statements (53–67 %)."
     )
-    assert said.rule.endswith("Not so for “may represent”: CT shows more than that says.")
+    assert said.rule.endswith(
+        "Not so for “may represent” (says 44\u00a0%, CT about 60\u00a0%): there it would lead no "
+        "nearer to CT."
+    )
 
 
-def test_a_side_of_the_first_sentence_that_no_word_shows_is_said_to_be_all_words_together() -> None:
-    lacking = 0
+def test_a_side_of_the_first_sentence_that_no_word_shows_has_the_figure_of_all_its_words() -> None:
+    """The words that carried "too sure" were each too few to print, so nothing could be checked."""
+    lacking = {"strong": 0, "weak": 0}
     for profile in DRAWN:
-        sides_claimed = {*claimed(profile.pattern)} - {None}
-        shown = carriers(profile)
-        together = "all your hedges together do" in in_words(profile, words=WORDS).lead
-        assert together == (len(shown) < len(sides_claimed)), profile.pattern.verdict
-        lacking += together
-        few = replace(profile, hedges=1.9 * sum(each.n for each in profile.phrases))
-        rare = replace(profile, hedges=2.1 * sum(each.n for each in profile.phrases))
-        for each, told_so in ((few, False), (rare, together)):
-            assert ("written too seldom" in in_words(each, words=WORDS).lead) == told_so
-    assert lacking > 10
+        claims = dict(zip(("strong", "weak"), claimed(profile), strict=True))
+        shown = {"strong" if p.meaning > 0.5 else "weak" for p in carriers(profile)}
+        lead = in_words(profile, words=WORDS).lead.replace("\u00a0", " ")
+        enough = bool(shown) and claims["strong"] == claims["weak"]
+        for name, said in (("strong", "likely"), ("weak", "unlikely")):
+            missing = claims[name] is not None and name not in shown and not enough
+            found = re.search(rf"words for {said} findings none shows .+?: (.+?) on average", lead)
+            whole = [side for side in profile.sides if side.phrase == name]
+            assert (found is not None) == (missing and bool(whole)), lead
+            if found is not None:
+                n, meaning = re.findall(r"([\d,]+) statements.+?as (\d+) %", found[1])[0]
+                assert float(n.replace(",", "")) == round(whole[0].n)
+                assert int(meaning) == round(100 * whole[0].meaning)
+                lacking[name] += 1
+        none = replace(profile, phrases=(), sides=())
+        for side, said in zip(claimed(none), ("likely", "unlikely"), strict=True):
+            few = f"Your words for {said} findings are too few for a figure."
+            assert (few in in_words(none, words=WORDS).lead) == (side is not None)
+    assert min(lacking.values()) > 5
+
+
+def test_a_slope_that_one_side_alone_shows_is_said_of_that_side_alone() -> None:
+    drawn = next(p for p in DRAWN if p.pattern.direction == "too sure")
+    pattern = replace(drawn.pattern, verdict=replace(drawn.pattern.verdict, question=False))
+
+    def first(strong: float, weak: float) -> str:
+        sides = tuple(
+            PhraseRate(name, 150.0, rate, samples.around(rate, 0.2), meaning)
+            for name, rate, meaning in (("strong", strong, 0.77), ("weak", weak, 0.3))
+        )
+        bare = replace(
+            drawn, pattern=pattern, sides=sides, phrases=(), advice=(), habits=(), rest=(),
+            considered=(),
+        )  # fmt: skip
+        return in_words(bare, words=WORDS).first
+
+    assert first(0.6, 0.31).startswith("Your words for likely findings are too sure: CT shows")
+    assert first(0.78, 0.5).startswith("Your words for unlikely findings are too sure: CT shows")
+    assert first(0.6, 0.5).startswith("Your hedges are too sure: what you call likely")
+    assert first(0.6, 0.34).startswith("Your hedges are too sure: what you call likely")
+    assert first(0.77, 0.3).startswith("Your hedges are too sure: what you call likely")
+
+
+def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
+    """It said "mostly too rare to tell" over a word of 51 cases in one finding, off and missed."""
+    drawn = next(p for p in DRAWN if in_words(p, words=WORDS).first == NOTHING)
+    words = tuple(
+        replace(drawn.phrases[0], phrase=word, meaning=meaning, rate=Interval(rate, low, high))
+        for word, meaning, rate, low, high in (
+            ("likely", 0.77, 0.75, 0.67, 0.82), ("may represent", 0.44, 0.45, 0.33, 0.55),
+        )
+    )  # fmt: skip
+    some = in_words(replace(drawn, phrases=words, judged=3), words=WORDS).lead
+    assert "for 1 of the 2 in the chart the whole interval lies within 10 points" in some
+    assert "from 20 statements on, which 3 of your words have there: none surely is" in some
+    none = in_words(replace(drawn, phrases=words, judged=0), words=WORDS).lead
+    assert "which none of your words has there: of that we cannot tell." in none
 
 
 def _carried(*, others: float, swap: bool) -> ReaderProfile:

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import logit
 
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError
@@ -57,6 +58,26 @@ def test_intervals_hold_the_lines_readers_were_drawn_with(found: DepartmentProfi
     ]
     # Of twelve 95 % intervals three or more miss in 2 % of seeds.
     assert sum(held) >= 10
+
+
+def test_words_of_a_side_together_have_the_rates_of_its_words_and_are_surer(
+    found: DepartmentProfile,
+) -> None:
+    for each in found:
+        assert [side.phrase for side in each.sides] == ["strong", "weak"]
+        for side, strong in zip(each.sides, (True, False), strict=True):
+            of = [p for p in each.phrases if (p.meaning > 0.5) == strong]
+            n = np.array([p.n for p in of])
+            assert side.n == n.sum()
+            assert side.meaning == pytest.approx(n @ [p.meaning for p in of] / n.sum())
+            assert side.observed == pytest.approx(n @ [p.observed for p in of] / n.sum())
+            assert side.rate.value == pytest.approx(
+                n @ [p.rate.value for p in of] / n.sum(), abs=0.01
+            )
+            most = max(of, key=lambda p: p.n)
+            wide, alone = (np.ptp(logit([p.rate.low, p.rate.high])) for p in (side, most))
+            assert wide < alone
+        assert 0 <= each.judged <= len(found.phrases) * len(found.findings)
 
 
 def test_no_swap_moves_a_word_away_from_its_line(found: DepartmentProfile) -> None:

@@ -195,7 +195,7 @@ def test_a_reader_of_whom_one_word_is_off_is_not_counted_as_agreeing_with_ct(
     for code, row in cells.items():
         agrees = row[1] == "as the scale promises"
         (reader,) = [r for r in found.readers if r.reader == code]
-        assert agrees == (in_words(reader, words=WORDS).first == "Nothing to change.")
+        assert agrees == (in_words(reader, words=WORDS).first == WORDS("verdict.none.first"))
 
 
 def test_words_off_without_a_swap_are_said_beside_the_swaps_advised(
@@ -853,7 +853,10 @@ def test_limits_are_explained_where_they_are_drawn(review: CommitteeContent) -> 
     charts = tuple(review.run_charts)
     limits = WORDS("run_chart.note")
     firm = WORDS("run_chart.provisional", n=charts[0].process.n, least=20)
-    assert caption(charts) == f"{limits} {firm}"
+    signalled = any(chart.process.signals for chart in charts)
+    assert caption(charts) == " ".join([limits, *[WORDS("run_chart.diamond")] * signalled, firm])
+    calm = tuple(replace(each, process=replace(each.process, signals=())) for each in charts)
+    assert "Diamond" not in caption(calm)
     short = tuple(
         replace(each, months=each.months[:6], level=each.level[:6], process=process(each.level[:6]))
         for each in charts

@@ -15,14 +15,7 @@ import hl7
 
 from pipeline.formats.exams import Merge, SetAside, text_mark
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.hl7v2.fields import (
-    FieldMap,
-    Head,
-    Place,
-    merges_of,
-    numbers_of,
-    patient_id,
-)
+from pipeline.formats.hl7v2.fields import FieldMap, Head, Place, merges_of, numbers_of, patient_id
 from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
 from pipeline.formats.people import drafter

@@ -21,12 +21,7 @@ import numpy as np
 
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import (
-    Coordinate,
-    DepartmentProfile,
-    Interval,
-    Part,
-)
+from calibration.profile import Coordinate, DepartmentProfile, Interval, Part
 from calibration.profile.shared import PARTS
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell

@@ -20,6 +20,7 @@ from calibration.result import GroupResult
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import percent, points
+from reports.pages.committee.tables import doubted, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import Side, reaches
@@ -153,20 +154,23 @@ def carrying(content: CommitteeContent, *, besides: Collection[str] = ()) -> dic
 
 
 def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> list[str]:
-    """Say of the words for which none is advised in all findings why not, each reason once."""
+    """Say of the words for which none is taught in all findings why not, each reason once."""
+    whole = [part for part in content.maps or () if part.pathology is None]
     silent = {
         each.source: words(f"maps.why.{each.reason}", target=each.target)
-        for part in content.maps or ()
-        if part.pathology is None
+        for part in whole
         for each in part.advice.suppressed
     }
+    silent |= {swap.source: why for part in whole for swap, why in doubted(part, words)}
+    own = [phrase for phrase in phrases if phrase in {swap.source for _, swap in upheld(whole)}]
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
         if phrase in silent:
             alike[silent[phrase]].append(phrase)
-    return [
+    kept = [
         words("decisions.kept", phrases=_named(of, words), why=why) for why, of in alike.items()
     ]
+    return [*kept, words("decisions.own_pages", phrases=_named(own, words))] if own else kept
 
 
 def _named(phrases: Sequence[str], words: Strings) -> str:

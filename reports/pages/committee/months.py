@@ -37,6 +37,8 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
     limited = any(math.isfinite(chart.process.low) for chart in charts)
     caption = [words("run_chart.note")] if limited else []
+    if any(chart.process.signals for chart in charts):
+        caption.append(words("run_chart.diamond"))
     if LEAST <= (n := charts[0].process.n) < FIRM:
         caption.append(words("run_chart.provisional", n=n, least=FIRM))
     figure = Figure(paint, _CHART, " ".join(caption), screen=2 * PHONE + GUTTER)

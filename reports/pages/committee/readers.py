@@ -122,11 +122,7 @@ def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
 
 
 def _row(
-    row: ReaderRow,
-    content: CommitteeContent,
-    reach: Reach,
-    signal: str,
-    words: Strings,
+    row: ReaderRow, content: CommitteeContent, reach: Reach, signal: str, words: Strings
 ) -> Row:
     few, unreportable = row.n < content.minimum_n, row.reliability < content.minimum_reliability
     hidden = few or unreportable

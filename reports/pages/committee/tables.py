@@ -12,21 +12,8 @@ from calibration.estimate import Estimate
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Column, Row, Span, Table, heads
-from reports.numbers import (
-    BLANK,
-    count,
-    decimal,
-    interval,
-    percent,
-    percent_interval,
-    signed,
-)
-from reports.review_content import (
-    CommitteeContent,
-    ScaleUse,
-    SensitivityTable,
-    Written,
-)
+from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
+from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable, Written
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -213,13 +200,18 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         if s.reason not in quiet
     ]
     rows += [
-        (part.pathology, s.source, s.target, words(_DOUBT, target=s.target, gain=_gain(s)))
+        (part.pathology, s.source, s.target, why)
         for part in maps
-        for s in part.advice.suggestions
-        if not _gains(s)
+        for s, why in doubted(part, words)
     ]
     named = tuple(Row((finding or words("maps.all_findings"), *why)) for finding, *why in rows)
     return Table(columns, named, empty=words("state.none"), id="suppressed")
+
+
+def doubted(part: PathologyAdvice, words: Strings) -> list[tuple[Suggestion, str]]:
+    """Give the swaps whose gain on exams held out may be nothing, and say so."""
+    held = (s for s in part.advice.suggestions if not _gains(s))
+    return [(s, words(_DOUBT, target=s.target, gain=_gain(s))) for s in held]
 
 
 def _why(silence: Suppressed, words: Strings) -> str:

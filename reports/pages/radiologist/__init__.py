@@ -7,6 +7,7 @@ Appendices are left out where there is nothing to put into them.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from calibration.profile import ReaderProfile
@@ -58,12 +59,10 @@ def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     content = translated(guard_radiologist(content), style.strings, keep=(Case, Masthead))
     chart = PhraseChart.of(content, style.strings)
 
-    def lay_out(composer: Composer) -> None:
+    def core(composer: Composer) -> None:
         composer.last = _HALF
-        spread, composer.spread = composer.spread, 1.0  # the core pages fill themselves
         charted = first_page(composer, content, chart)
         second_page(composer, content, None if charted else chart)
-        composer.spread = spread
-        appendices(composer, content)
 
-    return composed(lay_out, style=style, masthead=content.masthead)
+    after = partial(appendices, content=content)
+    return composed(after, style=style, masthead=content.masthead, core=core)

@@ -13,6 +13,7 @@ from reports.drawing.marks import Box, Drawing, Field, Line, Rect
 from reports.drawing.style import BODY, CAPTION, HEADING, NOTE, SUBHEADING, Type, palette
 from reports.drawing.typeset import paragraph, paragraph_height, put, width_of
 from reports.figures.ladder import ACTION_STRIP_HEIGHT, action_strip
+from reports.numbers import count as printed
 from reports.pages import return_sheet
 from reports.strings import Strings
 from reports.swaps import Action
@@ -21,7 +22,8 @@ _NUMBER: Final = 18.0
 _GUTTER: Final = 16.0
 _CASES, _NAMED = 234.0, 186.0
 """Width of the picture and of a usual case's line, with its finding and where the swap names it."""
-_ANSWER: Final = 13.0
+_ANSWER, _ENDS = 13.0, 64.0
+"""Height of a row of answers; width of the labels at both ends of the picture's axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Card:
         if not self.action.swap.finding:
             return _CASES
         titles = [width_of(title, NOTE.bold) + 0.1 for title, _ in self._groups()]
+        titles.append(width_of(self._picked, NOTE) + _ENDS)
         return min(max(_NAMED, *titles), _CASES)
 
     @property
@@ -101,6 +104,12 @@ class Card:
         against |= {name for name in named if self.words.name(name) in self.action.apart}
         return max((name for name in named if name not in against), key=named.count, default=None)
 
+    @property
+    def _picked(self) -> str:
+        """Say how many of how many cases these are; on the first card how they were picked."""
+        key = "card.picked_first" if self.number == 1 else "card.picked"
+        return self.words(key, k=len(self.cases), n=printed(self.action.swap.n))
+
     def _groups(self) -> Iterator[tuple[str, list[str]]]:
         """Give the cases in their order, a line each, under what their CTs speak for."""
         swap, words = self.action.swap, self.words
@@ -140,6 +149,9 @@ class Card:
 
     def _list(self, page: Drawing, box: Box) -> None:
         y, names = box.y, (f"action.{self.number}.case.{i}" for i in count())
+        if self.cases:
+            with page.tag("P"):
+                put(page, (box.x + box.width / 2, box.y - 4.0), self._picked, NOTE, anchor="middle")
         for title, cases in self._groups():
             y = paragraph(page, Box(box.x, y, box.width, 0.0), title, NOTE.bold.muted)
             with page.tag("L"):

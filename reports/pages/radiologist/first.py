@@ -19,8 +19,8 @@ from reports.pages.radiologist.chart import PhraseChart, picture_rows, scale_of
 from reports.strings import Strings
 from reports.verdict import Said, in_words
 
-_SIDE: Final = 0.55
-"""Share of the page's width that the sentence takes beside its picture."""
+_SIDE, _SIDE_CLOSE = 0.55, 0.63
+"""Share of the page's width that the sentence takes beside its picture, and where room is short."""
 _LEAST_PICTURE: Final = 146.0
 _MOST_PICTURE, _BESIDE_CARDS, _BESIDE_CARD, _TALLEST_PICTURE = 300.0, 170.0, 345.0, 460.0
 """The most where the chart stands below, above cards beside less text, above one, above none."""
@@ -89,10 +89,14 @@ def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
 
 def _above(said: Said, kind: Type, width: float) -> float:
     """Room for the sentence and what follows, the heading of the cards, and what stands below."""
-    texts = (said.lead, *said.also, said.caveat, said.rule, said.stay)
-    heights = (paragraph_height(text, kind, _SIDE * width) + 4.0 for text in texts if text)
-    first = paragraph_height(said.first, LEAD.bold, _SIDE * width) + 4.0
+    texts, width = (said.lead, *said.also, said.caveat, said.rule, said.stay), _side(kind) * width
+    heights = (paragraph_height(text, kind, width) + 4.0 for text in texts if text)
+    first = paragraph_height(said.first, LEAD.bold, width) + 4.0
     return max(first + sum(heights), _LEAST_PICTURE) + _HEADING + 8.0
+
+
+def _side(kind: Type) -> float:
+    return _SIDE_CLOSE if kind is NOTE else _SIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ class _Verdict:
         """Set the sentence and what follows on the left, its picture on the right."""
         composer, said = self.composer, self.said
         rows = picture_rows(self.chart.rows, self.profile, composer.style.strings)
-        width = (_SIDE if rows else 1.0) * composer.body.width
+        width = (_side(self.kind) if rows else 1.0) * composer.body.width
         texts, beside = [t for t in (said.lead, *said.also, said.caveat) if t], self._tries
         first = paragraph_height(said.first, LEAD.bold, width) + 4.0
         every = [*texts, *beside]

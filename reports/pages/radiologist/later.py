@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, get_args
+from typing import Final, TypeAlias, get_args
 
 from calibration.estimate import Estimate
 from calibration.profile import ReaderProfile
@@ -32,6 +32,7 @@ from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 from reports.verdict import in_words
 
+_Sides: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 _LOW, _MOST, _ALONE = 184.0, 400.0, 460.0
 """Least height of the curve with its title; the most, and where it stands alone."""
 _WIDE: Final = 0.6
@@ -51,12 +52,12 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
 
     What explains the figures stands below them, or fills page 1.
     """
-    kind, read = BODY, False
+    kind, read, sides = BODY, False, _sides(content, composer.style.strings)
     if not isinstance(content.overall, SuppressedCell):
-        read = chart is None and _read_early(composer, content)
+        read = chart is None and _read_early(composer, content, sides)
         composer.new_page()
         kind = BODY if chart is None else CAPTION
-        below = 0.0 if read else _AROUND + _reading_height(composer, content, kind)
+        below = 0.0 if read else _AROUND + _reading_height(composer, content, kind, sides)
         beside = (composer.style.strings("radiologist.curve_note"), *_trend(content, composer))
         width = composer.body.width - _NOTED - 2 * GUTTER
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
@@ -68,15 +69,15 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
         _curve(composer, box, content.overall, beside)
     if not read:
         composer.skip(_AROUND)
-        _reading(composer, content, kind)
+        _reading(composer, content, kind, sides)
 
 
-def _read_early(composer: Composer, content: RadiologistContent) -> bool:
+def _read_early(composer: Composer, content: RadiologistContent, sides: _Sides) -> bool:
     """Say below the chart how to read it, where there is room; return whether there was."""
     for kind in (BODY, CAPTION):
-        if composer.room >= _AROUND + _reading_height(composer, content, kind):
+        if composer.room >= _AROUND + _reading_height(composer, content, kind, sides):
             composer.skip(_AROUND)
-            _reading(composer, content, kind)
+            _reading(composer, content, kind, sides)
             return True
     return False
 
@@ -142,18 +143,17 @@ def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]
 
 
 def _quarter(point: TrendPoint, words: Strings) -> str:
-    """Say a quarter's distance, and what chance alone can give; or why it has none."""
+    """Say a quarter's distance, or why it has none."""
     gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
     where = f" ({words('trend.partial')})" if point.partial else ""
     if isinstance(gap, SuppressedCell):
         state = words("state.few_short" if few else "state.withheld_short")
         return f"{point.period}{where}" if few and where else f"{point.period}{where}: {state}"
-    shown = (points(each) for each in (gap.value, gap.low, gap.high, gap.null_high))
-    named = dict(zip(("value", "low", "high", "chance"), shown, strict=True))
+    named = {name: points(getattr(gap, name)) for name in ("value", "low", "high")}
     return words("trend.quarter", period=f"{point.period}{where}", **named)
 
 
-def _sides(content: RadiologistContent, words: Strings) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _sides(content: RadiologistContent, words: Strings) -> _Sides:
     """Explain the figures, and page 1 where it needs it, in the shorter of two columns."""
     how, limits = how_to_read(content, words=words), what_it_is_not(content, words=words)
     if isinstance(content.profile, ReaderProfile):
@@ -185,23 +185,23 @@ def swap_counts(returned: Returned) -> dict[str, str]:
     return dict(zip(("agree", "disagree", "not_mine"), map(count, found), strict=True))
 
 
-def _reading_height(composer: Composer, content: RadiologistContent, kind: Type) -> float:
+def _reading_height(
+    composer: Composer, content: RadiologistContent, kind: Type, sides: _Sides
+) -> float:
     """Height of the two columns and the line below them."""
     width = (composer.body.width - 2 * GUTTER) / 2
-    sides = _sides(content, composer.style.strings)
     tall = max(sum(paragraph_height(t, kind, width) + 3.0 for t in texts) for _, texts in sides)
     whom = _whom(content, composer.style.strings)
     return tall + 22.0 + paragraph_height(whom, kind.bold, composer.body.width)
 
 
-def _reading(composer: Composer, content: RadiologistContent, kind: Type) -> None:
+def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides: _Sides) -> None:
     """Two columns: how to read it, what it is not; then whom to ask."""
     words = composer.style.strings
-    sides = _sides(content, words)
     width = (composer.body.width - 2 * GUTTER) / 2
     whom = Prose(_whom(content, words), kind.bold)
     below = 4.0 + whom.height(composer.body.width)
-    box = composer.claim(_reading_height(composer, content, kind) - below)
+    box = composer.claim(_reading_height(composer, content, kind, sides) - below)
     for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
         heading(composer.page, column.x, column.y + 10.0, title, SUBHEADING, "H2")
         y = column.y + 16.0
