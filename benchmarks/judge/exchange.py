@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,9 +25,7 @@ _MANY = 4
 _INITIALS = 3
 
 
-def exchanged(
-    sets: Mapping[str, Sequence[GoldReport]], seed: int
-) -> dict[str, list[GoldReport]]:
+def exchanged(sets: Mapping[str, Sequence[GoldReport]], seed: int) -> dict[str, list[GoldReport]]:
     """Exchange the identifiers of some authors' reports among them."""
     rng = np.random.default_rng(seed)
     pool: dict[tuple[object, ...], list[str]] = defaultdict(list)
@@ -50,7 +49,7 @@ def _with_others(
     known: dict[str, str] = {}
     chosen: dict[GoldSpan, str] = {}
     spans = sorted(report.spans, key=lambda span: span.start)
-    if any(after.start < span.end for span, after in zip(spans, spans[1:], strict=False)):
+    if any(after.start < span.end for span, after in pairwise(spans)):
         return report
     for span in sorted(spans, key=lambda span: (span.start - span.end, span.start)):
         shown = report.text[span.start : span.end]
