@@ -87,7 +87,7 @@ test-kernels: install
 
 test-vllm: install install-vllm-test
 	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE \
-		RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n0 tests/flow/test_model_vllm.py tests/flow/test_model_trained.py \
+		RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n 2 --dist loadfile tests/flow/test_model_vllm.py tests/flow/test_model_trained.py \
 		tests/flow/test_model_certainty_layers.py tests/flow/test_model_certainty_elicit.py
 
 docs: $(DOCS)

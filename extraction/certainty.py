@@ -52,7 +52,7 @@ class CertaintyReader:
             node = root[words[at]]
             if at >= free and (END in node or (at < last and words[at + 1] in node)):
                 after = _longest(words, at, root)
-                if after > at:
+                if after > at and not _is_initial(pieces, at):
                     found.append((at, after))
                     free = after
         return pieces, words, found
@@ -84,6 +84,16 @@ class CertaintyReader:
             passed = 2 * at + 1
             spans.append((start, start + sum(map(len, pieces[passed : 2 * after]))))
         return spans
+
+
+def _is_initial(pieces: Sequence[str], at: int) -> bool:
+    """Tell whether a word is a letter behind a letter: R.V.M., m.v. Levant, a name spelt I V Y."""
+    here, behind = pieces[2 * at + 1], pieces[2 * at + 3 : 2 * at + 4]
+    if len(here) != 1 or not at or behind == ["/"]:
+        return False
+    back = 2 if pieces[2 * at - 1] == "." else 1
+    letter, gaps = pieces[max(0, 2 * (at - back) + 1)], pieces[2 * (at - back) + 2 : 2 * at + 1 : 2]
+    return len(letter) == 1 and letter.isalpha() and gaps in (["", ""], [" "])
 
 
 def _longest(words: list[str], at: int, root: Node) -> int:

@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 44 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 49 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -26,6 +26,7 @@ FOLDS = tuple(
         "g h n p ac",
         "af ag ah ai ak al am",
         "an ao ap aq ar as at",
+        "au av aw ax ay",
     )
 )
 """Authors left out of the training together."""
@@ -34,6 +35,11 @@ REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""
 _FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
 _LINES = 6
+
+
+def groups() -> tuple[tuple[str, ...], ...]:
+    """Give the authors whose identifiers may be exchanged: those who are left out together."""
+    return FOLDS
 
 
 def file_of(fold: Sequence[str]) -> str:

@@ -28,6 +28,8 @@ SILENCED = (0.0, 0.3, 0.85)
 """What share of the rules' finds is taken from them in each of the first showings."""
 CASES = (str.lower, str.upper)
 """What becomes of all letters in further ones: some write without capitals, some in no others."""
+EXCHANGED = (0.0, 0.5)
+"""What share of the rules' finds is taken from them where identifiers were exchanged."""
 MISSED, NEEDLESS = 4.0, 3.0
 """What a token weighs that the rules missed, and that they took needlessly."""
 _AS = {"AGE90": "AGE", "WEEKDAY": "DATE", "MONTH": "DATE", "ROOM": "LOCATION"}
@@ -61,16 +63,24 @@ class Showing:
 
 
 def read_showings(
-    reports: Sequence[GoldReport], rules: Deidentifier, words: Glossary, gaps: Glossary, seed: int
-) -> list[Showing]:
-    """Lay a set of annotated reports out, once for each of `SILENCED` and of `CASES`."""
+    reports: Sequence[GoldReport], others: Sequence[GoldReport], rules: Deidentifier,
+    words: Glossary, gaps: Glossary, seed: int,
+) -> list[Showing]:  # fmt: skip
+    """Lay a set of annotated reports out, once for each of `SILENCED`, of `CASES`, of `EXCHANGED`.
+
+    Parameters
+    ----------
+    others
+        The same reports with other identifiers.
+    """
     rng = np.random.default_rng(seed)
     heard = [rules.read(report.text) for report in reports]
     shown = [_shown(heard, reports, share, rng, words, gaps) for share in SILENCED]
     for change in CASES:
         other = [rules.read(_same_length(report.text, change)) for report in reports]
         shown.append(_shown(other, reports, 0.0, rng, words, gaps))
-    return shown
+    heard = [rules.read(report.text) for report in others]
+    return shown + [_shown(heard, others, share, rng, words, gaps) for share in EXCHANGED]
 
 
 def _same_length(text: str, change: Callable[[str], str]) -> str:

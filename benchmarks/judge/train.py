@@ -2,7 +2,7 @@
 
 ``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py` and `score.py` on
 DIR. The networks for use (``weights.npz``) are fit to everyone. ``--only 0 3`` trains without these
-folds alone, 7 without none, so that several processes can share the work; ``--networks`` says how
+folds alone, 9 without none, so that several processes can share the work; ``--networks`` says how
 many are fit side by side. PyTorch is needed (``pip install radcal[transformers]``) for this script
 alone.
 """
@@ -12,12 +12,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from exchange import exchanged
 from fit import find_space
-from gold import FOLDS, REPORTS, authors, file_of, ours
+from gold import FOLDS, REPORTS, authors, file_of, groups, ours
 from network import exported, train
 from rows import Showing, read_showings
 
 from pipeline.deidentify import Deidentifier, Options
+from pipeline.deidentify.audit import GoldReport
 from pipeline.deidentify.judge.tokens import Describer, Glossary
 
 NETWORKS = 3
@@ -30,8 +32,12 @@ def all_showings(seed: int) -> tuple[dict[str, list[Showing]], Glossary, Glossar
     describer = Describer(rules.lexicon)
     words, gaps = describer.glossaries()
     every = {name: reports[:REPORTS] for name, reports in (authors() | ours()).items()}
+    others: dict[str, list[GoldReport]] = {}
+    for group in groups():
+        others |= exchanged({name: every[name] for name in group}, seed)
     sets = {
-        name: read_showings(reports, rules, words, gaps, seed) for name, reports in every.items()
+        name: read_showings(reports, others.get(name, reports), rules, words, gaps, seed)
+        for name, reports in every.items()
     }
     return sets, words, gaps, describer
 

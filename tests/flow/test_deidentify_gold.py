@@ -91,66 +91,71 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
 class Floor(NamedTuple):
     """What a set keeps: recall of names and of all, needless removals a report at most.
 
-    ``phrases`` and ``clinical`` count words of certainty and clinical names that may be harmed: the
-    V of an initial ("R.V.M."), NO before a number, a society behind "per".
+    ``clinical`` counts clinical names that may be harmed: a society behind "per".
     """
 
     names: float
     everything: float
     needless: float
-    phrases: int = 0
     clinical: int = 0
 
 
 FLOORS = {
-    "a": Floor(0.995, 0.997, 0.3),
-    "b": Floor(0.994, 0.996, 0.3),
-    "c": Floor(0.994, 0.996, 0.55),
-    "d": Floor(0.99, 0.993, 0.3),
-    "e": Floor(0.996, 0.997, 0.35),
-    "g": Floor(0.995, 0.996, 0.35),
-    "h": Floor(0.995, 0.996, 0.2),
-    "i": Floor(0.98, 0.991, 0.25),
-    "j": Floor(0.997, 0.998, 0.25),
+    "a": Floor(0.997, 0.997, 0.25),
+    "b": Floor(0.994, 0.997, 0.25),
+    "c": Floor(0.993, 0.996, 0.55),
+    "d": Floor(0.993, 0.994, 0.25),
+    "e": Floor(0.997, 0.997, 0.35),
+    "g": Floor(0.997, 0.997, 0.3),
+    "h": Floor(0.997, 0.997, 0.2),
+    "i": Floor(0.982, 0.992, 0.2),
+    "j": Floor(0.997, 0.997, 0.2),
     "k": Floor(0.997, 0.996, 0.45),
-    "l": Floor(0.989, 0.995, 0.6),
-    "m": Floor(0.977, 0.989, 0.7),
-    "n": Floor(0.989, 0.992, 0.45),
-    "o": Floor(0.993, 0.995, 0.45),
-    "p": Floor(0.993, 0.994, 0.6),
-    "q": Floor(0.997, 0.996, 0.35),
-    "r": Floor(0.989, 0.993, 0.5),
-    "s": Floor(0.994, 0.996, 0.4),
-    "t": Floor(0.994, 0.99, 0.5),
-    "u": Floor(0.997, 0.997, 0.45),
-    "v": Floor(0.99, 0.991, 0.55),
-    "w": Floor(0.987, 0.989, 0.65),
-    "x": Floor(0.997, 0.993, 0.6, clinical=1),
-    "y": Floor(0.993, 0.994, 0.65),
-    "z": Floor(0.989, 0.988, 0.7),
-    "aa": Floor(0.997, 0.997, 0.5),
-    "ab": Floor(0.997, 0.996, 0.4),
-    "ac": Floor(0.992, 0.994, 0.45),
-    "ad": Floor(0.997, 0.991, 0.25),
-    "ae": Floor(0.991, 0.991, 0.4, phrases=1, clinical=1),
-    "af": Floor(0.997, 0.996, 0.45),
-    "ag": Floor(0.984, 0.99, 0.6, phrases=1),
-    "ah": Floor(0.997, 0.995, 0.85),
-    "ai": Floor(0.997, 0.992, 0.65),
-    "ak": Floor(0.992, 0.992, 0.85),
-    "al": Floor(0.993, 0.994, 0.7, phrases=1),
-    "am": Floor(0.997, 0.993, 0.95, phrases=1, clinical=1),
-    "an": Floor(0.978, 0.982, 1.2, clinical=1),
-    "ao": Floor(0.983, 0.986, 1.0),
-    "ap": Floor(0.978, 0.984, 0.9),
-    "aq": Floor(0.986, 0.982, 1.05),
-    "ar": Floor(0.987, 0.989, 1.2, clinical=1),
-    "as": Floor(0.968, 0.976, 1.05),
-    "at": Floor(0.981, 0.973, 1.45),
-    "au": Floor(0.983, 0.989, 0.9, phrases=1),
-    "av": Floor(0.997, 0.993, 0.8, phrases=1),
+    "l": Floor(0.991, 0.996, 0.6),
+    "m": Floor(0.979, 0.988, 0.7),
+    "n": Floor(0.991, 0.992, 0.45),
+    "o": Floor(0.995, 0.995, 0.4),
+    "p": Floor(0.989, 0.992, 0.7),
+    "q": Floor(0.997, 0.997, 0.3),
+    "r": Floor(0.991, 0.994, 0.4),
+    "s": Floor(0.996, 0.997, 0.35),
+    "t": Floor(0.996, 0.99, 0.5),
+    "u": Floor(0.997, 0.997, 0.55),
+    "v": Floor(0.991, 0.992, 0.5),
+    "w": Floor(0.991, 0.989, 0.6),
+    "x": Floor(0.997, 0.995, 0.55, clinical=1),
+    "y": Floor(0.997, 0.996, 0.6),
+    "z": Floor(0.991, 0.989, 0.65),
+    "aa": Floor(0.993, 0.995, 0.4),
+    "ab": Floor(0.997, 0.995, 0.35),
+    "ac": Floor(0.996, 0.996, 0.45),
+    "ad": Floor(0.997, 0.993, 0.2),
+    "ae": Floor(0.993, 0.992, 0.4, clinical=1),
+    "af": Floor(0.997, 0.997, 0.4),
+    "ag": Floor(0.986, 0.991, 0.55),
+    "ah": Floor(0.992, 0.994, 0.8),
+    "ai": Floor(0.991, 0.99, 0.55),
+    "ak": Floor(0.997, 0.99, 0.85),
+    "al": Floor(0.997, 0.996, 0.6),
+    "am": Floor(0.997, 0.994, 0.95, clinical=1),
+    "an": Floor(0.987, 0.986, 1.1),
+    "ao": Floor(0.985, 0.988, 1.0),
+    "ap": Floor(0.983, 0.988, 0.9),
+    "aq": Floor(0.995, 0.988, 1.05),
+    "ar": Floor(0.989, 0.99, 1.2, clinical=1),
+    "as": Floor(0.976, 0.981, 1.05),
+    "at": Floor(0.983, 0.972, 1.45),
+    "au": Floor(0.992, 0.995, 0.75),
+    "av": Floor(0.997, 0.996, 0.75),
+    "aw": Floor(0.985, 0.988, 0.5),
+    "ax": Floor(0.996, 0.996, 0.7),
+    "ay": Floor(0.997, 0.993, 0.35),
+    "az": Floor(0.984, 0.985, 0.5),
+    "ba": Floor(0.989, 0.995, 0.4),
+    "bb": Floor(0.986, 0.993, 0.7),
+    "bc": Floor(0.988, 0.99, 0.45),
 }
-"""By set (fixtures/deid/blind.py); from AU and AV nothing was learned."""
+"""By set (fixtures/deid/blind.py); from AZ to BC nothing was learned."""
 
 
 def blind(name: str) -> list[GoldReport]:
@@ -165,12 +170,12 @@ def blind(name: str) -> list[GoldReport]:
 @pytest.mark.parametrize("name", FLOORS)
 def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(name: str) -> None:
     result, floor = audit(blind(name)), FLOORS[name]
-    assert sum(result.withheld.values()) <= (name == "z")
+    assert result.withheld == {}
     assert result.recall["NAME"].value >= floor.names
     assert result.recall["ALL"].value >= floor.everything
     assert result.untouched["ALL"].value <= 0.02
     assert result.superfluous.count / result.reports <= floor.needless
-    assert result.phrases_harmed <= floor.phrases
+    assert result.phrases_harmed == 0
     assert result.kept_harmed <= floor.clinical
 
 

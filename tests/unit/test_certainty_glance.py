@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extraction.certainty import phrases_in
+from extraction.certainty import certainty_spans, phrases_in
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,19 @@ from extraction.certainty import phrases_in
 )
 def test_words_count_where_findings_are_stated_undenied(text: str, phrases: set[str]) -> None:
     assert phrases_in(text) - {"present"} == phrases
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("Sr. Ma. Inviolata, R.V.M., was told.", 0),
+        ("Cook of the m.v. Zeldon Pearl.", 0),
+        ("FIRST NAME IVO, THAT IS I V O.", 0),
+        ("Seen by Dr.P.V.S.N. Zeldon.", 0),
+        ("Effusion v consolidation.", 1),
+        ("Effusion v. consolidation.", 1),
+        ("Seen in 91 F s/p fall.", 1),
+    ],
+)
+def test_a_letter_behind_a_letter_is_no_word_of_certainty(text: str, letters: int) -> None:
+    assert len(certainty_spans(text)) == letters

@@ -69,6 +69,10 @@ def test_phrases_are_counted_before_and_after() -> None:
     assert clean("Likely edema, seen by Dr. May. No evidence of effusion.").phrases_locked == 2
 
 
+def test_the_no_of_a_label_is_no_part_of_the_number() -> None:
+    assert clean("DOB 690214 ID NO 6902145089083\nChest.").text.endswith("ID NO [ID]\nChest.")
+
+
 def test_an_initial_v_is_a_name_and_not_versus() -> None:
     assert clean("Seen with Dr. V. Young at noon.").text == "Seen with Dr. [NAME] at noon."
 
@@ -201,6 +205,7 @@ def test_a_date_without_a_shift_stays_a_token() -> None:
         "Referred by Occupational Health, Thoracic Surgery.",
         "Film at 28/40, repeat in 6/52. Control in 24 h, ordered as R91.1.",
         "Drain at the 4th posterior rib, 1.1 L of fluid, 5000 IU heparin.",
+        "PE, thrombophilia screen: factor V Leiden heterozygous. FACTOR V LEIDEN.",
     ],
 )
 def test_what_names_nobody_stays(text: str) -> None:

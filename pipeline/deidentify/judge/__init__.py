@@ -61,15 +61,17 @@ _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
 _REASONS: Final = 3
 _FEWEST: Final = 12
 """A text of fewer tokens is no report."""
-_SURE: Final = 0.85
-"""A token of such a text, and what is mostly none by itself, goes above this chance alone."""
-_IDLE: Final = 0.11
+_SHORT: Final = 0.85
+"""The least chance at which a token of such a text goes."""
+_SURE: Final = 0.6
+"""The least chance at which what is mostly no identifier by itself goes alone."""
+_IDLE: Final = 0.25
 """The least chance at which a word goes that is no identifier by itself, but in a place's name."""
 _BESIDE: Final = 0.2
 """The least chance at which such a word goes beside what was taken."""
 _MOST: Final = 20_000
 """How many distinct words are kept before a shard begins anew: 30 MB."""
-_GUARDED: Final = 0.5
+_GUARDED: Final = 0.3
 """The least chance at which a guarded word goes: as a name that a disease bears too."""
 _MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])
 _GUARD: Final = VOTES.index("guard")
@@ -206,7 +208,7 @@ class Judge:
         short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
         guarded = court.ballot.votes[asked] == _GUARD
         kinds = [short, guarded, idle]
-        least = np.select(kinds, [_SURE, _GUARDED, _IDLE], 0).clip(min=self._threshold)
+        least = np.select(kinds, [_SHORT, _GUARDED, _IDLE], 0).clip(min=self._threshold)
         taken[asked[missable & (chances > least)]] = True
         near = asked[missable & (chances > self._near) & ~np.any(kinds, axis=0)]
         likely = self._spread(court.shard, taken, near)[asked] & missable

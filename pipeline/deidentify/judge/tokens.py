@@ -227,7 +227,7 @@ class Describer:
         )
         lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
         old = _GREAT_AGE.match(token) is not None
-        kinds = idle, lone, old, token.isalpha()
+        kinds = idle, lone, old, token.removesuffix("'s").removesuffix("’s").isalpha()
         return len(token), folded, plain, token.islower(), some_small, *kinds
 
     def _is_plain(self, token: str) -> bool:
