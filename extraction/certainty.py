@@ -89,11 +89,10 @@ class CertaintyReader:
 def _is_initial(pieces: Sequence[str], at: int) -> bool:
     """Tell whether a word is a letter behind a letter: R.V.M., m.v. Levant, a name spelt I V Y."""
     here, behind = pieces[2 * at + 1], pieces[2 * at + 3 : 2 * at + 4]
-    if len(here) != 1 or not at or behind == ["/"]:
-        return False
     back = 2 if pieces[2 * at - 1] == "." else 1
     letter, gaps = pieces[max(0, 2 * (at - back) + 1)], pieces[2 * (at - back) + 2 : 2 * at + 1 : 2]
-    return len(letter) == 1 and letter.isalpha() and gaps in (["", ""], [" "])
+    lone = len(here) == 1 and at > 0 and behind != ["/"]
+    return lone and len(letter) == 1 and letter.isalpha() and gaps in (["", ""], [" "])
 
 
 def _longest(words: list[str], at: int, root: Node) -> int:

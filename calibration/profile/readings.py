@@ -104,7 +104,7 @@ def _stacked(
     held, own = found.fitted.held, (slice(None), QUIRK, *[None] * (habit.ndim - 1))
     degrees, spread = held.degrees[own], held.spread[own]
     parts = [*chain.from_iterable(fits), np.where(habit > 0, habit, 1.0)]
-    share = np.minimum(parts[1] / spread, 1.0)
+    share = np.clip(parts[1] / spread, 1e-9, 1.0)
     return np.asarray(np.stack([*parts, degrees / share**2], axis=-1))
 
 

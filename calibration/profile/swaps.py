@@ -12,11 +12,12 @@ with the rate as it is and less what the instrument may have done (`shared`). Dr
 the mean of M with its variance in the denominator reaches the threshold. Among substitutes that
 reach `ProfileSettings.swap_probability` the one with the largest expected gain
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
-where one finding's own data say the opposite, or they do not support it together, single findings
-are asked. Each swap can be right alone and the set of them wrong: "most likely" becomes "may
-represent" while "likely", which CT shows no oftener, stays. So all of a reader's, followed at once,
-may turn no two words round (`turned`): the heaviest has its best substitute if that holds with the
-swaps of others that stand by themselves, else one that reaches less far, else it is held back.
+where one finding's own data say the opposite, where one alone carries it, or they do not support it
+together, single findings are asked. Each swap can be right alone and the set of them wrong: "most
+likely" becomes "may represent" while "likely", which CT shows no oftener, stays. So all of a
+reader's, followed at once, may turn no two words round (`turned`): the heaviest has its best
+substitute if that holds with the swaps of others that stand by themselves, else one that reaches
+less far, else it is held back.
 """
 
 from __future__ import annotations
@@ -269,18 +270,24 @@ def _nearer_drawn(k: int, target: int, rate: Rate, choices: Choices) -> float:
 def _contradicted(
     uses: Uses, r: int, k: int, target: int, choices: Choices, settings: ProfileSettings
 ) -> bool:
-    """Whether some finding puts its rate nearer to k than to the substitute.
+    """Whether some finding puts its rate nearer to k than to the substitute, or all but one do.
 
-    Either its posterior does, or its own data do and its posterior is not sure of the opposite.
+    Either its posterior does, or its own data do and its posterior is not sure of the opposite. A
+    finding that alone carries a swap of all, so that the others' data are nearer to k, has its own.
     """
     middle = (choices.meaning[k] + choices.meaning[target]) / 2.0
     n = uses.effective.n[r, :, k]
     mass = np.clip(uses.effective.mass[r, :, k], 0.0, n)
-    below = betainc(0.5 + mass, 0.5 + n - mass, middle)
-    against = below if choices.meaning[target] > choices.meaning[k] else 1.0 - below
+
+    def against(n: FloatArray, mass: FloatArray) -> FloatArray:
+        below = betainc(0.5 + mass, 0.5 + n - mass, middle)
+        return np.asarray(below if choices.meaning[target] > choices.meaning[k] else 1.0 - below)
+
     model = np.array([nearer(k, uses.rate(r, k, f), choices)[target] for f in range(len(n))])
-    opposed = (against >= settings.contradiction) & (model < settings.swap_probability)
-    return bool(((n >= _OWN) & (opposed | (model < _EVEN))).any())
+    own = (against(n, mass) >= settings.contradiction) & (model < settings.swap_probability)
+    others = n.sum() - n
+    alone = (others >= _OWN) & (against(others, mass.sum() - mass) > _EVEN)
+    return bool(((n >= _OWN) & (own | alone | (model < _EVEN))).any())
 
 
 def _swap(uses: Uses, r: int, move: _Move, choices: Choices) -> tuple[float, Swap]:

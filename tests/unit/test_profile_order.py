@@ -105,3 +105,21 @@ def _turned_round(found: DepartmentProfile) -> int:
         ).T
         readers += bool(turned(rates, before, now).any())
     return readers
+
+
+@pytest.mark.parametrize(("others", "scope"), [(0.96, "f"), (0.8, None)])
+def test_a_swap_that_one_finding_alone_carries_is_that_findings(
+    others: float, scope: str | None
+) -> None:
+    meaning = np.array([0.97, 0.86])
+    rates = np.array([[0.6, 0.5], [others, 0.5]])
+    n = np.array([[[22.0, 0.0], [25.0, 0.0]]])
+    counts: Any = SimpleNamespace(n=n, mass=n * rates)
+    field = [[[[logit(p), 0.05, logit(p), 0.05, 1.0, np.inf] for p in each] for each in rates]]
+    whole = np.array([[[logit(0.8), 0.05, logit(0.8), 0.05, 1.0, np.inf]] * 2])
+    uses, nothing = Uses(n, n * rates, counts, whole, np.array(field)), np.zeros(2)
+    allowed = ~np.eye(2, dtype=bool)
+    names = ("consistent with", "most likely")
+    choices = Choices(names, ("f", "g"), meaning, meaning, nothing, nothing, allowed)
+    (swap, *_) = choose_swaps(uses, 0, choices=choices, settings=ProfileSettings())
+    assert (swap.phrase, swap.finding) == ("consistent with", scope)
