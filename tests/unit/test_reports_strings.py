@@ -118,6 +118,13 @@ def _ours(page: Drawing) -> Iterator[str]:
             yield re.sub("„[^“]*(“|$)|^[^„]*“", "", line)
 
 
+def test_no_sentence_can_be_read_as_one_about_the_word_likely() -> None:
+    """A page said "what you call likely is less so" and below that "likely" was right."""
+    for language, said in (("en", "you call likely"), ("de", "wahrscheinlich nennen")):
+        texts = Strings.load(language=language).sentences.values()
+        assert [text for text in texts if said in text] == []
+
+
 def test_nothing_english_is_left_on_a_german_page() -> None:
     style = style_for("A4", language="de")
     flow = (

@@ -114,10 +114,10 @@ class Card:
         """Give the cases in their order, a line each, under what their CTs speak for."""
         swap, words = self.action.swap, self.words
         up = swap.instead_meaning > swap.meaning
-        keys = {True: "card.found", False: "card.not_found", None: "card.open"}
         for found, cases in groupby(self.cases, key=lambda case: case.showed):
-            fits = self.action.instead if found == up else swap.phrase
-            yield words(keys[found], word=fits), [self._case(case) for case in cases]
+            speaks = f"{'found' if found else 'not_found'}_{'for' if found == up else 'against'}"
+            key = "open" if found is None else speaks
+            yield words(f"card.{key}"), [self._case(case) for case in cases]
 
     def _case(self, case: Case) -> str:
         name, whole = self.words.name, not self.action.swap.finding
