@@ -217,9 +217,9 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
 
 
 def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
-    """Give words that a pattern's sentence does not show: the heaviest, and what stands clearly off.
+    """Give words that a pattern's sentence does not show: the heaviest, and others clearly off.
 
-    Of the latter those that its rule misleads, or of whose side it says nothing.
+    Of these those that its rule misleads, or of whose side it says nothing.
 
     Of a question they are none that its other answer could explain.
     """

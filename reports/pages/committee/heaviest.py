@@ -17,6 +17,7 @@ import numpy as np
 from calibration.arrays import FloatArray
 from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.result import GroupResult
+from calibration.substitution import Suppressed
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import percent, points
@@ -27,8 +28,8 @@ from reports.swaps import Side, reaches
 from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
+# Swaps that a discouraged word must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
-"""Swaps that a discouraged word must hold back before it is put to the committee."""
 
 
 def side_of_all(content: CommitteeContent) -> str:
@@ -57,20 +58,26 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
         _in_hands(named, "less" if side == "less" else "more", content, words),
         *_kept(named, content, words),
         words("decisions.owner"),
-        ceiling(whole, named, words),
+        ceiling(whole, _swapped(named, content), words),
     ]
     return [" ".join(each for each in said if each)]
 
 
 def ceiling(whole: GroupResult, phrases: Sequence[str], words: Strings) -> str:
-    """Say what the department's distance would lose at most, with what rates and survey leave."""
+    """Say what the department's distance would lose at most, with what rates and survey leave.
+
+    It is what the phrases carry as printed, added up; of none it is not in figures.
+    """
+    if not phrases:
+        return words("decisions.no_effect")
     table = whole.phrases
     at = [table.phrases.index(phrase) for phrase in phrases]
     open_ = np.hypot((table.high - table.low) / 2.0, table.expected_error) * table.n / whole.n
-    gain, half = float(_carried(whole)[at].sum()), float(np.hypot.reduce(open_[at]))
+    gain, half = float(_carried(whole)[at].round(3).sum()), float(np.hypot.reduce(open_[at]))
     gap = whole.phrase_error.value
     ends = {"low": points(max(gain - half, 0.0)), "high": points(min(gain + half, gap))}
-    return words("decisions.at_most", gap=points(gap), gain=points(gain), **ends)
+    shown = {"gap": points(gap), "gain": points(gain), "phrases": _named(phrases, words)}
+    return words("decisions.at_most", **shown, **ends)
 
 
 def _carried(whole: GroupResult) -> FloatArray:
@@ -158,11 +165,12 @@ def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> 
     whole = [part for part in content.maps or () if part.pathology is None]
     silent = {
         each.source: words(f"maps.why.{each.reason}", target=each.target)
+        + _allowed(each, content, words)
         for part in whole
         for each in part.advice.suppressed
     }
     silent |= {swap.source: why for part in whole for swap, why in doubted(part, words)}
-    own = [phrase for phrase in phrases if phrase in {swap.source for _, swap in upheld(whole)}]
+    own = _swapped(phrases, content)
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
         if phrase in silent:
@@ -171,6 +179,21 @@ def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> 
         words("decisions.kept", phrases=_named(of, words), why=why) for why, of in alike.items()
     ]
     return [*kept, words("decisions.own_pages", phrases=_named(own, words))] if own else kept
+
+
+def _swapped(phrases: Sequence[str], content: CommitteeContent) -> list[str]:
+    """Give the phrases for which a swap in all findings is upheld."""
+    whole = [part for part in content.maps or () if part.pathology is None]
+    return [phrase for phrase in phrases if phrase in {swap.source for _, swap in upheld(whole)}]
+
+
+def _allowed(held: Suppressed, content: CommitteeContent, words: Strings) -> str:
+    """Put to the committee as a choice whether a discouraged word that lies nearest is allowed."""
+    whole = content.department
+    if held.reason != "forbidden" or isinstance(whole, SuppressedCell):
+        return ""
+    rate = float(whole.phrases.observed[whole.phrases.phrases.index(held.source)])
+    return words("decisions.allow", target=held.target, rate=percent(rate))
 
 
 def _named(phrases: Sequence[str], words: Strings) -> str:

@@ -20,10 +20,10 @@ from reports.swaps import Action
 
 _NUMBER: Final = 18.0
 _GUTTER: Final = 16.0
+# Width of the picture and of a usual case's line, with its finding and where the swap names it.
 _CASES, _NAMED = 234.0, 186.0
-"""Width of the picture and of a usual case's line, with its finding and where the swap names it."""
+# Height of a row of answers; width of the labels at both ends of the picture's axis.
 _ANSWER, _ENDS = 13.0, 64.0
-"""Height of a row of answers; width of the labels at both ends of the picture's axis."""
 
 
 @dataclass(frozen=True, slots=True)
