@@ -246,6 +246,8 @@ class RadiologistContent:
     """Phrases the institution's scale discourages; they are marked in the phrase chart."""
     recommended: frozenset[str] = frozenset()
     """Phrases the institution's scale recommends, between which a rate is placed."""
+    use: str = ""
+    """What these pages may be used for, in the words that the review prints."""
 
 
 @dataclass(frozen=True, slots=True)

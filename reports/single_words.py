@@ -217,7 +217,9 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
 
 
 def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
-    """Give words that a pattern's sentence does not show: the heaviest, and what its rule misleads.
+    """Give words that a pattern's sentence does not show: the heaviest, and others clearly off.
+
+    Of these those that its rule misleads, or of whose side it says nothing.
 
     Of a question they are none that its other answer could explain.
     """
@@ -226,7 +228,9 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     left = [p for p in off if p.phrase not in {each.phrase for each in said}]
     first = [p for p in left if p is off[0] and not pattern.verdict.question]
     clear = (p for p in left if p is off[0] or (p.n >= _MANY_USES and _misses(p, p.meaning)))
-    return (*first, *(p for p in clear if p not in first and misled(p, profile)))[:_MOST]
+    silent = [side is None for side in claimed(profile)]
+    apart = (p for p in clear if misled(p, profile) or silent[p.meaning <= _EVEN])
+    return (*first, *(p for p in apart if p not in first))[:_MOST]
 
 
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:

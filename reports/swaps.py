@@ -38,8 +38,8 @@ _SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
 }
 """Sides claimed for strong and for weak words; None where the two parts pull apart."""
 
+# Distance from even odds up to which a word stands in the middle of the scale.
 _MIDDLE: Final = 0.1
-"""Distance from even odds up to which a word stands in the middle of the scale."""
 VISIBLE: Final = 0.02
 """Difference of rates and meanings below which the printed figures would not show it."""
 LEAST_USES: Final = ProfileSettings().least_uses

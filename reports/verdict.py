@@ -53,8 +53,8 @@ from reports.swaps import (
 )
 
 NO_SCALE: Final[Scale] = MappingProxyType({})
+# Points within which the whole interval of a word lies of what it says, where it is known well.
 _NEAR: Final = 10
-"""Points within which the whole interval of a word lies of what it says, where it is known well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,7 @@ def radiologist_content(
         returned=facts.returned,
         discouraged=frozenset(issue.config.phrases.discouraged),
         recommended=frozenset(issue.config.phrases.recommended),
+        use=governance(issue.config)[0].text,
     )
 
 

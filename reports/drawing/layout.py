@@ -32,11 +32,11 @@ from reports.strings import Strings
 
 _LOGO_WIDTH: Final = 110.0
 _LOGO_HEIGHT: Final = 36.0
+# Share of its height that a figure may give up to stand on the page where it is called.
 _GIVES: Final = 0.25
-"""Share of its height that a figure may give up to stand on the page where it is called."""
 _SPREADS: Final = (0.93, 0.86, 0.8, 1.08, 1.16, 1.24, 1.3)
+# Shares of a page below which one inside a document, and the last one, look abandoned.
 _HALF_EMPTY, _NEARLY_EMPTY = 0.55, 0.25
-"""Shares of a page below which one inside a document, and the last one, look abandoned."""
 
 
 class Block(Protocol):

@@ -18,8 +18,8 @@ from reports.numbers import count, interval, percent
 from reports.review_content import CaseHistogram, Disagreement
 from reports.strings import Strings
 
+# Kept free on either side of a plot, where the outer tick labels reach.
 _SIDE: Final = 10.0
-"""Kept free on either side of a plot, where the outer tick labels reach."""
 
 
 HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
@@ -83,8 +83,8 @@ def _steps(x: Scale, y: Scale, edges: np.ndarray, line: np.ndarray, name: str) -
 
 _LABELS: Final = 118.0
 _MOST_ROW: Final = 17.0
+# Share of a row from which a mistake is drawn in full ochre.
 _HEAVY: Final = 0.1
-"""Share of a row from which a mistake is drawn in full ochre."""
 
 
 def _used(counts: np.ndarray) -> list[int]:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 MOST_LINES: Final = 8
 _LABELS, _MOST_LABELS = 0.40, 0.64
-_RIGHT: Final = 34.0
+# Room for what CT showed; between a label and its dot, where a label moved aside has a leader.
+_RIGHT, _GAP = 40.0, 11.0
 _STEP: Final = 9.0
 
 
@@ -35,7 +36,7 @@ def ladder(drawing: Drawing, frame: Box, *, rows: Sequence[PhraseRow], words: St
     spoken = rows_said(shown, words) if any(row.side for row in shown) else ""
     with drawing.figure(words("alt.ladder", spoken=spoken).strip(), frame):
         labels = [(line, _kind(row)) for row in shown for line in _label(row)]
-        wide = max((width_of(*label) for label in labels), default=0.0) + 6.0
+        wide = max((width_of(*label) for label in labels), default=0.0) + _GAP + 1.0
         left = min(max(wide, _LABELS * frame.width), _MOST_LABELS * frame.width)
         plot = frame.cut(left=left, right=_RIGHT, top=24.0, bottom=4.0)
         y = Scale(0.0, 1.0, plot.bottom, plot.y)
@@ -70,16 +71,20 @@ def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale, hint: str) -> N
 
 def _labels(drawing: Drawing, plot: Box, frame: Box, shown: Sequence[PhraseRow], y: Scale) -> None:
     """Name each line's ends, moved apart where they would meet; a finding has a line of its own."""
-    room = plot.x - frame.x - 6.0
+    room = plot.x - frame.x - _GAP - 1.0
     for left in (True, False):
         ends = [(row.expected if left else row.observed, row) for row in shown]
         ends.sort(key=lambda end: -end[0])
         texts = [_label(row) if left else [percent(value)] for value, row in ends]
         wanted = [(y(value), len(lines)) for (value, _), lines in zip(ends, texts, strict=True)]
-        for (_, row), lines, at in zip(ends, texts, _apart(wanted, plot), strict=True):
+        edge, out = (plot.x, -1.0) if left else (plot.right, 1.0)
+        places = _apart(wanted, plot)
+        for (dot, _), (_, row), lines, at in zip(wanted, ends, texts, places, strict=True):
+            label = edge + out * (_GAP - 1.5)
+            drawing.add(Line(label, at, edge + out * 2.6, dot, palette.rule, 0.5))
             for i, text in enumerate(lines):
-                line, face = fit(text, _kind(row), room if left else _RIGHT - 6.0)
-                x, down = plot.x - 5.0 if left else plot.right + 5.0, i - (len(lines) - 1) / 2
+                line, face = fit(text, _kind(row), room if left else _RIGHT - _GAP - 1.0)
+                x, down = edge + out * _GAP, i - (len(lines) - 1) / 2
                 at_x = (x, at + 2.4 + down * _STEP)
                 put(drawing, at_x, line, face, anchor="end" if left else "start")
 

@@ -28,11 +28,11 @@ _IN_SHORT: Final = {
 _HEAD: Final = 16.0
 _AXIS: Final = 14.0
 _ROW: Final = 19.0
+# Tallest row that still reads as one line of a table.
 _TALLEST: Final = 40.0
-"""Tallest row that still reads as one line of a table."""
 _N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 46.0, 46.0
+# Row of a chart as narrow as a phone: words above, signs below.
 _STACKED: Final = 27.0
-"""Row of a chart as narrow as a phone: words above, signs below."""
 _SIGN: Final = {"band": 18.0, "mean": 2.0, "own": 18.0, "department_own": 18.0, "department": 3.0}
 
 

@@ -23,8 +23,8 @@ from reports.verdict import hedges_in_parts
 
 _HIDDEN: Final = float("nan")
 _NO_BAND: Final = (_HIDDEN, _HIDDEN)
+# A rate that is estimated is never exactly 0 or 1, however it was rounded.
 _EDGE: Final = 1e-9
-"""A rate that is estimated is never exactly 0 or 1, however it was rounded."""
 
 
 class RowState(Enum):

@@ -29,8 +29,8 @@ from reports.numbers import count, decimal, signed
 from reports.strings import Strings
 
 _STEPS: Final = 60
+# Where limits begin, as a share of the fewest statements of a reader.
 _LEAST: Final = 0.25
-"""Where limits begin, as a share of the fewest statements of a reader."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ from reports.strings import Strings
 
 _TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
 _HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
+# Width below which five values under the axis would touch.
 _NARROW: Final = 130.0
-"""Width below which five values under the axis would touch."""
 _ENDS: Final = Ticks((0.0, 1.0), percent)
 _DOTS: Final = (1.2, 1.8)
 
@@ -127,8 +127,8 @@ _GUTTER: Final = 14.0
 _HEAD: Final = 37.0
 _FOOT: Final = 24.0
 _PAD: Final = 4.0
+# Height of one row of panels in points.
 _TALL: Final = 154.0
-"""Height of one row of panels in points."""
 
 
 def panel_pieces(

@@ -16,8 +16,8 @@ from reports.strings import Strings
 _BOX: Final = 24.0
 _LINE: Final = 11.0
 _GAP: Final = 14.0
+# What a phone's width keeps from a reason: the branch, and the number with its margin.
 _NARROW: Final = 60.0
-"""What a phone's width keeps from a reason: the branch, and the number with its margin."""
 
 
 def _between(step: FlowStep, room: float) -> float:

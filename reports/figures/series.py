@@ -18,8 +18,8 @@ from reports.review_content import RunChart
 from reports.strings import Strings
 
 _PLAIN: tuple[float, MarkShape] = (2.3, "circle")
+# Points from one label's line to the next.
 _LABEL = 9.0
-"""Points from one label's line to the next."""
 _LOUD: tuple[float, MarkShape] = (3.6, "diamond")
 
 

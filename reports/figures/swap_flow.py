@@ -49,11 +49,11 @@ _LEFT_OUT: Final = frozenset({"absent", "present"})
 _BAR: Final = 7.0
 _LEAST_GAP: Final = 3.0
 _WIDEST_LABEL: Final = 150.0
+# Share of the figure's width that the labels of one side may take.
 _MOST: Final = 0.48
-"""Share of the figure's width that the labels of one side may take."""
 _BESIDE: Final = 5.0
+# Type of the labels on a phone, where it is drawn nearly twice as large.
 _SMALL: Final = 6.17
-"""Type of the labels on a phone, where it is drawn nearly twice as large."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -527,3 +527,32 @@ def test_core_pages_are_two_and_appendices_follow(reader: content.RadiologistCon
     assert pages[2].bookmarks[0].title.startswith("Appendix")
     assert first[0] == 0
     assert not any(b.title.startswith("Appendix") for page in pages[:2] for b in page.bookmarks)
+
+
+def test_who_sees_what_and_what_for_stands_at_the_head_of_page_2() -> None:
+    said = "It is not used for credentialing, pay or discipline."
+    style = style_for("A4")
+    drawn = radiologist.pages(samples.radiologist(use=said), style=style)[1]
+    words = " ".join(m.string for m in drawn.marks if isinstance(m, Text) and m.y < 110.0)
+    plain = words.replace("\u00a0", " ")
+    for part in ("Who sees what:", said, "draws each code, in code order", "not yet audited here"):
+        assert part in plain
+    accuracy = content.InstrumentFigure(
+        "extraction accuracy", Estimate(0.94, 0.92, 0.96, 600, "Wilson")
+    )
+    audited = samples.radiologist(use=said, instrument=content.Instrument("rules", (accuracy,)))
+    drawn = radiologist.pages(audited, style=style)[1]
+    words = " ".join(m.string for m in drawn.marks if isinstance(m, Text) and m.y < 110.0)
+    assert "audited" not in words
+
+
+def test_a_label_of_the_picture_is_led_to_its_dot() -> None:
+    """A label moved aside by one of two lines stood level with another line's dot."""
+    page = radiologist.pages(samples.simulated(79), style=style_for("Letter", language="de"))[0]
+    lines = [m for m in page.marks if isinstance(m, Line)]
+    phrases = [m for m in lines if m.id.startswith("ladder.")]
+    ends = {(round(m.x2, 1), round(m.y2, 1)) for m in lines if not m.id}
+    assert len(phrases) > 5
+    for line in phrases:
+        assert (round(line.x1 - 2.6, 1), round(line.y1, 1)) in ends
+        assert (round(line.x2 + 2.6, 1), round(line.y2, 1)) in ends

@@ -23,7 +23,7 @@ from calibration.profile.results import Cell
 from reports import rounded
 from reports.single_words import carriers, claim, foremost, told, weight
 from reports.strings import Strings
-from reports.swaps import Rated, claimed, kept_swaps, needless
+from reports.swaps import Rated, claimed, kept_swaps, needless, reaches
 from reports.verdict import Said, hedges_in_parts, in_words, message, short, sides
 from tests.fixtures.reports import sample_profiles as samples
 
@@ -405,15 +405,15 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
 
 SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
 OWN = {
-    "en": r"^\*\*“([^”]+)” is off in your own hands:\*\* CT shows "
-    r"\S+ \S+\s%(?: overall)?, (more|less) than",
-    "de": r"^\*\*„([^“]+)“ passt bei Ihnen selbst nicht:\*\* Die CT zeigt"
-    r"(?: insgesamt)? \S+ \S+\s%, (mehr|weniger) als",
+    "en": r"^\*\*Your own “([^”]+)” says (more|less) than CT shows:\*\* "
+    r"\S+ \S+\s%(?: overall)?, not ",
+    "de": r"^\*\*Ihr eigenes „([^“]+)“ sagt (mehr|weniger), als die CT zeigt:\*\*"
+    r"(?: insgesamt)? \S+ \S+\s%, nicht ",
 }
 MOVED = {"en": "which leaves “{}” free", "de": "damit ist „{}“ hierfür frei"}
 NEARER = {
-    "en": r"its (\S+)\s%; with what the cards here add to it, (?:about )?(\S+)\s%, nearer",
-    "de": r"seine (\S+)\s%; mit dem, was hier dazukommen soll, (?:etwa )?(\S+)\s%, näher daran",
+    "en": r", not (\S+)\s%. Follow the cards, and it will be (?:about )?(\S+)\s%, which is nearer",
+    "de": r", nicht (\S+)\s%. Mit den Karten werden es (?:etwa )?(\S+)\s%, näher",
 }
 
 
@@ -442,7 +442,7 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
             if said is not None:
                 more = own.rate.value > own.meaning
                 assert said.group(1) == swap.instead
-                assert said.group(2) in ({"more", "mehr"} if more else {"less", "weniger"})
+                assert said.group(2) in ({"less", "weniger"} if more else {"more", "mehr"})
                 assert sides(profile)[swap.instead] in ("more", "less")
                 everywhere = "overall" in said.group() or "insgesamt" in said.group()
                 assert everywhere == (swap.finding is not None)
@@ -567,14 +567,14 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
-        "“may represent” (44 %) is nearer, but would turn two words round: it says less than your "
-        "“likely”, where CT shows about 54 %."
+        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT bears out "
+        "hardly more often, if at all (about 54 %)."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
-        "is a step: “may represent” (44\u00a0%) lies nearer, but would turn two words round: it "
-        "says less than your “lik" in action.evidence
+        "is a first step: “may represent” (44\u00a0%) lies nearer, but says less than your "
+        "“likely”, which CT bears out hardly more often" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     both = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE).actions
@@ -778,6 +778,24 @@ def test_what_is_marked_is_spoken_of_and_what_is_spoken_of_is_marked() -> None:
     assert all_together > 100
 
 
+def test_a_word_that_stands_clearly_off_is_marked_where_the_pattern_is_of_the_other_side() -> None:
+    """A "may represent" (44 %) of 25 to 40 % in 172 uses went unmarked: likely words were told."""
+    silent = 0
+    for profile in DRAWN:
+        verdict = profile.pattern.verdict
+        if verdict.state != "pattern" or verdict.question:
+            continue
+        marked = {each.phrase for each, side in hedges_in_parts(profile) if side}
+        clear = {
+            p.phrase: None in claimed(profile)
+            for p in profile.phrases
+            if p.n >= 40 and not reaches(p) and abs(p.rate.value - p.meaning) > 0.1
+        }
+        silent += sum(clear[phrase] for phrase in clear if phrase in marked)
+        assert set(clear) <= marked, in_words(profile, words=WORDS).first
+    assert silent > 0
+
+
 def _of_all(said: Said, word: Rated) -> str | None:
     """Say on which side the first sentence puts a word whose interval misses what it says."""
     if word.rate.low <= word.meaning <= word.rate.high:
@@ -789,7 +807,7 @@ def _of_all(said: Said, word: Rated) -> str | None:
 OWNED = (
     r"Your “([^”]+)”(?: for ([a-z ]+?))? says",
     r"No swap for “([^”]+)”(?: for ([a-z ]+?))?(?: yet)?:",
-    r"“([^”]+)” is off in your own hands()",
+    r"Your own “([^”]+)” says()",
     r"Where you write “([^”]+)”()",
     r"; for “([^”]+)”() it is",
 )
@@ -817,12 +835,12 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         "No swap for “probably”: CT shows it about 57 % of the time, and no recommended word lies "
         "nearer to that; the next, “may represent”, says 44 %."
     )
-    assert "(44 %) is nearer on the whole, but not in every finding, or not beside your" in stay(
+    assert "(44 %) is nearer on the whole, but that it is in each finding and keeps your" in stay(
         samples.around(0.3)
     )
     assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
-        "“may represent” (44 %) looks nearer, but how all readers use these words makes that "
-        "less sure: the chance is less than 1 in 10; we advise from 9 in 10."
+        "“may represent” (44 %) looks nearer by these figures, but not once it counts as well how "
+        "all readers use these words."
     )
     assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
 
@@ -987,9 +1005,9 @@ def test_a_slope_that_one_side_alone_shows_is_said_of_that_side_alone() -> None:
 
     assert first(0.6, 0.31).startswith("Your words for likely findings are too sure: CT shows")
     assert first(0.78, 0.5).startswith("Your words for unlikely findings are too sure: CT shows")
-    assert first(0.6, 0.5).startswith("Your hedges are too sure: what you call likely")
-    assert first(0.6, 0.34).startswith("Your hedges are too sure: what you call likely")
-    assert first(0.77, 0.3).startswith("Your hedges are too sure: what you call likely")
+    assert first(0.6, 0.5).startswith("Your hedges are too sure: your words for likely")
+    assert first(0.6, 0.34).startswith("Your hedges are too sure: your words for likely")
+    assert first(0.77, 0.3).startswith("Your hedges are too sure: your words for likely")
 
 
 def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
@@ -1003,9 +1021,9 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
     )  # fmt: skip
     some = in_words(replace(drawn, phrases=words, judged=3), words=WORDS).lead
     assert "for 1 of the 2 in the chart the whole interval lies within 10 points" in some
-    assert "from 20 statements on, which 3 of your words have there: none surely is" in some
+    assert "or more in a single finding (3 of yours) none is surely off there" in some
     none = in_words(replace(drawn, phrases=words, judged=0), words=WORDS).lead
-    assert "which none of your words has there: of that we cannot tell." in none
+    assert "No word has the 20 statements in a single finding that it takes" in none
 
 
 def _carried(*, others: float, swap: bool) -> ReaderProfile:

@@ -29,8 +29,8 @@ from reports.strings import Strings, translated
 __all__ = ["build", "headline", "pages", "sections"]
 
 _ONE_PAGE: Final = (1.16, 1.08, 1.0, 0.93, 0.86, 0.8, 0.72, 0.64)
+# Share of the first page that must be free for what follows to begin on it.
 _SHARED: Final = 0.4
-"""Share of the first page that must be free for what follows to begin on it."""
 
 
 def build(content: CommitteeContent, *, style: Style) -> bytes:

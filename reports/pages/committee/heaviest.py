@@ -27,8 +27,8 @@ from reports.swaps import Side, reaches
 from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
+# Swaps that a discouraged word must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
-"""Swaps that a discouraged word must hold back before it is put to the committee."""
 
 
 def side_of_all(content: CommitteeContent) -> str:
@@ -57,20 +57,26 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
         _in_hands(named, "less" if side == "less" else "more", content, words),
         *_kept(named, content, words),
         words("decisions.owner"),
-        ceiling(whole, named, words),
+        ceiling(whole, _swapped(named, content), words),
     ]
     return [" ".join(each for each in said if each)]
 
 
 def ceiling(whole: GroupResult, phrases: Sequence[str], words: Strings) -> str:
-    """Say what the department's distance would lose at most, with what rates and survey leave."""
+    """Say what the department's distance would lose at most, with what rates and survey leave.
+
+    It is what the phrases carry as printed, added up; of none it is not in figures.
+    """
+    if not phrases:
+        return words("decisions.no_effect")
     table = whole.phrases
     at = [table.phrases.index(phrase) for phrase in phrases]
     open_ = np.hypot((table.high - table.low) / 2.0, table.expected_error) * table.n / whole.n
-    gain, half = float(_carried(whole)[at].sum()), float(np.hypot.reduce(open_[at]))
+    gain, half = float(_carried(whole)[at].round(3).sum()), float(np.hypot.reduce(open_[at]))
     gap = whole.phrase_error.value
     ends = {"low": points(max(gain - half, 0.0)), "high": points(min(gain + half, gap))}
-    return words("decisions.at_most", gap=points(gap), gain=points(gain), **ends)
+    shown = {"gap": points(gap), "gain": points(gain)}
+    return words("decisions.at_most", **shown, **ends)
 
 
 def _carried(whole: GroupResult) -> FloatArray:
@@ -162,7 +168,7 @@ def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> 
         for each in part.advice.suppressed
     }
     silent |= {swap.source: why for part in whole for swap, why in doubted(part, words)}
-    own = [phrase for phrase in phrases if phrase in {swap.source for _, swap in upheld(whole)}]
+    own = _swapped(phrases, content)
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
         if phrase in silent:
@@ -171,6 +177,12 @@ def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> 
         words("decisions.kept", phrases=_named(of, words), why=why) for why, of in alike.items()
     ]
     return [*kept, words("decisions.own_pages", phrases=_named(own, words))] if own else kept
+
+
+def _swapped(phrases: Sequence[str], content: CommitteeContent) -> list[str]:
+    """Give the phrases for which a swap in all findings is upheld."""
+    whole = [part for part in content.maps or () if part.pathology is None]
+    return [phrase for phrase in phrases if phrase in {swap.source for _, swap in upheld(whole)}]
 
 
 def _named(phrases: Sequence[str], words: Strings) -> str:

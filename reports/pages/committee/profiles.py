@@ -64,7 +64,7 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     table = (profile_table(content, found, words=words, hidden=hidden), note(said))
     return (
         Section(words("committee.profiles_table"), table, level=1, room=160.0),
-        Section(words("committee.advised"), _advised(found, words), level=1),
+        Section(words("committee.advised"), _advised(found, words), level=1, room=90.0),
     )
 
 
@@ -222,14 +222,16 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
         for (phrase, instead, finding), n in sorted(told.items(), key=lambda e: (-e[1], e[0]))
         if n > 1
     )
-    table = Table(columns, rows, empty=words("state.none"), id="advised")
+    none = Prose(words("committee.advised_none"), BODY)
+    table = (Table(columns, rows, id="advised") if rows else none,)
     once, kept = sum(n == 1 for n in told.values()), _without_swap(found)
     off = ", ".join(words("committee.off_in", phrase=p, n=n) for p, n in kept)
     said = [
         words("committee.advised_once", n=count(once)) if once else "",
         words("committee.held_back", phrases=off) if off else "",
     ]
-    return (table, note(" ".join(filter(None, said)))) if once or off else (table,)
+    text = " ".join(filter(None, said))
+    return (*table, note(text)) if text else table
 
 
 def _without_swap(found: DepartmentProfile) -> list[tuple[str, int]]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from calibration.result import GroupResult
     from calibration.substitution import Suggestion, Suppressed
 
+# Decimals of a gain in Brier score.
 _PLACES: Final = 4
-"""Decimals of a gain in Brier score."""
 _DOUBT: Final = "maps.why.uncertain gain"
 
 Value: TypeAlias = Estimate | SuppressedCell | None

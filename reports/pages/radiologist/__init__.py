@@ -25,8 +25,8 @@ from reports.pages.radiologist.later import appendices, second_page
 from reports.strings import translated
 from reports.verdict import swaps_in_order
 
+# Share of the last page below which its lines had better stand on the page before.
 _HALF: Final = 0.5
-"""Share of the last page below which its lines had better stand on the page before."""
 
 __all__ = ["build", "build_both", "pages", "sheet"]
 

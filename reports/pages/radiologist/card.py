@@ -20,10 +20,10 @@ from reports.swaps import Action
 
 _NUMBER: Final = 18.0
 _GUTTER: Final = 16.0
+# Width of the picture and of a usual case's line, with its finding and where the swap names it.
 _CASES, _NAMED = 234.0, 186.0
-"""Width of the picture and of a usual case's line, with its finding and where the swap names it."""
+# Height of a row of answers; width of the labels at both ends of the picture's axis.
 _ANSWER, _ENDS = 13.0, 64.0
-"""Height of a row of answers; width of the labels at both ends of the picture's axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,10 @@ class Card:
         """Give the cases in their order, a line each, under what their CTs speak for."""
         swap, words = self.action.swap, self.words
         up = swap.instead_meaning > swap.meaning
-        keys = {True: "card.found", False: "card.not_found", None: "card.open"}
         for found, cases in groupby(self.cases, key=lambda case: case.showed):
-            fits = self.action.instead if found == up else swap.phrase
-            yield words(keys[found], word=fits), [self._case(case) for case in cases]
+            speaks = f"{'found' if found else 'not_found'}_{'for' if found == up else 'against'}"
+            key = "open" if found is None else speaks
+            yield words(f"card.{key}"), [self._case(case) for case in cases]
 
     def _case(self, case: Case) -> str:
         name, whole = self.words.name, not self.action.swap.finding

@@ -19,8 +19,8 @@ from reports.strings import Strings
 from reports.swaps import Scale
 from reports.verdict import subjects
 
+# White space about heading and note; height of the key.
 _APART, _KEY = 20.0, 16.0
-"""White space about heading and note; height of the key."""
 _TIGHT, _ROOMY, _LOOSE = 13.0, 19.0, 40.0
 
 

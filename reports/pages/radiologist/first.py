@@ -19,16 +19,16 @@ from reports.pages.radiologist.chart import PhraseChart, picture_rows, scale_of
 from reports.strings import Strings
 from reports.verdict import Said, in_words
 
+# Share of the page's width that the sentence takes beside its picture, and where room is short.
 _SIDE, _SIDE_CLOSE = 0.55, 0.63
-"""Share of the page's width that the sentence takes beside its picture, and where room is short."""
 _LEAST_PICTURE: Final = 146.0
+# The most where the chart stands below, above cards beside less text, above one, above none.
 _MOST_PICTURE, _BESIDE_CARDS, _BESIDE_CARD, _TALLEST_PICTURE = 300.0, 170.0, 345.0, 460.0
-"""The most where the chart stands below, above cards beside less text, above one, above none."""
+# White space that a card may have more of where the page has it.
 _AIRY: Final = 18.0
-"""White space that a card may have more of where the page has it."""
 _LINE: Final = 40.0
+# Height at which a picture of so many lines is legible: it comes before a roomy chart.
 _CLEAR, _CLEAR_LINE = 85.0, 16.0
-"""Height at which a picture of so many lines is legible: it comes before a roomy chart."""
 _HEADING, _TITLE = 30.0, 20.0
 _FEW_CASES, _CLOSE = 3, 3.0
 _TEXT: Final = Type("Book", 9.0, 13.0)

@@ -20,7 +20,7 @@ from reports.content import (
 )
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose
 from reports.drawing.marks import Bookmark, Box
-from reports.drawing.style import BODY, CAPTION, GUTTER, SUBHEADING, Type
+from reports.drawing.style import BODY, CAPTION, GUTTER, NOTE, SUBHEADING, Type
 from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
@@ -33,18 +33,18 @@ from reports.strings import Strings
 from reports.verdict import in_words
 
 _Sides: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-_LOW, _MOST, _ALONE = 184.0, 400.0, 460.0
-"""Least height of the curve with its title; the most, and where it stands alone."""
+# Least height of the curve with its title; the most, and where it stands alone.
+_LOW, _MOST, _ALONE = 150.0, 400.0, 460.0
+# Share of the page's width that the curve's part takes.
 _WIDE: Final = 0.6
-"""Share of the page's width that the curve's part takes."""
+# By how much a curve is taller than wide where its plot is a square.
 _UNDER: Final = 46.0
-"""By how much a curve is taller than wide where its plot is a square."""
+# Width that the line above its density takes at least; height of what heads the texts beside.
 _NOTED, _HEADED = 176.0, 53.0
-"""Width that the line above its density takes at least; height of what heads the texts beside."""
+# How much wider an interval is where many quarters are compared.
 _MANY: Final = 1.25
-"""How much wider an interval is where many quarters are compared."""
-_AROUND: Final = 16.0
-"""White space below the curve."""
+# White space below the curve, and where the chart stands on its page.
+_AROUND, _CLOSE = 16.0, 6.0
 
 
 def second_page(composer: Composer, content: RadiologistContent, chart: PhraseChart | None) -> None:
@@ -53,23 +53,40 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
     What explains the figures stands below them, or fills page 1.
     """
     kind, read, sides = BODY, False, _sides(content, composer.style.strings)
+    used = Prose(_use(content, composer.style.strings), CAPTION if chart is None else NOTE)
     if not isinstance(content.overall, SuppressedCell):
         read = chart is None and _read_early(composer, content, sides)
         composer.new_page()
+        composer.add(used, after=_AROUND if chart is None else 2.0)
         kind = BODY if chart is None else CAPTION
-        below = 0.0 if read else _AROUND + _reading_height(composer, content, kind, sides)
+        below = (
+            0.0
+            if read
+            else (_AROUND if chart is None else _CLOSE)
+            + _reading_height(composer, content, kind, sides)
+        )
         beside = (composer.style.strings("radiologist.curve_note"), *_trend(content, composer))
         width = composer.body.width - _NOTED - 2 * GUTTER
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
         least = max(_LOW, tall + _HEADED)
         if chart is not None:
-            chart.draw(composer, below=least + _AROUND + below)
-            composer.skip(_AROUND)
+            chart.draw(composer, below=least + _CLOSE + below)
+            composer.skip(_CLOSE)
         box = composer.claim(min(max(composer.room - below, least), _ALONE if read else _MOST))
         _curve(composer, box, content.overall, beside)
+    else:
+        composer.add(used, after=0.0)
     if not read:
-        composer.skip(_AROUND)
+        composer.skip(_AROUND if chart is None else _CLOSE)
         _reading(composer, content, kind, sides)
+
+
+def _use(content: RadiologistContent, words: Strings) -> str:
+    """Say who sees what, what it is not used for, and whether anybody audited the reading."""
+    figures = content.instrument.figures if content.instrument else ()
+    audited = bool(figures) and figures[0].estimate is not None
+    unaudited = "" if audited else words("radiologist.use_unaudited")
+    return words("radiologist.use", use=content.use, unaudited=unaudited)
 
 
 def _read_early(composer: Composer, content: RadiologistContent, sides: _Sides) -> bool:
