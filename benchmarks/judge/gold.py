@@ -37,11 +37,6 @@ _FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
 _LINES = 6
 
 
-def groups() -> tuple[tuple[str, ...], ...]:
-    """Give the authors whose identifiers may be exchanged: those who are left out together."""
-    return FOLDS
-
-
 def file_of(fold: Sequence[str]) -> str:
     """Name the file of the weights without some authors."""
     return f"without_{'-'.join(fold)}.npz" if fold else "weights.npz"

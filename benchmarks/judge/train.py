@@ -14,7 +14,7 @@ from pathlib import Path
 
 from exchange import exchanged
 from fit import find_space
-from gold import FOLDS, REPORTS, authors, file_of, groups, ours
+from gold import FOLDS, REPORTS, authors, file_of, ours
 from network import exported, train
 from rows import Showing, read_showings
 
@@ -33,7 +33,7 @@ def all_showings(seed: int) -> tuple[dict[str, list[Showing]], Glossary, Glossar
     words, gaps = describer.glossaries()
     every = {name: reports[:REPORTS] for name, reports in (authors() | ours()).items()}
     others: dict[str, list[GoldReport]] = {}
-    for group in groups():
+    for group in FOLDS:
         others |= exchanged({name: every[name] for name in group}, seed)
     sets = {
         name: read_showings(reports, others.get(name, reports), rules, words, gaps, seed)

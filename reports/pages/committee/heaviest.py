@@ -75,8 +75,7 @@ def ceiling(whole: GroupResult, phrases: Sequence[str], words: Strings) -> str:
     gain, half = float(_carried(whole)[at].round(3).sum()), float(np.hypot.reduce(open_[at]))
     gap = whole.phrase_error.value
     ends = {"low": points(max(gain - half, 0.0)), "high": points(min(gain + half, gap))}
-    shown = {"gap": points(gap), "gain": points(gain)}
-    return words("decisions.at_most", **shown, **ends)
+    return words("decisions.at_most", gap=points(gap), gain=points(gain), **ends)
 
 
 def _carried(whole: GroupResult) -> FloatArray:

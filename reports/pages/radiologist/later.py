@@ -53,31 +53,27 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
     What explains the figures stands below them, or fills page 1.
     """
     kind, read, sides = BODY, False, _sides(content, composer.style.strings)
+    around = _AROUND if chart is None else _CLOSE
     used = Prose(_use(content, composer.style.strings), CAPTION if chart is None else NOTE)
     if not isinstance(content.overall, SuppressedCell):
         read = chart is None and _read_early(composer, content, sides)
         composer.new_page()
         composer.add(used, after=_AROUND if chart is None else 2.0)
         kind = BODY if chart is None else CAPTION
-        below = (
-            0.0
-            if read
-            else (_AROUND if chart is None else _CLOSE)
-            + _reading_height(composer, content, kind, sides)
-        )
+        below = 0.0 if read else around + _reading_height(composer, content, kind, sides)
         beside = (composer.style.strings("radiologist.curve_note"), *_trend(content, composer))
         width = composer.body.width - _NOTED - 2 * GUTTER
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
         least = max(_LOW, tall + _HEADED)
         if chart is not None:
-            chart.draw(composer, below=least + _CLOSE + below)
-            composer.skip(_CLOSE)
+            chart.draw(composer, below=least + around + below)
+            composer.skip(around)
         box = composer.claim(min(max(composer.room - below, least), _ALONE if read else _MOST))
         _curve(composer, box, content.overall, beside)
     else:
         composer.add(used, after=0.0)
     if not read:
-        composer.skip(_AROUND if chart is None else _CLOSE)
+        composer.skip(around)
         _reading(composer, content, kind, sides)
 
 
