@@ -44,7 +44,7 @@ _NOTED, _HEADED = 176.0, 53.0
 # How much wider an interval is where many quarters are compared.
 _MANY: Final = 1.25
 # White space below the curve, and where the chart stands on its page.
-_AROUND, _CLOSE = 16.0, 6.0
+_AROUND, _CLOSE = 16.0, 9.0
 
 
 def second_page(composer: Composer, content: RadiologistContent, chart: PhraseChart | None) -> None:
