@@ -196,15 +196,15 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     """Give words that stand clearly off though nothing is said of all, and nothing else names them.
 
     Where what holds of all may be the instrument's or is shared, a word has to stand off from the
-    reader's own line as well. Beside a pattern they are those that do not show it.
+    reader's own line as well; where that is open, only one on which it hangs is named. Beside a
+    pattern they are those that do not show it.
     """
     verdict = profile.pattern.verdict
     common = bool(verdict.shared or verdict.explained)
     if verdict.state == "pattern":
         return _besides(profile)
-    if verdict.state == "too few" and not common:
-        return ()
     spoken_of = {each.phrase for each in told(profile)} | {s.phrase for s in swaps}
+    unsettled = verdict.state == "too few" and not common
     found = (
         p
         for p in profile.phrases
@@ -212,6 +212,7 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
         and p.phrase not in spoken_of
         and _misses(p, p.meaning)
         and not (common and not _misses(p, _on_line(p, profile.pattern)))
+        and (not unsettled or verdict.carried == Cell(p.phrase, ""))
     )
     return tuple(sorted(found, key=weight, reverse=True)[:_MOST])
 

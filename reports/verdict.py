@@ -324,9 +324,9 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)
         if word is None:
             whole = (surveyed(p, words) for p in profile.phrases if p.phrase == where.phrase)
-            look = words("verdict.one_cell.look", cell=said)
+            look = words("verdict.one_cell.look", cell=said) if where.finding else ""
             return but or words("verdict.too_few.first"), _joined(lead, *whole, look)
-        same = (word.phrase, word.finding or "") == (where.phrase, where.finding)
+        same = word.phrase == where.phrase and where.finding in {"", word.finding}
         return "" if same else but or words("verdict.one_cell.first_but", cell=said), lead
     if kind == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)

@@ -1061,6 +1061,32 @@ def test_a_word_that_one_finding_carries_names_that_finding(swap: bool) -> None:
     assert "other findings together" not in alike.lead
 
 
+def test_a_word_on_which_a_pattern_hangs_is_spoken_of_and_no_rule_is_given_to_the_others() -> None:
+    """A reader of one word too high was asked whether all are, and told to lower them all."""
+    drawn = samples.profile_of(np.random.default_rng(5), state="too few", off=0.0)
+    cell = Cell("likely", "")
+    verdict = replace(drawn.pattern.verdict, untold="one cell", carried=cell, more_exams=None)
+    rest = tuple(p for p in drawn.phrases if p.phrase != "likely")
+    for rate, high, named in ((0.54, 0.6, True), (0.69, 0.8, False)):
+        word = PhraseRate("likely", 220.0, rate, Interval(rate, 0.48, high), 0.774)
+        reader = replace(
+            drawn, pattern=replace(drawn.pattern, verdict=verdict), phrases=(word, *rest),
+            habits=(), advice=(), rest=(), considered=(),
+        )  # fmt: skip
+        for language, first in (("en", "Your “likely” says more than"), ("de", "Ihr „likely“")):
+            words = Strings.load(language=language)
+            said = in_words(reader, words=words, scale=SCALE)
+            assert said.first.startswith(first) == named
+            assert ("48–60" in said.lead) == named
+            assert "likely" in said.lead
+            assert (said.rule, said.question, said.actions) == ("", False, ())
+            marked = {each.phrase for each, side in hedges_in_parts(reader) if side}
+            assert marked == ({"likely"} if named else set())
+            assert ("likely" in short(reader, words)) == named
+        look = words("verdict.one_cell.look", cell="„likely“")
+        assert look not in said.lead
+
+
 def test_what_rests_on_few_cases_of_a_word_is_something_to_look_at_with_what_can_be_printed() -> (
     None
 ):
@@ -1075,7 +1101,7 @@ def test_what_rests_on_few_cases_of_a_word_is_something_to_look_at_with_what_can
         "no verdict. The list of cases begins with them."
     )
     assert not any(side for _, side in hedges_in_parts(reader))
-    assert short(reader, WORDS) == "cannot tell yet: rests on few cases of one word"
+    assert short(reader, WORDS) == "cannot tell yet: rests on one word"
 
 
 def test_a_word_off_beside_no_pattern_is_told_alike_to_reader_and_committee() -> None:
