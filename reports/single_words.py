@@ -119,6 +119,19 @@ def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
     return rest if left < off - VISIBLE else None
 
 
+def perhaps(profile: ReaderProfile, words: Strings) -> str:
+    """Name beside a question the word in one finding that may be all there is to it, if one may."""
+    if not profile.pattern.verdict.question:
+        return ""
+    seen = (h for h in profile.habits if h.visible and h.finding and not reaches(h))
+    doubtful = [h for h in seen if _TENTH <= h.probability < _EVEN]
+    if not doubtful:
+        return ""
+    one = max(doubtful, key=lambda habit: habit.probability)
+    shown = {"phrase": one.phrase, "where": _where(one, words), **_values(one, words)}
+    return words("verdict.single.perhaps", **shown)
+
+
 def _where(word: Rated | Cell, words: Strings) -> str:
     return words("verdict.stay.finding", finding=word.finding) if word.finding else ""
 

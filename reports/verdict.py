@@ -25,6 +25,7 @@ from reports.single_words import (
     explained,
     foremost,
     named,
+    perhaps,
     quoted,
     stay,
     surveyed,
@@ -249,7 +250,7 @@ def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> t
             return first, lead, ""
         return claim(word, profile, words), _joined(basis(word, profile, words), first, lead), ""
     how, _, kind = of_all(profile).partition(".")
-    said = example(carriers(profile), profile, words)
+    said = _joined(example(carriers(profile), profile, words), perhaps(profile, words))
     rule = words(f"verdict.do_{how}", do=words(f"verdict.do.{kind}"))
     return words(f"verdict.{how}.{kind}"), said, _joined(rule, _not_ruled(profile, words))
 

@@ -270,6 +270,25 @@ def test_a_swap_in_all_findings_leaves_out_the_finding_whose_habit_says_the_oppo
     assert seen > 0
 
 
+def test_beside_a_question_stands_the_one_word_in_one_finding_that_may_be_all_there_is() -> None:
+    asked = next(each for each in DRAWN if each.pattern.verdict.question)
+    rate = Interval(0.53, 0.41, 0.65)
+    habit = Habit("likely", "Pleural effusion", 95.0, 0.55, rate, 0.72, 0.77, 0.18)
+
+    def lead(found: Habit) -> str:
+        profile = replace(asked, habits=(found,))
+        return in_words(profile, words=WORDS, scale=SCALE).lead.replace("\u00a0", " ")
+
+    said = "It may also be one word alone: your “likely” for Pleural effusion, which CT bears out"
+    assert f"{said} about 53 % of the time (41–65 %" in lead(habit)
+    for other in (
+        replace(habit, probability=0.05),
+        replace(habit, finding=None),
+        replace(habit, rate=Interval(0.6, 0.44, 0.8)),
+    ):
+        assert "one word alone" not in lead(other)
+
+
 def test_a_question_gives_no_order() -> None:
     asked = 0
     for profile in DRAWN:
@@ -567,14 +586,14 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
-        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT bears out "
-        "hardly more often, if at all (about 54 %)."
+        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT does "
+        "not clearly bear out more often (about 54 %)."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
         "is a first step: “may represent” (44\u00a0%) lies nearer, but says less than your "
-        "“likely”, which CT bears out hardly more often" in action.evidence
+        "“likely”, which CT does not clearly bear out more often" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     both = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE).actions
