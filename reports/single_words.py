@@ -121,13 +121,11 @@ def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
 
 def perhaps(profile: ReaderProfile, words: Strings) -> str:
     """Name beside a question the word in one finding that may be all there is to it, if one may."""
-    if not profile.pattern.verdict.question:
-        return ""
     seen = (h for h in profile.habits if h.visible and h.finding and not reaches(h))
-    doubtful = [h for h in seen if _TENTH <= h.probability < _EVEN]
-    if not doubtful:
+    doubtful = (h for h in seen if _TENTH <= h.probability < _EVEN)
+    one = max(doubtful, key=lambda habit: habit.probability, default=None)
+    if one is None or not profile.pattern.verdict.question:
         return ""
-    one = max(doubtful, key=lambda habit: habit.probability)
     shown = {"phrase": one.phrase, "where": _where(one, words), **_values(one, words)}
     return words("verdict.single.perhaps", **shown)
 

@@ -298,18 +298,16 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
 
 def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
     """Say of how many single words as much is known, in all findings and in one."""
-    limits = ((p.meaning, percent_limits(*_ends(p))) for p in profile.phrases)
-    near = [max(abs(end - round(100 * meaning)) for end in ends) for meaning, ends in limits]
+    near = []
+    for p in profile.phrases:
+        ends = percent_limits(p.rate.low, p.rate.high, p.rate.value)
+        near.append(max(abs(end - round(100 * p.meaning)) for end in ends))
     shown = {"n": count(sum(each <= _NEAR for each in near)), "of": count(len(near))}
     judged = "judged" if profile.judged else "judged_none"
     return (
         words("verdict.none.close", points=count(_NEAR), **shown),
         words(f"verdict.none.{judged}", least=count(LEAST_USES), n=count(profile.judged)),
     )
-
-
-def _ends(phrase: PhraseRate) -> tuple[float, float, float]:
-    return phrase.rate.low, phrase.rate.high, phrase.rate.value
 
 
 def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:

@@ -46,10 +46,6 @@ _P: Final = patterns("guards")
 _HOURS: Final = re.compile(r"[0-9] ?[hH]")
 _BEFORE_HOURS: Final = len("observe 12 - 24")
 _BEHIND_HOURS: Final = len("ours 4")
-_EPONYM_PARTS: Final = (
-    "Dawn", "Willis", "Douglas", "New York H", "Bethesda", "V Leiden", "Jude ", "Lady W", "Port-",
-)  # fmt: skip
-"""One of these is in every eponym of several words, or its capitals are."""
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -151,8 +147,6 @@ def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
     yield from (match.span() for match in _P["class_of_disease"].finditer(text))
-    if any(part in text or part.upper() in text for part in _EPONYM_PARTS):
-        yield from (match.span() for match in _P["eponym_parts"].finditer(text))
     for hours in _HOURS.finditer(text):  # the pattern is slow
         start, end = max(0, hours.start() - _BEFORE_HOURS), hours.end() + _BEHIND_HOURS
         yield from (match.span(1) for match in _P["duration"].finditer(text, start, end))

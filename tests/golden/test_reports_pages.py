@@ -535,7 +535,12 @@ def test_who_sees_what_and_what_for_stands_at_the_head_of_page_2() -> None:
     drawn = radiologist.pages(samples.radiologist(use=said), style=style)[1]
     words = " ".join(m.string for m in drawn.marks if isinstance(m, Text) and m.y < 110.0)
     plain = words.replace("\u00a0", " ")
-    for part in ("Who sees what:", said, "its first sentence and first swap, in code order", "not yet audited here"):
+    for part in (
+        "Who sees what:",
+        said,
+        "its first sentence and first swap, in code order",
+        "not yet audited here",
+    ):
         assert part in plain
     accuracy = content.InstrumentFigure(
         "extraction accuracy", Estimate(0.94, 0.92, 0.96, 600, "Wilson")

@@ -105,7 +105,7 @@ class Rules:
     def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
         text = window.text
         for rank, row in self._anchors:
-            if not row.can_stand(text):
+            if row.row.needs and not any(need in text for need in row.row.needs):
                 continue
             for match in row.anchors(text):
                 for each in row.find(window, Word(*match.span(), "", capital=False), match):

@@ -6,8 +6,7 @@ the place and `before` must match up to it, on its line unless `across`. What is
 group of `before` or `after` (from the one to the other where both have a group); without a group,
 the anchor's own first group, or the place with what `after` matched. `checks` then ask what the
 taken words are (see `checks`); ``c: check`` asks it of the group named c. What a row `needs` must
-stand in the text for an anchor, and in small letters before a word: it spares the search, as does
-`foreign` of an anchor that begins beyond ASCII. A row
+stand in the text for an anchor, and in small letters before a word: it spares the search. A row
 with a `finder` leaves the taking to a function of a family. Patterns name their parts: ``{Name}``
 stands for the fragment of that name in `fragments.toml`; line breaks and the blanks behind them are
 left out.
@@ -43,7 +42,6 @@ class Row(BaseModel):
     opens: str = ""
     closes: str = ""
     needs: tuple[str, ...] = ()
-    foreign: bool = False
     capital: bool | None = None
     then: str = ""
     before: str = ""
@@ -109,8 +107,8 @@ class Compiled:
     """A row with its patterns compiled."""
 
     __slots__ = (
-        "_checks", "_finder", "_near", "_needs", "after", "anchor", "before", "behind",
-        "followers", "more", "row",
+        "_checks", "_finder", "_near", "after", "anchor", "before", "behind", "followers", "more",
+        "row",
     )  # fmt: skip
 
     def __init__(self, row: Row, finder: Finder | None) -> None:
@@ -125,7 +123,6 @@ class Compiled:
         self._finder = finder
         self.followers = row.followers
         self._near = () if row.anchor else row.needs
-        self._needs = row.needs if row.anchor else ()
         named = [each.rpartition(": ") for each in row.checks]
         self._checks: list[tuple[str, Check]] = [(group, check(name)) for group, _, name in named]
 
@@ -147,12 +144,6 @@ class Compiled:
         spans = self._spans(hit)
         for start, end in spans if self.row.every else spans[:1]:
             yield from self._repeated(window, hit, start, end)
-
-    def can_stand(self, text: str) -> bool:
-        """Tell, without a search, whether the anchor may stand in a text."""
-        if self.row.foreign and text.isascii():
-            return False
-        return not self._needs or any(need in text for need in self._needs)
 
     def anchors(self, text: str) -> Iterator[re.Match[str]]:
         """Give the anchor's matches, in the last characters only where the row says so."""
@@ -189,15 +180,13 @@ class Compiled:
 
     def _look_back(self, text: str, at: int) -> tuple[int, re.Match[str] | None]:
         search = self.before.search  # type: ignore[union-attr]
-        if self._near and not self._is_near(text[max(0, at - self.row.reach) : at].casefold()):
+        near = text[max(0, at - self.row.reach) : at].casefold() if self._near else ""
+        if self._near and not any(need in near for need in self._near):
             return 0, None
         if self.row.across:
             return 0, search(text, max(0, at - self.row.reach), at)
         line = line_before(text, at, self.row.reach)
         return at - len(line), search(line)
-
-    def _is_near(self, stretch: str) -> bool:
-        return any(need in stretch for need in self._near)
 
     def _spans(self, hit: Hit) -> list[tuple[int, int]]:
         """Give what the row takes: its groups, what lies between them, or the place."""
