@@ -120,11 +120,16 @@ def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
 
 
 def perhaps(profile: ReaderProfile, words: Strings) -> str:
-    """Name beside a question the word in one finding that may be all there is to it, if one may."""
-    seen = (h for h in profile.habits if h.visible and h.finding and not reaches(h))
+    """Name beside a question the word in one finding that may be all there is to it, if one may.
+
+    It is off to the side that is asked about; beside a slope that is stated, none is named.
+    """
+    strong, weak = claimed(profile)
+    side = strong if strong == weak and profile.pattern.verdict.question else None
+    seen = (h for h in profile.habits if side and h.visible and h.finding and shows(h, side))
     doubtful = (h for h in seen if _TENTH <= h.probability < _EVEN)
     one = max(doubtful, key=lambda habit: habit.probability, default=None)
-    if one is None or not profile.pattern.verdict.question:
+    if one is None:
         return ""
     shown = {"phrase": one.phrase, "where": _where(one, words), **_values(one, words)}
     return words("verdict.single.perhaps", **shown)

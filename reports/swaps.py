@@ -97,12 +97,12 @@ def stated(profile: ReaderProfile) -> tuple[Part, ...]:
     return ("undercalls" if shown[0] == "more" else "overcalls", *parts)
 
 
-def shows(word: PhraseRate, side: Side) -> bool:
+def shows(word: Rated, side: Side) -> bool:
     """Whether CT surely and visibly lies on a side of a word, or of several taken together."""
     return not reaches(word) and _along(word, side) >= VISIBLE
 
 
-def _along(word: PhraseRate, side: Side | None) -> float:
+def _along(word: Rated, side: Side | None) -> float:
     """Give how far CT lies off a word to a side."""
     off = word.rate.value - word.meaning
     return off if side == "more" else -off

@@ -298,10 +298,8 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
 
 def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
     """Say of how many single words as much is known, in all findings and in one."""
-    near = []
-    for p in profile.phrases:
-        ends = percent_limits(p.rate.low, p.rate.high, p.rate.value)
-        near.append(max(abs(end - round(100 * p.meaning)) for end in ends))
+    limits = ((p, percent_limits(p.rate.low, p.rate.high, p.rate.value)) for p in profile.phrases)
+    near = [max(abs(end - round(100 * p.meaning)) for end in ends) for p, ends in limits]
     shown = {"n": count(sum(each <= _NEAR for each in near)), "of": count(len(near))}
     judged = "judged" if profile.judged else "judged_none"
     return (

@@ -271,7 +271,8 @@ def test_a_swap_in_all_findings_leaves_out_the_finding_whose_habit_says_the_oppo
 
 
 def test_beside_a_question_stands_the_one_word_in_one_finding_that_may_be_all_there_is() -> None:
-    asked = next(each for each in DRAWN if each.pattern.verdict.question)
+    questions = [each for each in DRAWN if each.pattern.verdict.question]
+    asked = next(each for each in questions if claimed(each) == ("less", "less"))
     rate = Interval(0.53, 0.41, 0.65)
     habit = Habit("likely", "Pleural effusion", 95.0, 0.55, rate, 0.72, 0.77, 0.18)
 
@@ -285,8 +286,17 @@ def test_beside_a_question_stands_the_one_word_in_one_finding_that_may_be_all_th
         replace(habit, probability=0.05),
         replace(habit, finding=None),
         replace(habit, rate=Interval(0.6, 0.44, 0.8)),
+        replace(habit, meaning=0.3, expected=0.25),
     ):
         assert "one word alone" not in lead(other)
+    asked = next(each for each in questions if claimed(each) == ("more", "more"))
+    assert "one word alone" not in lead(habit)
+    assert "one word alone" in lead(replace(habit, meaning=0.3, expected=0.25))
+    asked = replace(
+        asked,
+        pattern=replace(asked.pattern, verdict=replace(asked.pattern.verdict, question=False)),
+    )
+    assert "one word alone" not in lead(replace(habit, meaning=0.3, expected=0.25))
 
 
 def test_a_question_gives_no_order() -> None:

@@ -6,13 +6,13 @@ from typing import get_args
 
 import pytest
 
-from pipeline.deidentify.rules.joins import join
+from pipeline.deidentify.rules.joins import JUDGE, join
 from pipeline.deidentify.spans import Category, Claims
 
 _CATEGORIES = get_args(Category)
 
 
-def joined(marked: str, *locked: str) -> str:
+def joined(marked: str, *locked: str, rule: str = "rule") -> str:
     """Join what ⟦LABEL:…⟧ marks in a text; mark the result by brackets with the category."""
     text, spans = "", []
     for piece in marked.replace("⟧", "⟦").split("⟦"):
@@ -24,7 +24,7 @@ def joined(marked: str, *locked: str) -> str:
             text += piece
     claims = Claims(text, [(text.index(each), text.index(each) + len(each)) for each in locked])
     for start, end, label in spans:
-        claims.take(start, end, label, "rule", sure=True)
+        claims.take(start, end, label, rule, sure=True)
     join(claims)
     for each in reversed(claims.removed()):
         inside = text[each.start : each.end]
@@ -121,6 +121,11 @@ def test_a_code_goes_whole(marked: str, expected: str) -> None:
 )
 def test_a_place_takes_the_words_of_its_kind_and_its_number(marked: str, expected: str) -> None:
     assert joined(marked) == expected
+
+
+def test_letters_behind_are_initials_of_what_the_judge_calls_a_name_not_a_place() -> None:
+    assert joined("LUNG ⟦HOSPITAL:ZELDON⟧ V. OLD FILMS", rule=JUDGE) == "LUNG [ZELDON] V. OLD FILMS"
+    assert joined("seen by ⟦NAME:ZELDON⟧ V. today", rule=JUDGE) == "seen by [ZELDON V.] today"
 
 
 def test_a_locked_phrase_ends_whatever_is_joined() -> None:

@@ -97,6 +97,15 @@ def test_guarded_clinical_names_are_never_asked_whatever_their_weight() -> None:
     assert cleaned(text, taking("foley", "kerley", "b", "t7")) == text
 
 
+def test_litres_of_oxygen_are_a_measure() -> None:
+    text = "Saturation 98% on 2 L. No effusion was seen."
+    assert cleaned(text, taking("l")) == text
+    assert (
+        cleaned("Seen by L. No effusion was seen.", taking("l"))
+        != "Seen by L. No effusion was seen."
+    )
+
+
 def test_a_doubtful_find_that_nothing_speaks_for_is_given_back() -> None:
     text = "Clear film. Feeding tube seen on Monday."
     rules = Deidentifier(Options(caution=0)).clean(text + REST)
