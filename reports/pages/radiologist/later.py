@@ -18,7 +18,7 @@ from reports.content import (
     SuppressedCell,
     TrendPoint,
 )
-from reports.drawing.layout import Composer, Figure, Prose, Section, compose
+from reports.drawing.layout import Composer, Figure, Prose, Section, compose, note
 from reports.drawing.marks import Bookmark, Box
 from reports.drawing.style import BODY, CAPTION, GUTTER, NOTE, SUBHEADING, Type
 from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
@@ -295,12 +295,10 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
 
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
-    composer.heading(words("radiologist.appendix_numbers"), room=160.0)
     certain = words("numbers.note_certain") if _certain(content, words) else ""
-    below = Prose(words("numbers.note", fine=FINE) + certain, CAPTION.muted)
-    table = number_table(content, overall, words=words)
-    composer.flow(table, after=4.0, below=below.height(composer.body.width))
-    composer.add(below)
+    explained = note(words("numbers.note", fine=FINE) + certain)
+    pieces = number_table(content, overall, words=words), explained
+    compose(composer, (Section(words("radiologist.appendix_numbers"), pieces, room=160.0),))
 
 
 def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
