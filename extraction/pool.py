@@ -103,7 +103,7 @@ def vote(
     cells, without = [], {}
     for report_id in report_ids:
         seen = [reading[report_id] for reading in readings if report_id in reading]
-        ballots = [cells_of for cells_of in seen if not _failed(cells_of)]
+        ballots = [of for of in seen if all(cell.outcome != "failed" for cell in of.values())]
         without[report_id] = len(readings) - len(ballots)
         cells += [_cell(report_id, name, ballots) for name in pathologies]
     return Vote(tuple(cells), without, len(readings))
@@ -137,10 +137,6 @@ def review_queue(voted: Vote) -> list[Disputed]:
         )
         for rank, i in enumerate(order, start=1)
     ]
-
-
-def _failed(cells: Mapping[str, ReportFinding]) -> bool:
-    return any(cell.outcome == "failed" for cell in cells.values())
 
 
 def _cell(report_id: str, name: str, readings: Sequence[Mapping[str, ReportFinding]]) -> PooledCell:

@@ -119,6 +119,17 @@ def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
     return rest if left < off - VISIBLE else None
 
 
+def perhaps(profile: ReaderProfile, words: Strings) -> str:
+    """Name beside a question the word in one finding that may be all there is to it, if one may."""
+    seen = (h for h in profile.habits if h.visible and h.finding and not reaches(h))
+    doubtful = (h for h in seen if _TENTH <= h.probability < _EVEN)
+    one = max(doubtful, key=lambda habit: habit.probability, default=None)
+    if one is None or not profile.pattern.verdict.question:
+        return ""
+    shown = {"phrase": one.phrase, "where": _where(one, words), **_values(one, words)}
+    return words("verdict.single.perhaps", **shown)
+
+
 def _where(word: Rated | Cell, words: Strings) -> str:
     return words("verdict.stay.finding", finding=word.finding) if word.finding else ""
 
@@ -196,15 +207,15 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     """Give words that stand clearly off though nothing is said of all, and nothing else names them.
 
     Where what holds of all may be the instrument's or is shared, a word has to stand off from the
-    reader's own line as well. Beside a pattern they are those that do not show it.
+    reader's own line as well; where that is open, only one on which it hangs is named. Beside a
+    pattern they are those that do not show it.
     """
     verdict = profile.pattern.verdict
     common = bool(verdict.shared or verdict.explained)
     if verdict.state == "pattern":
         return _besides(profile)
-    if verdict.state == "too few" and not common:
-        return ()
     spoken_of = {each.phrase for each in told(profile)} | {s.phrase for s in swaps}
+    unsettled = verdict.state == "too few" and not common
     found = (
         p
         for p in profile.phrases
@@ -212,6 +223,7 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
         and p.phrase not in spoken_of
         and _misses(p, p.meaning)
         and not (common and not _misses(p, _on_line(p, profile.pattern)))
+        and (not unsettled or verdict.carried == Cell(p.phrase, ""))
     )
     return tuple(sorted(found, key=weight, reverse=True)[:_MOST])
 

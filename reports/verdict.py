@@ -25,6 +25,7 @@ from reports.single_words import (
     explained,
     foremost,
     named,
+    perhaps,
     quoted,
     stay,
     surveyed,
@@ -249,7 +250,7 @@ def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> t
             return first, lead, ""
         return claim(word, profile, words), _joined(basis(word, profile, words), first, lead), ""
     how, _, kind = of_all(profile).partition(".")
-    said = example(carriers(profile), profile, words)
+    said = _joined(example(carriers(profile), profile, words), perhaps(profile, words))
     rule = words(f"verdict.do_{how}", do=words(f"verdict.do.{kind}"))
     return words(f"verdict.{how}.{kind}"), said, _joined(rule, _not_ruled(profile, words))
 
@@ -297,18 +298,16 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
 
 def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
     """Say of how many single words as much is known, in all findings and in one."""
-    limits = ((p.meaning, percent_limits(*_ends(p))) for p in profile.phrases)
-    near = [max(abs(end - round(100 * meaning)) for end in ends) for meaning, ends in limits]
+    near = []
+    for p in profile.phrases:
+        ends = percent_limits(p.rate.low, p.rate.high, p.rate.value)
+        near.append(max(abs(end - round(100 * p.meaning)) for end in ends))
     shown = {"n": count(sum(each <= _NEAR for each in near)), "of": count(len(near))}
     judged = "judged" if profile.judged else "judged_none"
     return (
         words("verdict.none.close", points=count(_NEAR), **shown),
         words(f"verdict.none.{judged}", least=count(LEAST_USES), n=count(profile.judged)),
     )
-
-
-def _ends(phrase: PhraseRate) -> tuple[float, float, float]:
-    return phrase.rate.low, phrase.rate.high, phrase.rate.value
 
 
 def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
@@ -324,9 +323,9 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)
         if word is None:
             whole = (surveyed(p, words) for p in profile.phrases if p.phrase == where.phrase)
-            look = words("verdict.one_cell.look", cell=said)
+            look = words("verdict.one_cell.look", cell=said) if where.finding else ""
             return but or words("verdict.too_few.first"), _joined(lead, *whole, look)
-        same = (word.phrase, word.finding or "") == (where.phrase, where.finding)
+        same = word.phrase == where.phrase and where.finding in {"", word.finding}
         return "" if same else but or words("verdict.one_cell.first_but", cell=said), lead
     if kind == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)

@@ -23,9 +23,13 @@ from pipeline.simulate.department import CURVES, LEVELS, Variation
 from pipeline.simulate.lexicon import hospital
 from pipeline.simulate.rates import hedged, scattered
 
-__all__ = ["HABIT_OFF", "HABIT_USES", "Habit", "Reader", "Staff", "draw_staff", "meanings", "scale"]
+__all__ = [
+    "FAVOUR", "HABIT_OFF", "HABIT_USES", "Habit", "Reader", "Staff", "draw_mixed_staff",
+    "draw_staff", "meanings", "scale",
+]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.int64]
 
 VOLUMES: Final = (100, 185, 300, 1000)
 """Exams of a reader; every department mixes all of them."""
@@ -38,6 +42,11 @@ STATEMENTS: Final = 5.4
 
 HABIT_USES: Final = 70
 """Exams in which a habit shows."""
+
+FAVOUR: Final = 9.0
+"""How many times as often a favoured habit's word is written in the finding where it is off."""
+
+_OFTEN, _LEAST_USE, _FIT = 5, 0.04, {5, 10}
 
 HABIT_OFF: Final = 0.25
 """How far the rate of a habit is off."""
@@ -59,13 +68,18 @@ class Habit:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """One reader: name, exams in the period, how wrong in words, and a habit if any."""
+    """One reader: name, exams in the period, how wrong in words, and a habit if any.
+
+    A habit of a ``favour`` is not rare elsewhere: its word is written everywhere, and so many times
+    as often in its finding.
+    """
 
     name: str
     exams: int
     curve: str | None
     amount: float
     habit: Habit | None
+    favour: float | None = None
 
     def declared(self) -> FloatArray:
         """Return how often each phrase (K,) holds before anything scatters."""
@@ -98,28 +112,62 @@ def meanings() -> FloatArray:
 def draw_staff(rng: np.random.Generator) -> Staff:
     """Draw a department of 4 to 24 readers of mixed volume."""
     count = int(rng.integers(4, 25))
-    rates = hospital()["rates"]
-    share = np.array([rates[f]["mention"] for f in rates])
-    mention = share * STATEMENTS / share.sum()
+    mention = _mention()
     lean = str(rng.choice(_DIRECTIONS)) if rng.random() < 0.5 else None
     readers = tuple(_reader(i, lean, mention, rng) for i in range(count))
-    use = _use(count, mention.size, rng)
+    return _practising(readers, mention, rng)
+
+
+def draw_mixed_staff(rng: np.random.Generator) -> Staff:
+    """Draw 12 readers, of each volume one with a favoured habit: 6 are off, 2 calibrated, 4 these.
+
+    A favoured habit is a word that its reader writes elsewhere too, `FAVOUR` times as often in the
+    finding where it is off.
+    """
+    mention, readers = _mention(), list[Reader]()
+    lean = str(rng.choice(_DIRECTIONS)) if rng.random() < 0.5 else None
+    for number, exams in enumerate(VOLUMES * 3):
+        name = f"reader {number:02d}"
+        if number < len(VOLUMES):
+            own = _planted(np.argsort(-mention)[:_OFTEN], rng)
+            readers.append(Reader(name, exams, None, 0.0, own, favour=FAVOUR))
+        elif number in _FIT:
+            readers.append(Reader(name, exams, None, 0.0, None))
+        else:
+            readers.append(_faulty(number, exams, lean or str(rng.choice(_DIRECTIONS)), rng))
+    return _practising(tuple(readers), mention, rng)
+
+
+def _mention() -> FloatArray:
+    rates = hospital()["rates"]
+    share = np.array([rates[f]["mention"] for f in rates])
+    return np.asarray(share * STATEMENTS / share.sum(), dtype=np.float64)
+
+
+def _practising(
+    readers: tuple[Reader, ...], mention: FloatArray, rng: np.random.Generator
+) -> Staff:
+    use = _use(len(readers), mention.size, rng)
     chance = _chance(readers, mention, rng)
     for r, reader in enumerate(readers):
         if reader.habit is not None:
-            _add_habit(reader.habit, reader.exams * mention, use[r], chance[r])
+            _add_habit(reader, reader.habit, reader.exams * mention, use[r], chance[r])
     practice = Practice(mention, np.zeros(mention.size), use, chance, meanings())
-    return Staff(readers, tuple(rates), practice)
+    return Staff(readers, tuple(hospital()["rates"]), practice)
 
 
 def _reader(number: int, lean: str | None, mention: FloatArray, rng: np.random.Generator) -> Reader:
     exams, kind, name = int(rng.choice(VOLUMES)), rng.random(), f"reader {number:02d}"
     if kind < 0.5:
         towards = lean if lean and rng.random() < 0.75 else str(rng.choice(_DIRECTIONS))
-        curve = str(rng.choice(_curves(towards)))
-        amount = float(rng.uniform(CURVES[curve].least, CURVES[curve].most))
-        return Reader(name, exams, curve, amount, None)
+        return _faulty(number, exams, towards, rng)
     return Reader(name, exams, None, 0.0, _habit(exams, mention, rng) if kind < 0.65 else None)
+
+
+def _faulty(number: int, exams: int, towards: str, rng: np.random.Generator) -> Reader:
+    curve = str(rng.choice(_curves(towards)))
+    amount = float(rng.uniform(CURVES[curve].least, CURVES[curve].most))
+    return Reader(f"reader {number:02d}", exams, curve, amount, None)
 
 
 def _curves(direction: str) -> list[str]:
@@ -133,10 +181,14 @@ def _habit(exams: int, mention: FloatArray, rng: np.random.Generator) -> Habit |
     often = np.flatnonzero(exams * mention * 0.5 >= HABIT_USES)
     if not often.size:
         return None
+    return _planted(often, rng)
+
+
+def _planted(findings: IntArray, rng: np.random.Generator) -> Habit:
     phrase = int(rng.choice(np.flatnonzero(hedged(meanings()) & (_weights() > 2.0))))
     signs = [s for s in (-1, 1) if 0.04 <= meanings()[phrase] + s * HABIT_OFF <= 0.96]
     rate = meanings()[phrase] + HABIT_OFF * float(rng.choice(signs))
-    return Habit(int(rng.choice(often)), phrase, float(rate))
+    return Habit(int(rng.choice(findings)), phrase, float(rate))
 
 
 @cache
@@ -177,9 +229,16 @@ def _chance(
     )
 
 
-def _add_habit(habit: Habit, stated: FloatArray, use: FloatArray, chance: FloatArray) -> None:
+def _add_habit(
+    reader: Reader, habit: Habit, stated: FloatArray, use: FloatArray, chance: FloatArray
+) -> None:
+    chance[habit.finding, habit.phrase] = habit.rate
     share, row = HABIT_USES / stated[habit.finding], use[habit.finding]
+    if reader.favour is not None:
+        use[:, habit.phrase] = np.maximum(use[:, habit.phrase], _LEAST_USE)
+        row[habit.phrase] *= reader.favour
+        use /= use.sum(axis=1, keepdims=True)
+        return
     row[habit.phrase] = 0.0
     row *= (1.0 - share) / row.sum()
     row[habit.phrase] = share
-    chance[habit.finding, habit.phrase] = habit.rate

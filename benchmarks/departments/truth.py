@@ -6,6 +6,7 @@ the same practice would show. Misreading is a fault of the instrument and no par
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -64,9 +65,14 @@ class Department:
     truths: tuple[ReaderTruth, ...]
 
 
-def draw_department(observation: Observation, *, rng: np.random.Generator) -> Department:
+def draw_department(
+    observation: Observation,
+    *,
+    rng: np.random.Generator,
+    staffed: Callable[[np.random.Generator], Staff] = draw_staff,
+) -> Department:
     """Draw a department, its exams as they are observed, and what is true of it."""
-    staff = draw_staff(rng)
+    staff = staffed(rng)
     missed = rng.uniform(0.0, 2.0 * observation.missed, len(staff.findings))
     statements = draw_statements(staff, observation, missed, rng)
     rates = long_run_rates(staff.practice, observation, missed[:, None], rng)

@@ -28,7 +28,7 @@ from calibration.profile.results import Part
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
-from calibration.profile.sparse import ROUNDS, Found, fit_with_habits
+from calibration.profile.sparse import ROUNDS, Found, fit_with_habits, without_word
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit
@@ -101,7 +101,7 @@ def _judged(
 ) -> DepartmentProfile:
     """Fit the department, and read every reader off the fit."""
     hedges = hedged(rows, words, misread=rules.misread)
-    between, found = _fitted(hedges, rules, advance)
+    between, found, less = _fitted(hedges, rules, advance)
     error = (found.posterior.survey_error, found.posterior.survey_variance)
     line = lines(found)
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
@@ -116,8 +116,9 @@ def _judged(
     uses = Uses(n, mass, found.counts, *rates)
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
-        rows, found, choices, line, uses, large, shared, done, before, rules, one_label=alike
-    )
+        rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
+        before, rules, one_label=alike,
+    )  # fmt: skip
     atoms = [judge_atoms(each, settings=rules) for each in (absent, present)]
     said = rows.total(rows.count).sum(axis=1)
     readers = tuple(
@@ -144,8 +145,11 @@ def _judged(
 
 def _fitted(
     hedges: Hedged, settings: ProfileSettings, advance: Callable[[int], None]
-) -> tuple[Correlation, Found]:
-    """Fit once as if outcomes were independent, learn how patients' go together, fit again."""
+) -> tuple[Correlation, Found, Found]:
+    """Fit once as if outcomes were independent, learn how patients' go together, fit again.
+
+    The last is the fit without the word that each reader is suspected of.
+    """
     between, start = _INDEPENDENT, None
     if hedges.rows.patient is not None:
         counts = hedges.counts(_INDEPENDENT)
@@ -161,7 +165,7 @@ def _fitted(
             f"{mode.gradient:.1e}); no verdict is given. Look for extreme counts in the table."
         )
         raise NotConvergedError(msg)
-    return between, found
+    return between, found, without_word(found, counts, settings)
 
 
 # What lies below it is the processor's rounding, and differs with it.

@@ -248,14 +248,9 @@ def _large(n: FloatArray, positive: FloatArray, meaning: FloatArray, *, rates: F
     halves, tenths = (
         far[np.arange(len(far)), np.argmax(share >= q - _EDGE, axis=1)] for q in (0.5, 0.9)
     )
-    return Large(
-        n=total,
-        observed=float(positive.sum()),
-        expected=expected,
-        ratio=_interval(rates @ n / expected),
-        e50=_interval(halves),
-        e90=_interval(tenths),
-    )
+    ratio = _interval(rates @ n / expected)
+    seen = float(positive.sum())
+    return Large(total, seen, expected, ratio, _interval(halves), _interval(tenths))
 
 
 def _interval(draws: FloatArray) -> Interval:

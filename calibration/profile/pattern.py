@@ -17,9 +17,11 @@ thing twice, and falsely where the line crosses between: a shift counts only if 
 both there and at the reader's usual word, the mean of those he writes, and is sound if beyond its
 limit at either.
 
-No pattern rests on one word in one finding that is too rare for `sparse` to see a habit in it: a
-pattern must be sound with `own_probability` without any one such that moves the line far
-(`line.Lines.moved`); else that one is named instead.
+No pattern rests on one word. Of one in one finding that is too rare for `sparse` to see a habit in
+it, a pattern must be sound with `own_probability` without any one such that moves the line far
+(`line.Lines.moved`). Of the word that most probably holds a habit, with P in all, it must be so
+averaged over both, P · P(sound without any of its uses) + (1 − P) · P(sound): a habit is no side of
+all words, and what is advised for those must hold of them. Else the word is named instead.
 
 What the instrument may have done (`shared`) is no reader's own: a part counts, as clear or as
 beyond half its margin, only where it does so with that taken off. One that is stated but for this
@@ -80,7 +82,8 @@ class Case:
 
     ``common`` are the parts that the department shares, ``before`` what the issue before told of
     the reader; None where there was none, or none that judged him. Without what was seen of one
-    of ``cells`` the line would move as ``moved`` (C, 2) says.
+    of ``cells`` the line would move as ``moved`` (C, 2) says. With ``rest`` the last of ``cells``
+    is a word that holds a habit with probability ``suspected``, and ``rest`` the line without it.
     """
 
     evidence: Evidence
@@ -93,6 +96,8 @@ class Case:
     before: tuple[Part, ...] | None = None
     cells: tuple[Cell, ...] = ()
     moved: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+    suspected: float = 0.0
+    rest: Evidence | None = None
 
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Sort what holds of the line by whose it is."""
@@ -149,18 +154,28 @@ class Case:
     def _without(self, settings: ProfileSettings) -> FloatArray:
         """P(each of `_SETS` is sound) of the line without each of the cells, shape (C, 8)."""
         limits = np.array([settings.shift_margin, settings.slope_margin, settings.slope_margin])
-        found = np.zeros((len(self.moved), len(_SETS)))
-        for c, move in enumerate(self.moved):
-            line = self.evidence.draws + move
-            near, beyond = (_beyond(line, self.usual, k * limits) for k in (_HALF, 1.0))
-            found[c] = _sound(near, beyond).mean(axis=0)
-        return found
 
-    def own(self, settings: ProfileSettings) -> Evidence:
-        """Give what is the reader's own, at his usual word."""
-        shared = bool(self.stated(settings).shared)
-        own = self.evidence.less(self.done) if shared else self.evidence
-        return own.at(self.usual)
+        def sound(line: FloatArray) -> FloatArray:
+            near, beyond = (_beyond(line, self.usual, k * limits) for k in (_HALF, 1.0))
+            return np.asarray(_sound(near, beyond).mean(axis=0))
+
+        line, p = self.evidence.draws, self.suspected
+        found = [sound(line + move) for move in self.moved]
+        if self.rest is not None:
+            found.append(p * sound(self.rest.draws) + (1.0 - p) * sound(line))
+        return np.array(found).reshape(-1, len(_SETS))
+
+    def own(self, settings: ProfileSettings) -> tuple[tuple[float, Evidence], ...]:
+        """Give what is the reader's own, at his usual word.
+
+        Where a word carries a pattern, that with the word and without it, each with its chance.
+        """
+        parts, p = self.stated(settings), self.suspected
+        each = [(1.0, self.evidence)]
+        if self.rest is not None and parts.carried is self.cells[-1]:
+            each = [(1.0 - p, self.evidence), (p, self.rest)]
+        left = ((w, line.less(self.done) if parts.shared else line) for w, line in each)
+        return tuple((w, line.at(self.usual)) for w, line in left)
 
 
 def _beyond(
@@ -200,7 +215,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     parts = case.stated(settings) if enough else _Parts()
     stated = parts.own
     d, g = settings.shift_margin, settings.slope_margin
-    settled = bool(stated) or (enough and _nothing(case.own(settings), settings))
+    settled = bool(stated) or (enough and _nothing(case, settings))
     untold = case.untold or ("instrument" if parts.explained else None)
     untold = "one cell" if parts.carried else untold
     shift, slope = _coordinates(evidence, settings)
@@ -211,7 +226,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         more_exams=None if settled or untold else _more(case, settings),
         shared=parts.shared,
         explained=parts.explained,
-        slight=_slight(case.own(settings), settings) if settled and not stated else None,
+        slight=_slight(case, settings) if settled and not stated else None,
         untold=None if settled else untold,
         carried=None if settled else parts.carried,
         sound=parts.sound,
@@ -228,16 +243,17 @@ def _clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
     return 1.0 - evidence.inside((-clear, clear), (-low, high))
 
 
-def _nothing(evidence: Evidence, settings: ProfileSettings) -> bool:
+def _nothing(case: Case, settings: ProfileSettings) -> bool:
     """Whether "none" may be said: no part is likely, and being clearly off is not."""
-    likely = max(evidence.beyond(settings).values()) > settings.none_probability
-    off, limit = _clearly_off(evidence, settings), settings.too_few_probability
-    return off <= limit and (not likely or off <= limit * _SURELY)
+    own, limit = case.own(settings), settings.too_few_probability
+    off = sum(w * _clearly_off(line, settings) for w, line in own)
+    return off <= limit and (_slight(case, settings) is None or off <= limit * _SURELY)
 
 
-def _slight(evidence: Evidence, settings: ProfileSettings) -> Part | None:
+def _slight(case: Case, settings: ProfileSettings) -> Part | None:
     """Name the likeliest part where it is likelier than "none" alone allows."""
-    beyond = evidence.beyond(settings)
+    each = [(w, line.beyond(settings)) for w, line in case.own(settings)]
+    beyond = {part: sum(w * of[part] for w, of in each) for part in PARTS}
     part = max(beyond, key=lambda name: beyond[name])
     return part if beyond[part] > settings.none_probability else None
 
@@ -268,8 +284,8 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
     least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
         sharper = Evidence(case.evidence.mean, case.evidence.covariance / factor)
-        then = replace(case, evidence=sharper, moved=case.moved[:0])
-        if then.stated(settings).own or _nothing(then.own(settings), settings):
+        then = replace(case, evidence=sharper, moved=case.moved[:0], rest=None)
+        if then.stated(settings).own or _nothing(then, settings):
             return _rounded_up((factor - 1.0) * case.exams)
     return None
 

@@ -47,6 +47,7 @@ _CELLS, _HEAVY = 4, 2 / 3
 class Reading:
     """The fitted department with all rates computed once.
 
+    ``suspected`` is `Found.suspected`, ``rest`` every reader's line without that word.
     ``large`` is every reader's calibration in the large, ``shared`` what readers share, ``done``
     what of it may be the instrument's, ``before`` what the issue before told of readers. With
     ``one_label`` every statement of the department has the same label, and nothing may be said of
@@ -57,6 +58,8 @@ class Reading:
     found: Found
     choices: Choices
     lines: Lines
+    rest: Lines
+    suspected: tuple[IntArray, FloatArray]
     uses: Uses
     large: tuple[Large, ...]
     shared: Shared
@@ -113,16 +116,7 @@ def read_reader(
 ) -> ReaderProfile:
     """Everything said of reader r, who made n statements."""
     rows, settings = reading.rows, reading.settings
-    hedges = float(reading.uses.n[r].sum())
-    lines, exams = reading.lines, int(rows.exams[r])
-    evidence = Evidence(lines.value[r], lines.covariance[r])
-    untold = _untold(reading, r)
-    usual, common = float(lines.usual[r]), reading.shared.parts
-    before = reading.before.get(rows.readers[r])
-    cells, moved = _weightiest(reading, r)
-    case = Case(
-        evidence, usual, reading.done, common, hedges, exams, untold, before, cells, moved
-    )  # fmt: skip
+    case = _case(reading, r)
     advice = choose_swaps(reading.uses, r, choices=reading.choices, settings=settings)
     habits = () if reading.one_label else tuple(_habits(reading, r))
     own = [(each.phrase, each.finding) for each in habits if each.finding]
@@ -137,21 +131,28 @@ def read_reader(
         each if each.finding else replace(each, rate=rates[each.phrase])
         for each in nearest_words(reading.uses, r, cells=own, choices=reading.choices)
     )
+    if reading.one_label:
+        advice = near = ()
     return ReaderProfile(
-        reader=rows.readers[r],
-        n=n,
-        hedges=hedges,
-        exams=exams,
-        pattern=judge_pattern(case, settings=settings),
-        habits=habits,
-        absent=atoms[0],
-        present=atoms[1],
-        advice=() if reading.one_label else advice,
-        phrases=phrases,
-        large=reading.large[r],
-        considered=() if reading.one_label else near,
+        rows.readers[r], n, case.hedges, case.exams, judge_pattern(case, settings=settings),
+        habits, *atoms, advice, phrases, reading.large[r], considered=near,
         judged=int((reading.uses.n[r] >= settings.least_uses).sum()),
-    )
+    )  # fmt: skip
+
+
+def _case(reading: Reading, r: int) -> Case:
+    """Put together what reader r's pattern is judged on."""
+    own, (word, suspected) = reading.lines, reading.suspected
+    (cells, moved), rest = _weightiest(reading, r), None
+    if suspected[r] > 0:
+        cells = (*cells, Cell(reading.choices.names[word[r]], ""))
+        rest = Evidence(reading.rest.value[r], reading.rest.covariance[r])
+    return Case(
+        Evidence(own.value[r], own.covariance[r]), float(own.usual[r]), reading.done,
+        reading.shared.parts, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
+        _untold(reading, r), reading.before.get(reading.rows.readers[r]), cells, moved,
+        float(suspected[r]), rest,
+    )  # fmt: skip
 
 
 def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:

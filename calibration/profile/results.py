@@ -50,7 +50,7 @@ class Coordinate(Interval):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One phrase in one finding; ``finding`` is empty where none were told apart."""
+    """One phrase in one finding; ``finding`` is empty for all, or where none were told apart."""
 
     phrase: str
     finding: str
@@ -86,7 +86,7 @@ class Verdict:
         shift from a slope; a pattern would stand, but falls without ``carried``; or the instrument
         may have done what is ``explained``.
     carried
-        One word in one finding without which nothing would be told.
+        One word, or one in one finding, without which nothing would be told.
     sound
         With ``pattern``: the probability that nothing that is stated is false
         (`calibration.profile.pattern`); else NaN.

@@ -14,13 +14,17 @@ P(c) = π s_c B_c / (1 − π + π Σ s B), with the posterior mean of π under 
 department's readers. In each round the most probable habit of each reader above the threshold is
 let in and the model fitted again; at the end every habit's probability is read again with the
 others in, because one that is not yet let in hides the next. Whatever is read off a place with a
-habit is averaged over the fits with and without it.
+habit is averaged over the fits with and without it. A habit of a word written everywhere may be
+seen in one finding or in all, hence in neither surely: that it is in the word at all has the sum of
+their probabilities before one was let in, or, if that is more, the largest one at the end (a large
+habit widens a reader's own scale until it is let in). What his other words say stands in a fit
+without the word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logsumexp
@@ -45,7 +49,8 @@ _GRID = 100
 class Found:
     """The fit with its habits, the posterior without any, and P(habit) of each let in.
 
-    ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`; 0 where there is none.
+    ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`; 0 where there is none. ``first``
+    (R, 1 + F, K) is P(habit) of every place before one was let in: of phrases, then of cells.
     """
 
     fitted: Fitted
@@ -54,6 +59,7 @@ class Found:
     habits: Habits
     phrase: FloatArray
     cell: FloatArray
+    first: FloatArray
 
     @property
     def counts(self) -> Counts:
@@ -65,6 +71,11 @@ class Found:
         kept = np.ones_like(self.fitted.mode.reader)
         kept[:, self.counts.size :] = 1.0 - self.cell
         return kept
+
+    def suspected(self) -> tuple[IntArray, FloatArray]:
+        """Each reader's word that most probably holds a habit, in one finding or in all, and P."""
+        each = np.maximum(self.first.sum(axis=1), self.probability().max(axis=1, initial=0.0))
+        return np.argsort(-each, axis=1)[:, :1].sum(axis=1), each.max(axis=1, initial=0.0)
 
     def probability(self) -> FloatArray:
         """P(habit) of every cell, of a phrase's habit in all its cells, shape (R, F, K)."""
@@ -83,13 +94,16 @@ def fit_with_habits(
     start: Fitted | None = None,
 ) -> Found:
     """Fit, let the most probable habits in one at a time, and fit again, `ROUNDS` fits at most."""
-    habits, share = Habits.none(counts), 0.0
+    habits, share, (readers, findings, phrases) = Habits.none(counts), 0.0, counts.n.shape
+    first = np.zeros((readers, 1 + findings, phrases))
     fitted = fit(counts, priors=settings.priors, habits=habits, start=start)
     found = plain = posterior(fitted)
     advance(1)
     for turn in range(_HABITS if counts.n.size else 0):
         evidence = _evidence(counts, fitted, found, habits, settings)
-        share = share or _share(evidence, settings.priors)
+        if not turn:
+            share = _share(evidence, settings.priors)
+            first = np.exp(_log_probability(evidence, share)).reshape(first.shape)
         best = _best(evidence, share)
         if not (best.probability >= settings.habit_probability).any():
             advance(_HABITS - turn)
@@ -99,7 +113,15 @@ def fit_with_habits(
         found = posterior(fitted)
         advance(1)
     phrase, cell = _read_again(counts, fitted, habits, settings)
-    return Found(fitted, found, plain, habits, phrase, cell)
+    return Found(fitted, found, plain, habits, phrase, cell, first)
+
+
+def without_word(found: Found, counts: Counts, settings: ProfileSettings) -> Found:
+    """Find the mode without every use of each reader's suspected word, at the same deviations."""
+    kept = np.arange(counts.n.shape[2]) != found.suspected()[0][:, None]
+    left = replace(counts, n=counts.n * kept[:, None], mass=counts.mass * kept[:, None])
+    fitted = refit(left, settings.priors, found.habits, found.fitted)
+    return replace(found, fitted=fitted, posterior=posterior(fitted))
 
 
 def _read_again(

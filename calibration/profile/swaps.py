@@ -296,16 +296,9 @@ def _swap(uses: Uses, r: int, move: _Move, choices: Choices) -> tuple[float, Swa
     rate = uses.rate(r, k, finding).interval()
     here, there = float(choices.meaning[k]), float(choices.meaning[move.target])
     ends = sorted((there - here) * (2.0 * end - here - there) for end in (rate.low, rate.high))
+    where, gain = None if finding is None else choices.findings[finding], Interval(move.gain, *ends)
     swap = Swap(
-        phrase=choices.names[k],
-        finding=None if finding is None else choices.findings[finding],
-        instead=choices.names[move.target],
-        n=n,
-        observed=observed,
-        rate=rate,
-        meaning=here,
-        instead_meaning=there,
-        probability=move.probability,
-        gain=Interval(move.gain, ends[0], ends[1]),
-    )
+        choices.names[k], where, choices.names[move.target], n, observed, rate, here, there,
+        move.probability, gain,
+    )  # fmt: skip
     return n * (move.gain + ends[0]), swap

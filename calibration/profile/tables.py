@@ -190,10 +190,5 @@ def atom_counts(rows: Rows, words: Vocabulary, *, certain: int, between: Correla
     spread = np.ones(len(words.phrases))
     weight = effective(kept, between=between, spread=spread)
     wrong = kept.label if certain < 0 else 1.0 - kept.label
-    return AtomCounts(
-        phrases=words.names(certain),
-        positive_is_wrong=certain < 0,
-        n=kept.total(kept.count),
-        wrong=kept.total(kept.count * wrong),
-        effective=kept.total(weight),
-    )
+    n, against = kept.total(kept.count), kept.total(kept.count * wrong)
+    return AtomCounts(words.names(certain), certain < 0, n, against, kept.total(weight))

@@ -83,7 +83,9 @@ class MentionFinder:
             for k, item in enumerate(items):
                 parts = item.lexeme.parts
                 lung = lung or bool(parts & Part.LUNG) or item.lexeme.placed
-                if parts & Part.ELSEWHERE and not (k and _offers_another(items[k - 1])):
+                # What follows may be what it is instead: "nodule versus nipple shadow".
+                before = items[k - 1].lexeme.cues if k else ()
+                if parts & Part.ELSEWHERE and not any(cue.side == "around" for cue in before):
                     groups.update(item.lexeme.groups)
             there = [group for group in entry.elsewhere if group in groups]
             if lung:
@@ -197,11 +199,6 @@ class MentionFinder:
             if tokens[position].word in self._grammar.limiting:
                 return Mention(name, at, item.first, other.last, "absent", position, other.last)
         return Mention(name, at, item.first, other.last)
-
-
-def _offers_another(item: Item) -> bool:
-    """Whether what follows is what it may be instead: "nodule versus nipple shadow"."""
-    return any(cue.side == "around" for cue in item.lexeme.cues)
 
 
 def _measured(item: Item, tokens: Sequence[Token]) -> bool:

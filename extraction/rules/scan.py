@@ -161,7 +161,7 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
                 first = current[candidate].last
                 current = current[candidate + 1 :]
             verb_seen, candidate = True, -1
-        elif verb_seen and candidate < 0 and _may_separate(item):
+        elif verb_seen and candidate < 0 and item.lexeme.parts & (Part.COMMA | Part.AND):
             candidate = len(current)
         current.append(item)
     pieces.append((current, first))
@@ -176,7 +176,3 @@ def _subordinate(before: list[Item], opener: Item) -> bool:
         and any(one.side != "after" for one in cue.lexeme.cues)
         and not governs(before, 0, len(before))
     )
-
-
-def _may_separate(item: Item) -> bool:
-    return bool(item.lexeme.parts & (Part.COMMA | Part.AND))

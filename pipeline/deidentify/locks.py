@@ -44,6 +44,8 @@ _ADDRESS: Final = 300
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
 _HOURS: Final = re.compile(r"[0-9] ?[hH]")
+_BEFORE_HOURS: Final = len("observe 12 - 24")
+_BEHIND_HOURS: Final = len("ours 4")
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -120,12 +122,7 @@ def is_no_identifier(text: str, start: int, end: int) -> bool:
 
 def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
     """Find the spans that rules going by looks alone must leave."""
-    for match in _P["measures"].finditer(text):
-        if not text[match.start() - 1 : match.start()].isalnum():
-            yield match.span()
-    yield from (match.span() for match in _P["class_of_disease"].finditer(text))
-    durations = _P["duration"].finditer(text) if _HOURS.search(text) else ()  # most have no hours
-    yield from (match.span(1) for match in durations)
+    yield from _guarded_shapes(text)
     capital, folded = words.capital, words.folded
     for at in words.among(lexicon.guarding):
         start, end = words.span(at)
@@ -142,3 +139,14 @@ def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, in
             before = _P["before_noun"].search(near)
             if before:
                 yield start - len(before.group()), end
+
+
+def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
+    """Find measures, codes of diseases, eponyms of several words and durations."""
+    for match in _P["measures"].finditer(text):
+        if not text[match.start() - 1 : match.start()].isalnum():
+            yield match.span()
+    yield from (match.span() for match in _P["class_of_disease"].finditer(text))
+    for hours in _HOURS.finditer(text):  # the pattern is slow
+        start, end = max(0, hours.start() - _BEFORE_HOURS), hours.end() + _BEHIND_HOURS
+        yield from (match.span(1) for match in _P["duration"].finditer(text, start, end))

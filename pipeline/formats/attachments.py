@@ -176,12 +176,9 @@ class Attachment:
         if form in ("RTF", "PDF"):
             return document_text(self.content)
         text = _decoded(self.content, self.kind.strip().casefold())
-        plain = _unmarked(text) if form == "markup" else text
-        return plain.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _unmarked(text: str) -> str:
-    return clinical_text(text)[0] if is_clinical(text) else plain_text(text)
+        if form == "markup":
+            text = clinical_text(text)[0] if is_clinical(text) else plain_text(text)
+        return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -117,7 +118,10 @@ def radiologist_content(
         coverage=facts.coverage,
         instrument=facts.measured,
         trend=facts.trend,
-        cases=_with(facts.cases, facts.action_cases),
+        # Those of the words that page 1 speaks of before the others, each once.
+        cases=tuple(
+            dict.fromkeys(chain(*(part.cases for part in facts.action_cases), facts.cases))
+        ),
         action_cases=facts.action_cases,
         unscored=facts.unscored,
         returned=facts.returned,
@@ -125,11 +129,6 @@ def radiologist_content(
         recommended=frozenset(issue.config.phrases.recommended),
         use=governance(issue.config)[0].text,
     )
-
-
-def _with(cases: tuple[Case, ...], shown: Sequence[ActionCases]) -> tuple[Case, ...]:
-    """Put the cases of the words that page 1 speaks of before the others, each once."""
-    return tuple(dict.fromkeys((*(case for part in shown for case in part.cases), *cases)))
 
 
 def unscored_of(

@@ -535,15 +535,22 @@ def test_who_sees_what_and_what_for_stands_at_the_head_of_page_2() -> None:
     drawn = radiologist.pages(samples.radiologist(use=said), style=style)[1]
     words = " ".join(m.string for m in drawn.marks if isinstance(m, Text) and m.y < 110.0)
     plain = words.replace("\u00a0", " ")
-    for part in ("Who sees what:", said, "draws each code, in code order", "not yet audited here"):
+    for part in (
+        "Who sees what:",
+        said,
+        "its first sentence and first swap, in code order",
+        "not yet audited here",
+    ):
         assert part in plain
     accuracy = content.InstrumentFigure(
         "extraction accuracy", Estimate(0.94, 0.92, 0.96, 600, "Wilson")
     )
-    audited = samples.radiologist(use=said, instrument=content.Instrument("rules", (accuracy,)))
-    drawn = radiologist.pages(audited, style=style)[1]
-    words = " ".join(m.string for m in drawn.marks if isinstance(m, Text) and m.y < 110.0)
-    assert "audited" not in words
+    recall = content.InstrumentFigure("de-identification recall", accuracy.estimate)
+    for figures, unaudited in (((accuracy,), 0), ((recall, accuracy), 0), ((recall,), 1)):
+        measured = samples.radiologist(use=said, instrument=content.Instrument("rules", figures))
+        drawn = radiologist.pages(measured, style=style)[1]
+        words = " ".join(m.string for m in drawn.marks if isinstance(m, Text) and m.y < 110.0)
+        assert words.count("audited") == unaudited
 
 
 def test_a_label_of_the_picture_is_led_to_its_dot() -> None:

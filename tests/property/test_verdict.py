@@ -270,6 +270,25 @@ def test_a_swap_in_all_findings_leaves_out_the_finding_whose_habit_says_the_oppo
     assert seen > 0
 
 
+def test_beside_a_question_stands_the_one_word_in_one_finding_that_may_be_all_there_is() -> None:
+    asked = next(each for each in DRAWN if each.pattern.verdict.question)
+    rate = Interval(0.53, 0.41, 0.65)
+    habit = Habit("likely", "Pleural effusion", 95.0, 0.55, rate, 0.72, 0.77, 0.18)
+
+    def lead(found: Habit) -> str:
+        profile = replace(asked, habits=(found,))
+        return in_words(profile, words=WORDS, scale=SCALE).lead.replace("\u00a0", " ")
+
+    said = "It may also be one word alone: your “likely” for Pleural effusion, which CT bears out"
+    assert f"{said} about 53 % of the time (41–65 %" in lead(habit)
+    for other in (
+        replace(habit, probability=0.05),
+        replace(habit, finding=None),
+        replace(habit, rate=Interval(0.6, 0.44, 0.8)),
+    ):
+        assert "one word alone" not in lead(other)
+
+
 def test_a_question_gives_no_order() -> None:
     asked = 0
     for profile in DRAWN:
@@ -567,14 +586,14 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
-        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT bears out "
-        "hardly more often, if at all (about 54 %)."
+        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT does "
+        "not clearly bear out more often (about 54 %)."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
         "is a first step: “may represent” (44\u00a0%) lies nearer, but says less than your "
-        "“likely”, which CT bears out hardly more often" in action.evidence
+        "“likely”, which CT does not clearly bear out more often" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     both = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE).actions
@@ -1061,6 +1080,32 @@ def test_a_word_that_one_finding_carries_names_that_finding(swap: bool) -> None:
     assert "other findings together" not in alike.lead
 
 
+def test_a_word_on_which_a_pattern_hangs_is_spoken_of_and_no_rule_is_given_to_the_others() -> None:
+    """A reader of one word too high was asked whether all are, and told to lower them all."""
+    drawn = samples.profile_of(np.random.default_rng(5), state="too few", off=0.0)
+    cell = Cell("likely", "")
+    verdict = replace(drawn.pattern.verdict, untold="one cell", carried=cell, more_exams=None)
+    rest = tuple(p for p in drawn.phrases if p.phrase != "likely")
+    for rate, high, named in ((0.54, 0.6, True), (0.69, 0.8, False)):
+        word = PhraseRate("likely", 220.0, rate, Interval(rate, 0.48, high), 0.774)
+        reader = replace(
+            drawn, pattern=replace(drawn.pattern, verdict=verdict), phrases=(word, *rest),
+            habits=(), advice=(), rest=(), considered=(),
+        )  # fmt: skip
+        for language, first in (("en", "Your “likely” says more than"), ("de", "Ihr „likely“")):
+            words = Strings.load(language=language)
+            said = in_words(reader, words=words, scale=SCALE)
+            assert said.first.startswith(first) == named
+            assert ("48–60" in said.lead) == named
+            assert "likely" in said.lead
+            assert (said.rule, said.question, said.actions) == ("", False, ())
+            marked = {each.phrase for each, side in hedges_in_parts(reader) if side}
+            assert marked == ({"likely"} if named else set())
+            assert ("likely" in short(reader, words)) == named
+        look = words("verdict.one_cell.look", cell="„likely“")
+        assert look not in said.lead
+
+
 def test_what_rests_on_few_cases_of_a_word_is_something_to_look_at_with_what_can_be_printed() -> (
     None
 ):
@@ -1075,7 +1120,7 @@ def test_what_rests_on_few_cases_of_a_word_is_something_to_look_at_with_what_can
         "no verdict. The list of cases begins with them."
     )
     assert not any(side for _, side in hedges_in_parts(reader))
-    assert short(reader, WORDS) == "cannot tell yet: rests on few cases of one word"
+    assert short(reader, WORDS) == "cannot tell yet: rests on one word"
 
 
 def test_a_word_off_beside_no_pattern_is_told_alike_to_reader_and_committee() -> None:

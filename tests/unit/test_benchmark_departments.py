@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from typing import Any
 
@@ -15,10 +15,18 @@ from scipy.special import expit, logit
 
 from benchmarks.departments.exams import CONDITIONS, draw_statements
 from benchmarks.departments.judge import NO_VERDICT, judge, told_of
-from benchmarks.departments.staff import HABIT_USES, draw_staff, meanings, scale
+from benchmarks.departments.staff import (
+    HABIT_USES,
+    draw_mixed_staff,
+    draw_staff,
+    meanings,
+    scale,
+)
 from benchmarks.departments.table import WANTED, acceptance, shares
 from benchmarks.departments.truth import Department, ReaderTruth, draw_department
+from benchmarks.profile_habits import kind, others, said_first
 from benchmarks.profile_truth import collect
+from calibration.profile import profile
 from pipeline.errors import InputError
 from pipeline.simulate.department import Observation
 from pipeline.simulate.rates import ct_statement, expected_parts, hedged, label_of
@@ -108,6 +116,37 @@ def test_a_habit_is_used_seventy_times_and_is_a_quarter_off() -> None:
             ).sum()
         )
     assert np.mean(uses) == pytest.approx(HABIT_USES, rel=0.1)
+
+
+def test_a_favoured_habit_is_of_a_word_written_elsewhere_too_and_all_else_is_calibrated() -> None:
+    rng = np.random.default_rng(31)
+    department = draw_department(CONDITIONS["plain"], rng=rng, staffed=draw_mixed_staff)
+    habits = [t for t in department.truths if t.reader.habit is not None]
+    assert [t.reader.exams for t in habits] == [100, 185, 300, 1000]
+    assert sum(kind(t) == "calibrated" for t in department.truths) == 2
+    for truth in habits:
+        habit = truth.reader.habit
+        assert habit is not None
+        assert truth.rates[habit.finding, habit.phrase] == pytest.approx(habit.rate)
+        stated = truth.use.sum(axis=1)
+        share = truth.use[stated > 0, habit.phrase] / stated[stated > 0]
+        own = truth.use[habit.finding, habit.phrase] / stated[habit.finding]
+        assert own > 2 * np.median(share)
+        assert share.min() > 0.01
+        assert not others(truth).clear()
+
+
+def test_a_first_sentence_is_held_against_the_words_that_hold_no_habit() -> None:
+    rng = np.random.default_rng(31)
+    department = draw_department(CONDITIONS["plain"], rng=rng, staffed=draw_mixed_staff)
+    truth = next(t for t in department.truths if t.reader.habit is not None)
+    found = profile(department.observations, phrases=scale()).reader(truth.reader.name)
+    told = replace(found, habits=(), advice=(), phrases=())
+    for parts, said in ((("undercalls", "too sure"), "false pattern"), ((), "silent")):
+        state = "pattern" if parts else "too few"
+        verdict = replace(found.pattern.verdict, state=state, parts=parts, carried=None)
+        each = replace(told, pattern=replace(found.pattern, verdict=verdict))
+        assert said_first(each, truth, others(truth)) == said
 
 
 def pattern(truth: ReaderTruth, words: frozenset[str]) -> dict[str, Any]:

@@ -22,10 +22,11 @@ from calibration.profile.results import Part, Shared
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.shared import Common, Evidence, instrument, shared_line
-from calibration.profile.sparse import Found
+from calibration.profile.sparse import Found, fit_with_habits, without_word
 from calibration.profile.swaps import Choices, nearer
-from calibration.profile.tables import Correlation, dispersion, effective
+from calibration.profile.tables import Correlation, dispersion, effective, hedged
 from calibration.profile.variances import Deviations, Fitted, Habits, fit, refit
+from calibration.profile.vocabulary import vocabulary
 from calibration.survey import PhraseTable
 from tests.fixtures.department import SCALE, department
 
@@ -487,7 +488,28 @@ def test_line_without_a_cell_is_where_a_fit_without_its_data_puts_it() -> None:
         assert line.moved[cell] == pytest.approx(moved[cell[0]], rel=0.05)
 
 
+def test_what_the_other_words_say_does_not_know_what_ct_showed_of_the_suspected_word() -> None:
+    frame = department([(0.0, 1.0)] * 4, statements=900, seed=8)
+    own = ((frame["reader"] == "r02") & (frame["phrase"] == "likely")).to_numpy()
+    frame["label"] = np.where(own, 0.0, frame["label"])
+    rules = ProfileSettings()
+    words = vocabulary(SCALE, settings=rules)
+    counts = hedged(read_rows(frame, table=SCALE), words, misread=0.0).counts(Correlation(0.0, 0.0))
+    found = fit_with_habits(counts, settings=rules, advance=lambda _: None)
+    word, probability = found.suspected()
+    assert words.hedges[word[2]] == "likely"
+    assert probability[2] > 0.99
+    assert probability.max() <= 1.0 + 1e-9
+    mass = counts.mass.copy()
+    mass[2, :, word[2]] = counts.n[2, :, word[2]]
+    for seen in (counts, replace(counts, mass=mass)):
+        rest = lines(without_word(found, seen, rules))
+        assert rest.value[2] == pytest.approx([0.0, 0.0], abs=0.3)
+        assert rest.value == pytest.approx(lines(without_word(found, counts, rules)).value)
+    assert lines(found).value[2, 0] < rest.value[2, 0] - 0.1
+
+
 def _without_habits(fitted: Fitted) -> Found:
     found, (readers, _, phrases) = posterior(fitted), fitted.counts.n.shape
-    nothing = np.zeros((readers, phrases))
-    return Found(fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0])
+    nothing, first = np.zeros((readers, phrases)), np.zeros((readers, 1, phrases))
+    return Found(fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0], first)

@@ -173,7 +173,7 @@ def test_one_phrase_far_off_in_one_finding_is_told_at_its_own_scope() -> None:
     assert habit.rate.high < habit.meaning
 
 
-def test_word_off_in_every_finding_that_is_much_of_what_a_reader_writes_is_in_the_line() -> None:
+def test_word_off_in_every_finding_that_is_much_of_what_a_reader_writes_is_no_pattern() -> None:
     frame = department([(0.0, 1.0)] * 6, statements=1500, seed=5)
     likely = (frame["reader"] == "r03") & (frame["phrase"] == "likely")
     frame = pd.concat([frame, frame[likely].sample(500, replace=True, random_state=1)])
@@ -181,8 +181,12 @@ def test_word_off_in_every_finding_that_is_much_of_what_a_reader_writes_is_in_th
     labels = frame["label"].to_numpy(copy=True)
     labels[own] = np.random.default_rng(1).random(int(own.sum())) < 0.95
     each = profile(frame.assign(label=labels), phrases=SCALE).reader("r03")
-    # A shift of .24 at even odds is too slight to be said beside the slope.
-    assert each.pattern.direction == "too cautious"
+    # His line is too steep, which "likely" alone makes.
+    assert each.pattern.slope.probability > 0.9
+    assert (each.pattern.direction, each.pattern.verdict.slight) == ("none", None)
+    told = message(each, words=WORDS)
+    assert told.startswith("Your “likely” says less than CT shows:")
+    assert "In general" not in told
     assert [(habit.phrase, habit.finding) for habit in each.habits] == [("likely", None)]
 
 
@@ -368,6 +372,23 @@ def test_no_pattern_rests_on_one_word_in_one_finding() -> None:
         assert found.verdict.carried == (cells[1] if told == "too few" else None)
         assert found.verdict.untold == ("one cell" if told == "too few" else None)
         assert found.verdict.more_exams is None
+
+
+def test_no_pattern_rests_on_a_word_that_most_probably_holds_a_habit() -> None:
+    spread = np.diag([0.1**2, 0.08**2])
+    word, line = Cell("likely", ""), Evidence(np.array([0.0, -0.4]), spread)
+    alone = Case(line, 0.0, Common(np.zeros((1, 2)), np.ones(1)), (), hedges=2600.0, exams=1200)
+    for slope, suspected, told in (
+        (0.0, 0.5, "too few"), (0.0, 0.1, "too sure"), (0.0, 0.999, "none"),
+        (-0.4, 0.999, "too sure"), (-0.9, 0.5, "too sure"),
+    ):  # fmt: skip
+        rest = Evidence(np.array([0.0, slope]), spread)
+        case = replace(alone, cells=(word,), suspected=suspected, rest=rest)
+        found = judge_pattern(case, settings=ProfileSettings())
+        assert found.direction == told
+        assert found.verdict.carried == (word if told == "too few" else None)
+        # The printed line is that of all words, whatever is told.
+        assert found.slope.value == pytest.approx(0.6)
 
 
 def test_a_word_that_one_finding_carries_has_a_rate_in_all_others(

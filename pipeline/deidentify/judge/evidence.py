@@ -187,7 +187,7 @@ def _places(
     text = shard.text[asked]
     line = lines.number[asked]
     place = asked - shard.firsts[text]
-    taken = _is_taken(ballot)
+    taken = (ballot.votes > 0) & (ballot.votes <= _TAKEN)
     in_line = np.bincount(lines.number, weights=taken).astype(np.int64)
     in_text = np.bincount(shard.text, weights=taken).astype(np.int64)
     some_small = words.trait("some_small")[shard.words]
@@ -203,10 +203,6 @@ def _places(
         np.digitize(in_line[line] - taken[asked], _FEW),
         np.digitize(in_text, _BUCKETS)[text],
     ]
-
-
-def _is_taken(ballot: Ballot) -> NDArray[np.bool_]:
-    return (ballot.votes > 0) & (ballot.votes <= _TAKEN)
 
 
 def _elsewhere(

@@ -308,7 +308,7 @@ def shape(token: str) -> str:
             return "year"
         return f"0x{min(len(token), 10)}"
     signs = "".join("0" if c.isdigit() else "A" if c.isupper() else "a" for c in token)
-    return _RUNS.sub(_shortened, signs)
+    return _RUNS.sub(lambda run: run.group()[:_LONG], signs)
 
 
 def number_kinds(figures: str) -> Iterator[str]:
@@ -325,10 +325,6 @@ def number_kinds(figures: str) -> Iterator[str]:
         yield "n:clock"
     if value in _GREAT_AGES:
         yield "n:old"
-
-
-def _shortened(run: re.Match[str]) -> str:
-    return run.group()[:_LONG]
 
 
 def usage_features(word: str) -> Iterator[str]:

@@ -59,7 +59,8 @@ def _around_month(text: str, word: Word) -> tuple[int, int]:
         if year:
             return start, year.end()
         if "." not in day.group() and (word.capital or word.folded not in _ALSO_WORDS):
-            return (start, word.end) if _ends_word(text, word.end) else (0, 0)
+            behind = text[word.end : word.end + 1]
+            return (0, 0) if behind.isalnum() or behind == "-" else (start, word.end)
     year_before = _P["year_before"].search(before)
     if year_before and not _P["day_year"].match(text, word.end):
         day_after = _P["day_after"].match(text, word.end)
@@ -79,10 +80,6 @@ def _behind_month(text: str, word: Word) -> tuple[int, int]:
         if match:
             return word.start, match.end()
     return 0, 0
-
-
-def _ends_word(text: str, end: int) -> bool:
-    return end >= len(text) or not (text[end].isalnum() or text[end] == "-")
 
 
 def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
@@ -141,7 +138,8 @@ def _separated(text: str, start: int, before: str) -> Found | None:
     if match:
         return _dated(text, start, match.end(), "date-stamp")
     match = _P["date"].match(text, start)
-    if match and _is_calendar(match):
+    # Numbers that no calendar has in either order are none (13-14-15).
+    if match and (match[2] is None or min(int(match[2]), int(match[4])) <= 12):
         century = _P["without_century"].search(match.group()) is None
         if century or not _P["not_date_before"].search(before):
             return _dated(text, start, match.end(), "date-numeric")
@@ -159,11 +157,6 @@ def _separated(text: str, start: int, before: str) -> Found | None:
 
 def _dated(text: str, start: int, end: int, rule: str) -> Found:
     return Found(_before_date(text, start), past(_P["clock"], text, end), "DATE", rule)
-
-
-def _is_calendar(match: re.Match[str]) -> bool:
-    """Refuse numbers that no calendar has in either order (13-14-15)."""
-    return match[2] is None or min(int(match[2]), int(match[4])) <= 12
 
 
 def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:

@@ -89,6 +89,8 @@ def _whole(text: str, each: Removed) -> _Stretch:
         head = _P[name].search(text, max(0, start - _REACH), start)
         start = head.start() if head else start
     tails = dict.fromkeys(name for kind in kinds for name in _TAILS.get(kind, ()))
+    if each.category != "NAME":
+        tails.pop("initials_behind", None)  # LUNG V. OLD FILMS
     if each.category in ("DATE", "TIME") and not text[end - 1].isdigit():
         tails = {"day_tail": None}
     for name in tails:

@@ -180,15 +180,13 @@ class Compiled:
 
     def _look_back(self, text: str, at: int) -> tuple[int, re.Match[str] | None]:
         search = self.before.search  # type: ignore[union-attr]
-        if self._near and not self._is_near(text[max(0, at - self.row.reach) : at].casefold()):
+        near = text[max(0, at - self.row.reach) : at].casefold() if self._near else ""
+        if self._near and not any(need in near for need in self._near):
             return 0, None
         if self.row.across:
             return 0, search(text, max(0, at - self.row.reach), at)
         line = line_before(text, at, self.row.reach)
         return at - len(line), search(line)
-
-    def _is_near(self, stretch: str) -> bool:
-        return any(need in stretch for need in self._near)
 
     def _spans(self, hit: Hit) -> list[tuple[int, int]]:
         """Give what the row takes: its groups, what lies between them, or the place."""

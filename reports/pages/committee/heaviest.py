@@ -91,9 +91,9 @@ def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, wor
     said = []
     for phrase in phrases:
         enough, off = hands(content.judged, phrase, side, content.minimum_n)
-        key = "decisions.hand" if enough else "decisions.hand_nobody"
-        said.append(words(key, phrase=phrase, n=len(off), readers=len(enough)))
-    return words(f"decisions.hands_{side}", hands=_and(said, words))
+        if enough:
+            said.append(words("decisions.hand", phrase=phrase, n=len(off), readers=len(enough)))
+    return words(f"decisions.hands_{side}", hands=_and(said, words)) if said else ""
 
 
 def hands(

@@ -80,7 +80,8 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
 def _use(content: RadiologistContent, words: Strings) -> str:
     """Say who sees what, what it is not used for, and whether anybody audited the reading."""
     figures = content.instrument.figures if content.instrument else ()
-    audited = bool(figures) and figures[0].estimate is not None
+    reading = (each.estimate for each in figures if each.name == words("measured.accuracy"))
+    audited = any(each is not None for each in reading)
     unaudited = "" if audited else words("radiologist.use_unaudited")
     return words("radiologist.use", use=content.use, unaudited=unaudited)
 
