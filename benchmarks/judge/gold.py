@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 53 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 49 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -18,13 +18,15 @@ from pipeline.deidentify.audit import GoldReport, GoldSpan
 FOLDS = tuple(
     tuple(each.split())
     for each in (
-        "a i p w ad al as az",
-        "b j q x ae am at ba",
-        "c k r y af an au bb",
-        "d l s z ag ao av bc",
-        "e m t aa ah ap aw",
-        "g n u ab ai aq ax",
-        "h o v ac ak ar ay",
+        "a i q u ab",
+        "b j r v y",
+        "c k s w",
+        "d l t z aa",
+        "e m o x ad ae",
+        "g h n p ac",
+        "af ag ah ai ak al am",
+        "an ao ap aq ar as at",
+        "au av aw ax ay",
     )
 )
 """Authors left out of the training together."""

@@ -2,7 +2,7 @@
 
 ``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py` and `score.py` on
 DIR. The networks for use (``weights.npz``) are fit to everyone. ``--only 0 3`` trains without these
-folds alone, 7 without none, so that several processes can share the work; ``--networks`` says how
+folds alone, 9 without none, so that several processes can share the work; ``--networks`` says how
 many are fit side by side. PyTorch is needed (``pip install radcal[transformers]``) for this script
 alone.
 """
@@ -22,8 +22,8 @@ from pipeline.deidentify import Deidentifier, Options
 from pipeline.deidentify.audit import GoldReport
 from pipeline.deidentify.judge.tokens import Describer, Glossary
 
-NETWORKS = 1
-"""So many networks, each from a seed of its own, are asked side by side: two find no more."""
+NETWORKS = 3
+"""So many networks, each from a seed of its own, are asked side by side."""
 
 
 def all_showings(seed: int) -> tuple[dict[str, list[Showing]], Glossary, Glossary, Describer]:

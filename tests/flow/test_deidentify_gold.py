@@ -72,11 +72,10 @@ def contexts(half: str, n: int, seed: int) -> list[GoldReport]:
 
 
 @pytest.mark.parametrize(
-    ("half", "names", "everything", "clinical"),
-    [("seen", 0.985, 0.993, 0), ("held_out", 0.96, 0.98, 1)],  # "April showers?"
+    ("half", "names", "everything"), [("seen", 0.985, 0.993), ("held_out", 0.96, 0.98)]
 )
 def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
-    half: str, names: float, everything: float, clinical: int
+    half: str, names: float, everything: float
 ) -> None:
     result = audit(contexts(half, 200, 5))
     assert result.withheld == {}
@@ -86,7 +85,7 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.recall["ALL"].value >= everything
     assert result.phrases_harmed == 0
     assert result.kept_before > 4000
-    assert result.kept_harmed <= clinical
+    assert result.kept_harmed == 0
 
 
 class Floor(NamedTuple):
@@ -103,64 +102,64 @@ class Floor(NamedTuple):
 
 FLOORS = {
     "a": Floor(0.997, 0.997, 0.25),
-    "b": Floor(0.995, 0.997, 0.3),
-    "c": Floor(0.994, 0.996, 0.55),
-    "d": Floor(0.992, 0.995, 0.3),
+    "b": Floor(0.994, 0.997, 0.25),
+    "c": Floor(0.993, 0.996, 0.55),
+    "d": Floor(0.993, 0.994, 0.25),
     "e": Floor(0.997, 0.997, 0.35),
-    "g": Floor(0.996, 0.997, 0.4),
-    "h": Floor(0.997, 0.997, 0.25),
+    "g": Floor(0.997, 0.997, 0.3),
+    "h": Floor(0.997, 0.997, 0.2),
     "i": Floor(0.982, 0.992, 0.2),
     "j": Floor(0.997, 0.997, 0.2),
-    "k": Floor(0.997, 0.997, 0.5),
-    "l": Floor(0.991, 0.995, 0.6),
-    "m": Floor(0.979, 0.989, 0.75),
-    "n": Floor(0.991, 0.994, 0.4),
-    "o": Floor(0.995, 0.995, 0.45),
+    "k": Floor(0.997, 0.996, 0.45),
+    "l": Floor(0.991, 0.996, 0.6),
+    "m": Floor(0.979, 0.988, 0.7),
+    "n": Floor(0.991, 0.992, 0.45),
+    "o": Floor(0.995, 0.995, 0.4),
     "p": Floor(0.989, 0.992, 0.7),
     "q": Floor(0.997, 0.997, 0.3),
-    "r": Floor(0.989, 0.994, 0.45),
-    "s": Floor(0.993, 0.997, 0.4),
-    "t": Floor(0.996, 0.99, 0.55),
-    "u": Floor(0.997, 0.997, 0.5),
-    "v": Floor(0.988, 0.991, 0.5, clinical=1),
-    "w": Floor(0.989, 0.988, 0.7),
-    "x": Floor(0.997, 0.996, 0.6, clinical=1),
-    "y": Floor(0.995, 0.995, 0.55),
-    "z": Floor(0.991, 0.989, 0.7),
-    "aa": Floor(0.997, 0.997, 0.45),
-    "ab": Floor(0.997, 0.995, 0.4),
+    "r": Floor(0.991, 0.994, 0.4),
+    "s": Floor(0.996, 0.997, 0.35),
+    "t": Floor(0.996, 0.99, 0.5),
+    "u": Floor(0.997, 0.997, 0.55),
+    "v": Floor(0.991, 0.992, 0.5),
+    "w": Floor(0.991, 0.989, 0.6),
+    "x": Floor(0.997, 0.995, 0.55, clinical=1),
+    "y": Floor(0.997, 0.996, 0.6),
+    "z": Floor(0.991, 0.989, 0.65),
+    "aa": Floor(0.993, 0.995, 0.4),
+    "ab": Floor(0.997, 0.995, 0.35),
     "ac": Floor(0.996, 0.996, 0.45),
     "ad": Floor(0.997, 0.993, 0.2),
-    "ae": Floor(0.993, 0.992, 0.45, clinical=1),
-    "af": Floor(0.997, 0.997, 0.45),
-    "ag": Floor(0.986, 0.993, 0.5),
-    "ah": Floor(0.992, 0.994, 0.9),
-    "ai": Floor(0.997, 0.996, 0.75),
-    "ak": Floor(0.997, 0.99, 1.0),
-    "al": Floor(0.997, 0.996, 0.65),
-    "am": Floor(0.997, 0.995, 1.1, clinical=1),
-    "an": Floor(0.987, 0.987, 1.2, clinical=1),
-    "ao": Floor(0.988, 0.989, 1.0),
-    "ap": Floor(0.976, 0.983, 0.95),
-    "aq": Floor(0.991, 0.987, 1.05),
-    "ar": Floor(0.989, 0.99, 1.15, clinical=1),
-    "as": Floor(0.976, 0.98, 1.05),
-    "at": Floor(0.983, 0.972, 1.5),
-    "au": Floor(0.992, 0.994, 0.85),
-    "av": Floor(0.997, 0.996, 0.8),
-    "aw": Floor(0.981, 0.987, 0.5),
-    "ax": Floor(0.996, 0.993, 0.65),
-    "ay": Floor(0.997, 0.993, 0.45),
-    "az": Floor(0.996, 0.991, 0.45),
-    "ba": Floor(0.989, 0.995, 0.35),
-    "bb": Floor(0.992, 0.996, 0.6),
-    "bc": Floor(0.995, 0.994, 0.35),
-    "bd": Floor(0.995, 0.996, 0.45),
-    "be": Floor(0.995, 0.996, 0.65),
-    "bf": Floor(0.966, 0.979, 0.5),
-    "bg": Floor(0.973, 0.984, 1.0),
+    "ae": Floor(0.993, 0.992, 0.4, clinical=1),
+    "af": Floor(0.997, 0.997, 0.4),
+    "ag": Floor(0.986, 0.991, 0.55),
+    "ah": Floor(0.992, 0.994, 0.8),
+    "ai": Floor(0.991, 0.99, 0.55),
+    "ak": Floor(0.997, 0.99, 0.85),
+    "al": Floor(0.997, 0.996, 0.6),
+    "am": Floor(0.997, 0.994, 0.95, clinical=1),
+    "an": Floor(0.987, 0.986, 1.1),
+    "ao": Floor(0.985, 0.988, 1.0),
+    "ap": Floor(0.983, 0.988, 0.9),
+    "aq": Floor(0.995, 0.988, 1.05),
+    "ar": Floor(0.989, 0.99, 1.2, clinical=1),
+    "as": Floor(0.976, 0.981, 1.05),
+    "at": Floor(0.983, 0.972, 1.45),
+    "au": Floor(0.992, 0.995, 0.75),
+    "av": Floor(0.997, 0.996, 0.75),
+    "aw": Floor(0.985, 0.988, 0.5),
+    "ax": Floor(0.996, 0.996, 0.7),
+    "ay": Floor(0.997, 0.993, 0.35),
+    "az": Floor(0.984, 0.985, 0.5),
+    "ba": Floor(0.989, 0.995, 0.4),
+    "bb": Floor(0.986, 0.993, 0.7),
+    "bc": Floor(0.988, 0.99, 0.45),
+    "bd": Floor(0.991, 0.993, 0.5),
+    "be": Floor(0.997, 0.997, 0.7),
+    "bf": Floor(0.963, 0.979, 0.45),
+    "bg": Floor(0.983, 0.985, 0.95),
 }
-"""By set (fixtures/deid/blind.py); from BD to BG nothing was learned."""
+"""By set (fixtures/deid/blind.py); from AZ to BG nothing was learned."""
 
 
 def blind(name: str) -> list[GoldReport]:
