@@ -25,7 +25,7 @@ from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, hours
 from reports.pages.radiologist.card import Card
-from reports.pages.radiologist.chart import PhraseChart, picture_rows, scale_of
+from reports.pages.radiologist.chart import ROOMY, PhraseChart, picture_rows, scale_of
 from reports.strings import Strings
 from reports.verdict import Said, in_words
 
@@ -181,7 +181,7 @@ class _Verdict:
         charted = spare - self.chart.height(width)
         if charted >= 0.0:
             clear = _CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE
-            roomy = spare - self.chart.height(width, roomy=True)
+            roomy = spare - self.chart.height(width, ROOMY)
             spare = max(roomy, min(clear - least, charted))
             most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
         else:

@@ -27,7 +27,7 @@ from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval, points
 from reports.pages import return_sheet
-from reports.pages.radiologist.chart import PhraseChart, scale_of
+from reports.pages.radiologist.chart import LEAST, PhraseChart, scale_of
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 from reports.verdict import in_words
@@ -66,6 +66,10 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
         least = max(_LOW, tall + _HEADED)
         if chart is not None:
+            taken = chart.height(composer.body.width, LEAST) + least + around + below
+            if taken > composer.room:
+                kind = NOTE
+                below = around + _reading_height(composer, content, kind, sides)
             chart.draw(composer, below=least + around + below)
             composer.skip(around)
         box = composer.claim(min(max(composer.room - below, least), _ALONE if read else _MOST))
@@ -129,8 +133,13 @@ def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
     turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
     said = " ".join(turns) or words("trend.steady" if len(whole) > 1 else "trend.short")
     values = "; ".join(_quarter(point, words) for point in trend)
-    note = words("trend.partial_note") if any(point.partial for point in trend) else ""
-    return said, f"{values}. {words('radiologist.trend_note')} {note}".strip()
+    notes = [words("radiologist.trend_note")]
+    zero, gaps = points(0.0), [p.gap for p in trend if isinstance(p.gap, Estimate)]
+    if any(points(gap.low) == zero for gap in gaps):
+        notes.append(words("trend.from_zero", zero=zero))
+    if any(point.partial for point in trend):
+        notes.append(words("trend.partial_note"))
+    return said, " ".join([f"{values}.", *notes])
 
 
 def _wider(gap: Estimate) -> Estimate:
