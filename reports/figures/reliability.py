@@ -25,11 +25,11 @@ from reports.drawing.layout import Figure, Piece, note
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put
+from reports.figures.counts import HALVES
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 
 _TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
-_HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
 # Width below which five values under the axis would touch.
 _NARROW: Final = 130.0
 _ENDS: Final = Ticks((0.0, 1.0), percent)
@@ -51,7 +51,7 @@ def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words:
         curve_marks(drawing, curve, x, y, words=words)
         strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
         _density(drawing, strip, curve)
-        ticks = _HALVES if strip.width < _NARROW else _TICKS
+        ticks = HALVES if strip.width < _NARROW else _TICKS
         x_axis(drawing, strip, x, ticks, title=words("reliability.x"), grid=False)
         put(drawing, (strip.x + 3.0, strip.y + 8.0), words("reliability.use"), NOTE.muted)
 

@@ -40,10 +40,7 @@ def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
 
 def count_table(instrument: Instrument, *, words: Strings) -> Table:
     """Plain counts of what could not be used."""
-    columns = heads(
-        words, "instrument",
-        ("counts", 4.0, "wraps"), ("count", 1.0, "right"),
-    )  # fmt: skip
+    columns = heads(words, "instrument", ("counts", 4.0, "wraps"), ("count", 1.0, "right"))
     rows = tuple(Row((name, count(n))) for name, n in instrument.counts)
     return Table(columns, rows, empty=words("state.none"), id="counts")
 
@@ -72,10 +69,7 @@ def gate_table(gates: tuple[Gate, ...], *, words: Strings, counts: bool = True) 
 
 def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> Table:
     """Key and value."""
-    columns = heads(
-        words, "manifest",
-        ("key", 1.0, "wraps"), ("value", 2.6, "wraps"),
-    )  # fmt: skip
+    columns = heads(words, "manifest", ("key", 1.0, "wraps"), ("value", 2.6, "wraps"))
     return Table(columns, tuple(Row((k, v)) for k, v in manifest), id="manifest")
 
 
@@ -220,11 +214,9 @@ def _lay_out(composer: Composer, content: RunReportContent) -> None:
     composer.heading(words("run_report.rows"), room=80.0)
     composer.flow(_rows(named, words))
     if steps := named.flow:
-        figure = Figure(
-            lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps)
-        )
-        composer.heading(words("run_report.flow"), room=exam_flow_height(steps))
-        composer.add(figure)
+        tall = exam_flow_height(steps)
+        composer.heading(words("run_report.flow"), room=tall)
+        composer.add(Figure(partial(exam_flow, steps=steps, words=words), tall))
     composer.heading(words("committee.manifest"), room=80.0)
     composer.flow(manifest_table(content.manifest, words=words))
 

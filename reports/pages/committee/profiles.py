@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Final
 
@@ -38,11 +39,8 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     hidden, rules = _unreportable(content), found.settings
     margins = Margins(rules.shift_margin, rules.slope_margin)
     readers = [reader for reader in found.readers if reader.reader not in hidden]
-    both = Figure(
-        lambda d, box: plane(d, box, readers=readers, margins=margins, words=words),
-        _PLANE,
-        words("committee.plane_note"),
-    )
+    drawn = partial(plane, readers=readers, margins=margins, words=words)
+    both = Figure(drawn, _PLANE, words("committee.plane_note"))
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
     how = f"{words('reading.signals')} {words('reading.few')}"
     return (Section(title, (*said, both), how, room=330.0),)
