@@ -302,11 +302,11 @@ def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name
 def _header_cell(drawing: Drawing, box: Box, column: Column, kind: Type) -> None:
     """Set a header cell of one or more lines."""
     right = column.align == "right"
+    anchor: Anchor = "end" if right else "start"
+    x = box.right if right else box.x
     for i, line in enumerate(wrap(column.title, kind, box.width)):
         y = box.y + i * kind.leading + (kind.leading - kind.size) / 2 + 0.76 * kind.size
-        x, anchor = (box.right, "end") if right else (box.x, "start")
-        side: Anchor = "end" if anchor == "end" else "start"
-        put(drawing, (x, y), line, kind.muted, anchor=side)
+        put(drawing, (x, y), line, kind.muted, anchor=anchor)
 
 
 def _tick_box(drawing: Drawing, slot: Box, cell: TickBox) -> None:

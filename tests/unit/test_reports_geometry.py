@@ -643,7 +643,7 @@ def test_a_gain_on_exams_held_out_stands_whole_and_its_interval_on_one_line(lang
 @pytest.mark.parametrize("count", range(1, 24))
 def test_no_panel_stands_alone_below_others(count: int) -> None:
     part = samples.committee(pathologies=1).by_pathology[0]
-    rows = panel_pieces((part,) * count, minimum_n=20, words=Style().strings)
+    rows = panel_pieces((part,) * count, words=Style().strings)
     lengths = []
     for row in rows:
         page = Drawing(595.28, 841.89)

@@ -128,7 +128,7 @@ def pathologies(content: CommitteeContent, words: Strings) -> Section:
     """Small multiples and their numbers."""
     heading_note = words("panel.note", minimum=FINE)
     pieces = (
-        *panel_pieces(content.by_pathology, minimum_n=FINE, words=words),
+        *panel_pieces(content.by_pathology, words=words),
         pathology_table(content, words=words),
     )
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)

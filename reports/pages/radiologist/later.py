@@ -297,7 +297,7 @@ def appendices(composer: Composer, content: RadiologistContent) -> None:
 def _pathologies(composer: Composer, content: RadiologistContent) -> None:
     """Add the findings in which phrases can be compared, where there are some."""
     words = composer.style.strings
-    pieces = panel_pieces(content.by_pathology, minimum_n=FINE, words=words)
+    pieces = panel_pieces(content.by_pathology, words=words)
     if any(isinstance(piece, Figure) for piece in pieces):
         note = words("panel.note", minimum=FINE)
         compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
