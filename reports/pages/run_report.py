@@ -27,14 +27,10 @@ def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
     )  # fmt: skip
     rows = []
     for f in instrument.figures:
-        if f.estimate is None:
-            rows.append(Row((f.name, words("state.not_audited"), BLANK, BLANK, f.note), quiet=True))
-            continue
-        e = f.estimate
-        size = count(e.n)
-        rows.append(
-            Row((f.name, percent(e.value), percent_interval(e.low, e.high, e.value), size, f.note))
-        )
+        cells, e = (words("state.not_audited"), BLANK, BLANK), f.estimate
+        if e is not None:
+            cells = percent(e.value), percent_interval(e.low, e.high, e.value), count(e.n)
+        rows.append(Row((f.name, *cells, f.note), quiet=e is None))
     return Table(columns, tuple(rows), empty=words("state.not_audited"), id="instrument")
 
 
@@ -53,18 +49,12 @@ def gate_table(gates: tuple[Gate, ...], *, words: Strings, counts: bool = True) 
         ("name", 2.2, "wraps"), ("state", 1.4, "wraps"), *(shown if counts else ()),
     )  # fmt: skip
     states = {True: "passed", False: "failed", None: "unknown"}
-    rows = tuple(
-        Row(
-            (
-                g.name,
-                words(f"gates.{states[g.passed]}"),
-                *((g.required, g.found, g.note) if counts else ()),
-            ),
-            strong=g.passed is not True,
-        )
-        for g in gates
-    )
-    return Table(columns, rows, empty=words("state.none"), id="gates")
+    rows = []
+    for g in gates:
+        counted = (g.required, g.found, g.note) if counts else ()
+        cells = g.name, words(f"gates.{states[g.passed]}"), *counted
+        rows.append(Row(cells, strong=g.passed is not True))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="gates")
 
 
 def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> Table:

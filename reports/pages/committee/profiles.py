@@ -180,28 +180,15 @@ def profile_table(
         ("code", 0.5), ("hedges", 0.5, "right"), ("said", 6.0, "wraps"), ("shift", 0.5, "right"),
         ("slope", 0.5, "right"), ("tipping", 0.5, "right"), ("swap", 5.0, "wraps"),
     )  # fmt: skip
-    rows = tuple(
-        Row(
-            (
-                reader.reader,
-                count(reader.hedges),
-                short(reader, words),
-                *(
-                    (words("state.not_reportable"), BLANK, BLANK)
-                    if reader.reader in hidden
-                    else (
-                        coordinate(reader.pattern.shift, sign=True),
-                        coordinate(reader.pattern.slope),
-                        _tipping(reader),
-                    )
-                ),
-                _swap(reader, words, scale),
-            ),
-            quiet=reader.reader in hidden,
-        )
-        for reader in sorted(found.readers, key=lambda each: each.reader)
-    )
-    return Table(columns, rows, empty=words("state.none"), id="profiles")
+    rows = []
+    for reader in sorted(found.readers, key=lambda each: each.reader):
+        shift, slope = reader.pattern.shift, reader.pattern.slope
+        figures = coordinate(shift, sign=True), coordinate(slope), _tipping(reader)
+        if quiet := reader.reader in hidden:
+            figures = words("state.not_reportable"), BLANK, BLANK
+        told = reader.reader, count(reader.hedges), short(reader, words)
+        rows.append(Row((*told, *figures, _swap(reader, words, scale)), quiet=quiet))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="profiles")
 
 
 def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:

@@ -262,13 +262,14 @@ def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str,
 def _coverage(coverage: Coverage | None, words: Strings) -> str:
     if coverage is None:
         return words("not.coverage_unknown")
-    text = words(
-        "not.coverage",
-        paired=count(coverage.paired),
-        xrays=count(coverage.xrays),
-        hours=hours(coverage.window_hours),
-    )
+    text = words("not.coverage", **covered(coverage))
     return f"{text} {words('not.silence')}" if coverage.ct_silence_is_absent else text
+
+
+def covered(coverage: Coverage) -> dict[str, str]:
+    """Print how many X-rays there were, how many had a CT, and within how long."""
+    numbers = {"paired": count(coverage.paired), "xrays": count(coverage.xrays)}
+    return {**numbers, "hours": hours(coverage.window_hours)}
 
 
 def _accuracy(instrument: Instrument | None, words: Strings) -> str:
@@ -375,21 +376,12 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
         ("phrase", 2.05, "wraps"), ("ct_phrase", 2.05, "wraps"),
         *((choice.replace(" ", "_"), 0.85) for choice in get_args(Answer)),
     )  # fmt: skip
-    rows = tuple(
-        Row(
-            (
-                case.xray_code,
-                case.month or BLANK,
-                case.ct_code,
-                words.name(case.pathology),
-                case.phrase,
-                words.name(case.ct_phrase, of="CT: "),
-                *_boxes(case, number, words),
-            )
-        )
-        for number, case in enumerate(cases)
-    )
-    return Table(columns, rows, id="cases", gap=CLOSE)
+    rows = []
+    for number, case in enumerate(cases):
+        pair = case.xray_code, case.month or BLANK, case.ct_code
+        said = words.name(case.pathology), case.phrase, words.name(case.ct_phrase, of="CT: ")
+        rows.append(Row((*pair, *said, *_boxes(case, number, words))))
+    return Table(columns, tuple(rows), id="cases", gap=CLOSE)
 
 
 def _boxes(case: Case, number: int, words: Strings) -> Iterator[TickBox]:
