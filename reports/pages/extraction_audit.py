@@ -112,27 +112,21 @@ def _figures(content: AuditPages, say: Strings) -> Table:
         ),
         Column(say("audit.graph", low=decimal(start, 1)), 0.3),
     )
-    rows = tuple(
-        Row((
-            f.name, decimal(f.value), interval(f.low, f.high),
-            Span(f.value, f.low, f.high, (start, 1.0)) if f.value == f.value else BLANK,
-        ))
-        for f in content.figures
-    )  # fmt: skip
-    return Table(columns, rows, id="figures")
+    rows = []
+    for f in content.figures:
+        drawn = Span(f.value, f.low, f.high, (start, 1.0)) if f.value == f.value else BLANK
+        rows.append(Row((f.name, decimal(f.value), interval(f.low, f.high), drawn)))
+    return Table(columns, tuple(rows), id="figures")
 
 
 def _scores(scores: tuple[AuditScore, ...], by: str, table: str, say: Strings) -> Table:
     numbers = ("gold", "read", "precision", "recall", "f1")
     columns = heads(say, "audit", (by, 0.35), *((key, 0.13, "right") for key in numbers))
-    rows = tuple(
-        Row((
-            s.name, count(s.gold), count(s.read), decimal(s.precision), decimal(s.recall),
-            decimal(s.f1),
-        ))
-        for s in scores
-    )  # fmt: skip
-    return Table(columns, rows, id=table)
+    rows = []
+    for s in scores:
+        shares = map(decimal, (s.precision, s.recall, s.f1))
+        rows.append(Row((s.name, count(s.gold), count(s.read), *shares)))
+    return Table(columns, tuple(rows), id=table)
 
 
 def _mistakes(content: AuditPages, say: Strings) -> Table:

@@ -196,19 +196,13 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
     swaps = [swap for reader in found.readers for swap in kept_swaps(reader)]
     told = Counter((s.phrase, s.instead, s.finding or "") for s in swaps)
     columns = heads(words, "advised", ("swap", 3.0), ("finding", 2.4), ("readers", 1.0, "right"))
-    rows = tuple(
-        Row(
-            (
-                words("verdict.swap.title", phrase=phrase, instead=instead),
-                finding or words("maps.all_findings"),
-                count(n),
-            )
-        )
-        for (phrase, instead, finding), n in sorted(told.items(), key=lambda e: (-e[1], e[0]))
-        if n > 1
-    )
+    several = sorted(((-n, *swap) for swap, n in told.items() if n > 1))
+    rows = []
+    for n, phrase, instead, finding in several:
+        title = words("verdict.swap.title", phrase=phrase, instead=instead)
+        rows.append(Row((title, finding or words("maps.all_findings"), count(-n))))
     none = Prose(words("committee.advised_none"), BODY)
-    table = (Table(columns, rows, id="advised") if rows else none,)
+    table = (Table(columns, tuple(rows), id="advised") if rows else none,)
     once, kept = sum(n == 1 for n in told.values()), _without_swap(found)
     off = ", ".join(words("committee.off_in", phrase=p, n=n) for p, n in kept)
     said = [
