@@ -56,10 +56,7 @@ def _trend(point: TrendPoint, minimum_n: int) -> TrendPoint:
 
 def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
     """Withhold every group, period and department figure that rests on too few."""
-    overall = _enough(content.overall, content.minimum_n)
-    trend = content.trend
-    if trend is not None:
-        trend = tuple(_trend(point, content.minimum_n) for point in trend)
+    overall, trend = _enough(content.overall, content.minimum_n), content.trend
     few = isinstance(overall, SuppressedCell)
     return replace(
         content,
@@ -67,7 +64,7 @@ def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
         by_pathology=_pathologies(content.by_pathology, content.minimum_n),
         profile=_profile(content, few=few),
         action_cases=() if few else content.action_cases,
-        trend=trend,
+        trend=trend and tuple(_trend(point, content.minimum_n) for point in trend),
         coverage=rounded.coverage(content.coverage),
         unscored=rounded.unscored(content.unscored),
     )
@@ -127,9 +124,7 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
         for row in content.readers
         if row.n >= content.minimum_n and not isinstance(row.gap, SuppressedCell)
     }
-    changes = None
-    if found.changes is not None:
-        changes = tuple(change for change in found.changes if change.reader in shown)
+    changes = found.changes and tuple(each for each in found.changes if each.reader in shown)
     minimum = content.minimum_n
     kept = (_of_reader(reader, minimum) for reader in found.readers if reader.reader in shown)
     return replace(found, readers=tuple(kept), changes=changes, large=rounded.large(found.large))
@@ -138,12 +133,10 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
 def guard_committee(content: CommitteeContent) -> CommitteeContent:
     """Withhold what rests on too few exams, and the department where it has too few readers."""
     minimum = content.minimum_n
-    sensitivity = content.sensitivity
-    if sensitivity is not None:
-        sensitivity = tuple(
-            replace(table, rows=tuple(_sensitivity(row, minimum) for row in table.rows))
-            for table in sensitivity
-        )
+    sensitivity = content.sensitivity and tuple(
+        replace(table, rows=tuple(_sensitivity(row, minimum) for row in table.rows))
+        for table in content.sensitivity
+    )
     guarded = replace(
         content,
         department=_enough(content.department, minimum),

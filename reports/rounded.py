@@ -74,9 +74,7 @@ def _estimate(value: Value, n: float) -> Value:
 
 def coverage(found: Coverage | None) -> Coverage | None:
     """Round how many X-rays there were and how many had a CT."""
-    if found is None:
-        return None
-    return replace(found, xrays=_whole(found.xrays), paired=_whole(found.paired))
+    return found and replace(found, xrays=_whole(found.xrays), paired=_whole(found.paired))
 
 
 def flow(steps: tuple[FlowStep, ...]) -> tuple[FlowStep, ...]:
@@ -207,9 +205,7 @@ def reader_row(row: ReaderRow) -> ReaderRow:
 
 def scale_use(found: ScaleUse | None) -> ScaleUse | None:
     """Round terms, and take shares from rounded counts: a share of all can tell of one term."""
-    if found is None:
-        return None
-    return replace(
+    return found and replace(
         found,
         n=counted(found.n).astype(np.int64),
         recommended=part(found.recommended, found.n),
@@ -231,9 +227,7 @@ def _mix_row(row: MixRow) -> MixRow:
 
 def disagreement(found: Disagreement | None) -> Disagreement | None:
     """Round the cases of every histogram."""
-    if found is None:
-        return None
-    return Disagreement(*map(_histogram, (found.plain, found.hedged)))
+    return found and Disagreement(*map(_histogram, (found.plain, found.hedged)))
 
 
 def _histogram(found: CaseHistogram | SuppressedCell) -> CaseHistogram | SuppressedCell:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Protocol, Self, TypeAlias
+from typing import Final, Literal, Self, TypeAlias
 
 from reports.content import Masthead
 from reports.drawing.marks import Bookmark, Box, Drawing, Element, Line, Picture, Role
@@ -26,7 +26,7 @@ from reports.drawing.style import (
     fitted,
     palette,
 )
-from reports.drawing.tables import Table
+from reports.drawing.tables import FEW_ROWS, Table
 from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap
 from reports.strings import Strings
 
@@ -36,31 +36,9 @@ _LOGO_HEIGHT: Final = 36.0
 _GIVES: Final = 0.25
 _SPREADS: Final = (0.93, 0.86, 0.8, 1.08, 1.16, 1.24, 1.3)
 # Shares of a page below which one inside a document, and the last one, look abandoned.
-_HALF_EMPTY, _NEARLY_EMPTY = 0.55, 0.25
-
-
-class Block(Protocol):
-    """Something that knows its height at a width and can draw itself into a box."""
-
-    def height(self, width: float) -> float:
-        """Height in points."""
-        ...
-
-    def draw(self, drawing: Drawing, box: Box) -> None:
-        """Draw into the box (its height is the one asked for)."""
-        ...
-
-    def scaled(self, spread: float) -> Self:
-        """Give the block set closer (below 1) or wider; text keeps its size."""
-        ...
-
-
-class Splittable(Block, Protocol):
-    """A block that may be cut at a page end."""
-
-    def split(self, width: float, room: float) -> tuple[Block | None, Splittable | None]:
-        """Cut into what fits into ``room`` (None: nothing does) and the rest (None: no rest)."""
-        ...
+_HALF_EMPTY, _NEARLY_EMPTY = 0.66, 0.3
+# Share of a page from which it may end early so that a table stands whole on the next.
+_KEPT: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +58,6 @@ class Prose:
         """Set flush left."""
         with drawing.tag(self.role):
             paragraph(drawing, box, self.text, self.kind)
-
-    def scaled(self, spread: float) -> Prose:
-        """Text does not stretch."""
-        del spread
-        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +128,14 @@ class Composer:
         return self.body.bottom - self.y
 
     @property
+    def used(self) -> float:
+        """Share of this page that is filled."""
+        return (self.y - self.body.y) / self.body.height
+
+    @property
     def abandoned(self) -> float:
         """How much page is missing where a page inside is half empty, or the last nearly so."""
-        *inside, last = (*self.filled, (self.y - self.body.y) / self.body.height)
+        *inside, last = (*self.filled, self.used)
         short = [*(_HALF_EMPTY - each for each in inside), *[self.last - last] * bool(inside)]
         return sum(max(missing, 0.0) for missing in short)
 
@@ -170,7 +148,7 @@ class Composer:
     def new_page(self) -> None:
         """Open a page with its header."""
         if self.pages:
-            self.filled.append((self.y - self.body.y) / self.body.height)
+            self.filled.append(self.used)
         drawing = Drawing(*self.style.size, root=self.root)
         self.pages.append(drawing)
         if self.masthead is not None:
@@ -190,32 +168,38 @@ class Composer:
         if self.y > self.body.y:
             self.y = min(self.y + self.spread * height, self.body.bottom)
 
-    def add(self, block: Block, *, after: float = 10.0) -> None:
+    def add(self, block: Prose | Figure, *, after: float = 10.0) -> None:
         """Place a block whole; a figure for which little is missing is set lower."""
-        block = block.scaled(self.spread)
-        tall = block.height(self.body.width)
-        if isinstance(block, Figure) and self.room < tall <= self.room + _GIVES * block.tall:
-            block = replace(block, tall=block.tall - (tall - self.room))
+        if isinstance(block, Figure):
+            block = block.scaled(self.spread)
+            missing = block.height(self.body.width) - self.room
+            if 0.0 < missing <= _GIVES * block.tall:
+                block = replace(block, tall=block.tall - missing)
         self._draw(block, after)
 
-    def _draw(self, block: Block, after: float) -> None:
+    def _draw(self, block: Prose | Figure | Table, after: float) -> None:
         box = self.claim(block.height(self.body.width))
         block.draw(self.page, box)
         self.skip(after)
 
-    def flow(self, block: Splittable, *, after: float = 10.0, below: float = 0.0) -> None:
-        """Place a block that may run over several pages, with room for what belongs below it."""
-        rest: Splittable | None = block.scaled(self.spread)
+    def flow(self, table: Table, *, after: float = 10.0, below: float = 0.0) -> None:
+        """Place a table, over several pages if need be, with room for what belongs below it."""
+        rest: Table | None = table.scaled(self.spread)
+        even = self.evenly(table.scaled(self.spread))
         while rest is not None:
-            whole, width = rest, self.body.width
-            head, rest = whole.split(width, self.room - below)
-            if rest is not None and below:
-                head, rest = whole.split(width, min(self.room, whole.height(width) - 1.0))
+            tall = rest.height(self.body.width)
+            room = self.room if tall + below <= self.room else min(self.room, tall - 1.0)
+            head, rest = rest.split(self.body.width, room, even=even)
             if head is not None:
                 self._draw(head, 0.0)
             if rest is not None:
                 self.new_page()
         self.skip(after)
+
+    def evenly(self, table: Table) -> bool:
+        """Whether a table, if broken, is so in the middle: where this page then stays filled."""
+        share = table.height(self.body.width) / self.body.height
+        return share <= 1.0 and self.used + share / 2 >= _KEPT
 
     def title(self, text: str, subtitle: str) -> None:
         """Open the document: title, subtitle, bookmark, and the logo on the right."""
@@ -297,11 +281,10 @@ class Composer:
         y = height - 30.0
         drawing.add(Line(MARGIN, y - 11.0, width - MARGIN, y - 11.0, palette.rule, 0.5))
         page = words("page.number", number=number, of=len(self.pages))
-        line = footer(head, words)
         first, kind = fit(head.institution, NOTE, width - 2 * MARGIN - 70.0)
         with self._once(number, drawing):
             put(drawing, (MARGIN, y), first, kind.muted)
-            second, kind = fit(line, NOTE, width - 2 * MARGIN)
+            second, kind = fit(footer(head, words), NOTE, width - 2 * MARGIN)
             put(drawing, (MARGIN, y + 9.0), second, kind.muted)
         put(drawing, (width - MARGIN, y), page, NOTE.muted, anchor="end", id="page")
 
@@ -349,6 +332,8 @@ def compose(composer: Composer, sections: tuple[Section, ...]) -> None:
                 _keep_with_table(composer, section.pieces, i)
                 composer.heading(piece.title, level=1, kind=SUBHEADING, room=piece.room)
             elif isinstance(piece, Table):
+                if i and not isinstance(section.pieces[i - 1], Subheading):
+                    _keep_with_table(composer, section.pieces, i)
                 below = _below(section.pieces, i, composer.body.width)
                 composer.flow(piece, after=4.0 if below else 10.0, below=below)
             else:
@@ -370,14 +355,30 @@ def _headed(section: Section, composer: Composer) -> float:
 def _keep_with_table(
     composer: Composer, pieces: Sequence[Piece], i: int, above: float = 0.0
 ) -> None:
-    """Open a page where the table under a heading, or a small one, could not begin on this one."""
+    """Open a page where the table, or the one under a heading, had better begin on a new one."""
     if isinstance(pieces[i], Subheading):
         i, above = i + 1, above + 2.0 * SUBHEADING.leading
     table, width = (pieces[i] if i < len(pieces) else None), composer.body.width
-    if isinstance(table, Table):
-        room = composer.room - above - _below(pieces, i, width)
-        if table.scaled(composer.spread).split(width, room)[0] is None:
+    if isinstance(table, Table) and composer.pages:
+        around = above + _below(pieces, i, width)
+        if _begins_anew(table.scaled(composer.spread), around, composer):
             composer.new_page()
+
+
+def _begins_anew(table: Table, around: float, composer: Composer) -> bool:
+    """Whether a table cannot begin on this page, or could stand whole on a new one.
+
+    What would leave this page too empty is broken.
+    """
+    width, room = composer.body.width, composer.room - around
+    tall = table.height(width)
+    if tall <= room:
+        return False
+    head, _ = table.split(width, room, even=composer.evenly(table))
+    if head is None:
+        return True
+    held = around + tall <= composer.body.height or len(head.rows) < FEW_ROWS
+    return held and composer.used >= _KEPT
 
 
 def composed(

@@ -160,14 +160,7 @@ def _(mark: Rect, pen: _Pen) -> None:
 @_paint.register
 def _(mark: Polygon, pen: _Pen) -> None:
     draw = pen.ink(mark.fill, mark.stroke, mark.stroke_width, mark.dash)
-    path = pen.canvas.beginPath()
-    (x, y), *rest = mark.points
-    path.moveTo(x, pen.y(y))
-    for x, y in rest:
-        path.lineTo(x, pen.y(y))
-    if mark.fill is not None:
-        path.close()
-    pen.canvas.drawPath(path, **draw)
+    pen.canvas.drawPath(_path(pen, mark.points, closed=mark.fill is not None), **draw)
 
 
 @_paint.register
@@ -199,10 +192,16 @@ def _(mark: Disc, pen: _Pen) -> None:
     if mark.shape in ("circle", "ring"):
         pen.canvas.circle(x, y, r, **draw)
         return
+    pen.canvas.drawPath(_path(pen, mark.corners, closed=True), **draw)
+
+
+def _path(pen: _Pen, points: Sequence[tuple[float, float]], *, closed: bool) -> Any:
+    """Lead from point to point, and back if closed."""
     path = pen.canvas.beginPath()
-    (left, top), *rest = mark.corners
-    path.moveTo(left, pen.y(top))
-    for corner in rest:
-        path.lineTo(corner[0], pen.y(corner[1]))
-    path.close()
-    pen.canvas.drawPath(path, **draw)
+    (x, y), *rest = points
+    path.moveTo(x, pen.y(y))
+    for x, y in rest:
+        path.lineTo(x, pen.y(y))
+    if closed:
+        path.close()
+    return path

@@ -27,6 +27,8 @@ _SPAN: Final = 50.0
 """Least width of a drawn interval."""
 _MOST_LINES: Final = 12
 _LEAST_ROWS: Final = 3
+# Rows below which what a page break leaves of a long table looks lost.
+FEW_ROWS: Final = 6
 _WIDEST, _EASY, _CODE = 150.0, 80.0, 68.0
 """A cell wider than this is fitted instead of widening its column; or wrapped, where it may be; a
 cell up to the last, such as a code, stays whole."""
@@ -180,8 +182,13 @@ class Table:
         rows = sum(self._row_height(row, widths) for row in self.rows)
         return self._header_height(widths) + (rows or CAPTION.leading + self.pad) + 1.0
 
-    def split(self, width: float, room: float) -> tuple[Table | None, Table | None]:
-        """Cut between rows; three or more stand under a header, on either page."""
+    def split(
+        self, width: float, room: float, *, even: bool = False
+    ) -> tuple[Table | None, Table | None]:
+        """Cut between rows into what fits into ``room`` (None: nothing) and the rest (None: none).
+
+        Three rows or more stand above, and below six, or half of few rows or where it is even.
+        """
         widths = self._widths(width)
         used = self._header_height(widths) + 1.0
         fitting = 0
@@ -192,7 +199,9 @@ class Table:
             fitting += 1
         if fitting == len(self.rows):
             return self, None
-        fitting = min(fitting, len(self.rows) - _LEAST_ROWS)
+        half = len(self.rows) // 2
+        least = max(_LEAST_ROWS, half if even else min(half, FEW_ROWS))
+        fitting = min(fitting, len(self.rows) - least)
         if fitting < _LEAST_ROWS:
             return None, replace(self, fixed=widths)
         head = replace(self, rows=self.rows[:fitting], fixed=widths)
@@ -293,11 +302,11 @@ def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name
 def _header_cell(drawing: Drawing, box: Box, column: Column, kind: Type) -> None:
     """Set a header cell of one or more lines."""
     right = column.align == "right"
+    anchor: Anchor = "end" if right else "start"
+    x = box.right if right else box.x
     for i, line in enumerate(wrap(column.title, kind, box.width)):
         y = box.y + i * kind.leading + (kind.leading - kind.size) / 2 + 0.76 * kind.size
-        x, anchor = (box.right, "end") if right else (box.x, "start")
-        side: Anchor = "end" if anchor == "end" else "start"
-        put(drawing, (x, y), line, kind.muted, anchor=side)
+        put(drawing, (x, y), line, kind.muted, anchor=anchor)
 
 
 def _tick_box(drawing: Drawing, slot: Box, cell: TickBox) -> None:

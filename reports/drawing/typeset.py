@@ -144,12 +144,10 @@ def wrap(text: str, kind: Type, width: float) -> list[str]:
     >>> wrap("one two", BODY, 20.0)
     ['one', 'two']
     """
-    joined = []
-    for line in _lines(text, kind, width):
-        joined.append(
-            "".join(("" if w.glued or i == 0 else " ") + w.string for i, w in enumerate(line))
-        )
-    return joined
+    return [
+        "".join(("" if w.glued or i == 0 else " ") + w.string for i, w in enumerate(line))
+        for line in _lines(text, kind, width)
+    ]
 
 
 def balanced(text: str, kind: Type, width: float) -> float:

@@ -131,11 +131,12 @@ def _(mark: Line) -> str:
 @_draw.register
 def _(mark: Rect) -> str:
     corner = f' rx="{_n(mark.radius)}"' if mark.radius else ""
-    geometry = (
-        f'x="{_n(mark.x)}" y="{_n(mark.y)}" width="{_n(mark.width)}" height="{_n(mark.height)}"'
-    )
     paint = _paint(mark.fill, mark.stroke, mark.stroke_width)
-    return _element("rect", geometry + corner, paint, mark)
+    return _element("rect", _frame(mark) + corner, paint, mark)
+
+
+def _frame(mark: Rect | Picture) -> str:
+    return f'x="{_n(mark.x)}" y="{_n(mark.y)}" width="{_n(mark.width)}" height="{_n(mark.height)}"'
 
 
 @_draw.register
@@ -161,10 +162,7 @@ def _(mark: Ribbon) -> str:
 @_draw.register
 def _(mark: Picture) -> str:
     data = base64.b64encode(mark.png).decode("ascii")
-    geometry = (
-        f'x="{_n(mark.x)}" y="{_n(mark.y)}" width="{_n(mark.width)}" height="{_n(mark.height)}"'
-    )
-    return _element("image", f'{geometry} href="data:image/png;base64,{data}"', "", mark)
+    return _element("image", f'{_frame(mark)} href="data:image/png;base64,{data}"', "", mark)
 
 
 @_draw.register

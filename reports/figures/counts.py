@@ -47,7 +47,8 @@ def histogram_panel(
         x = Scale(float(edges[0]), float(edges[-1]), plot.x, plot.right)
         y = Scale(0.0, top, plot.bottom, plot.y + 8.0)
         highest = percent(top)
-        _title(drawing, frame, title, width_of(highest, NOTE) + 4.0)
+        text, kind = fit(title, NOTE.bold, frame.width - width_of(highest, NOTE) - 4.0)
+        put(drawing, (frame.x, frame.y + 8.0), text, kind)
         put(drawing, (frame.right, frame.y + 8.0), highest, NOTE.muted, anchor="end")
         x_axis(drawing, plot, x, HALVES, title=below)
         for m, share in enumerate(bars):
@@ -57,23 +58,15 @@ def histogram_panel(
         drawing.add(Line(plot.x, plot.bottom, plot.right, plot.bottom, palette.rule, 0.5))
 
 
-def _title(drawing: Drawing, frame: Box, title: str, room: float) -> None:
-    string, kind = fit(title, NOTE.bold, frame.width - room)
-    put(drawing, (frame.x, frame.y + 8.0), string, kind)
-
-
 def _bar(
     drawing: Drawing, x: Scale, y: Scale, ends: tuple[float, float], share: float, name: str
 ) -> None:
     if not share > 0:
         return
     left, high = x(ends[0]) + 0.3, y(share)
+    wide, tall = x(ends[1]) - left - 0.3, y(0.0) - high
     hint = f"{interval(*ends, 2)}: {percent(share)}"
-    drawing.add(
-        Rect(
-            left, high, x(ends[1]) - left - 0.3, y(0.0) - high, palette.own_soft, id=name, hint=hint
-        )
-    )
+    drawing.add(Rect(left, high, wide, tall, palette.own_soft, id=name, hint=hint))
 
 
 def _steps(x: Scale, y: Scale, edges: np.ndarray, line: np.ndarray, name: str) -> Polygon:
@@ -145,9 +138,9 @@ def _cell(drawing: Drawing, box: Box, n: float, fill: str, hint: str) -> None:
 
 def spreads(drawing: Drawing, frame: Box, *, found: Disagreement, words: Strings) -> None:
     """Draw two spreads over cases: CT plain, and CT hedging itself."""
-    plain, hedged = frame.columns(2, gutter=GUTTER)
-    _spread(drawing, plain, found.plain, "plain", words)
-    _spread(drawing, hedged, found.hedged, "hedged", words)
+    parts = ("plain", found.plain), ("hedged", found.hedged)
+    for box, (name, part) in zip(frame.columns(2, gutter=GUTTER), parts, strict=True):
+        _spread(drawing, box, part, name, words)
 
 
 def _spread(

@@ -133,14 +133,14 @@ def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) ->
         scale = Scale(0.0, 1.0, frame.x + 6.0, frame.right - 6.0)
         y = frame.y + 20.0
         drawing.add(Line(scale(0), y, scale(1), y, palette.rule, 0.6))
-        for end, anchor in ((0.0, "start"), (1.0, "end")):
+        for end in (0.0, 1.0):
             drawing.add(Line(scale(end), y - 2, scale(end), y + 2, palette.rule, 0.6))
-            at: Anchor = "start" if anchor == "start" else "end"
-            put(drawing, (scale(end), y + 26.0), percent(end), NOTE.muted, anchor=at)
+            side: Anchor = "end" if end else "start"
+            put(drawing, (scale(end), y + 26.0), percent(end), NOTE.muted, anchor=side)
         ends = ((-1, swap.phrase, swap.meaning), (1, swap.instead, swap.instead_meaning))
-        for side, phrase, meaning in ends:
+        for down, phrase, meaning in ends:
             quoted = words("verdict.quoted", phrase=phrase)
-            _flag(drawing, frame, scale(meaning), y, side, f"{quoted} {percent(meaning)}")
+            _flag(drawing, frame, scale(meaning), y, down, f"{quoted} {percent(meaning)}")
         drawing.add(Line(scale(swap.rate.low), y, scale(swap.rate.high), y, palette.own, 1.6))
         name = f"action.{swap.phrase}"
         hint = words("alt.action_rate", rate=rate, interval=percent_interval(*span))

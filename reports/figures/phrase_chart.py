@@ -122,8 +122,7 @@ def _frame(
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x = scale(tick)
         drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
-        label = percent(tick)
-        put(drawing, (x, plot.bottom + 10.0), label, NOTE.muted, anchor="middle")
+        put(drawing, (x, plot.bottom + 10.0), percent(tick), NOTE.muted, anchor="middle")
     head = plot.y - 5.0
     put(drawing, (frame.x, head), words("phrase_chart.phrase"), NOTE.bold.muted)
     title, kind = fit(words("phrase_chart.axis"), NOTE.bold, plot.width)
@@ -208,13 +207,8 @@ def _figures(drawing: Drawing, slot: Box, row: PhraseRow, minimum_n: int, words:
         text, face = fit(state, kind.oblique, _N + _RATE + _RANGE - 4.0)
         put(drawing, (edge, baseline), text, face.muted, anchor="end")
         return
-    put(
-        drawing,
-        (edge, baseline),
-        percent_interval(row.low, row.high, row.observed),
-        kind,
-        anchor="end",
-    )
+    span = percent_interval(row.low, row.high, row.observed)
+    put(drawing, (edge, baseline), span, kind, anchor="end")
     edge -= _RANGE
     put(drawing, (edge, baseline), percent(row.observed), kind.bold, anchor="end")
     edge -= _RATE

@@ -51,9 +51,9 @@ class PhraseRow:
     low: float
     high: float
     expected: float
-    expected_low: float
-    expected_high: float
-    department: float
+    expected_low: float = _HIDDEN
+    expected_high: float = _HIDDEN
+    department: float = _HIDDEN
     department_withheld: bool = False
     side: Side | None = None
     """Where the page says that CT shows more or less than the word."""
@@ -110,11 +110,9 @@ def phrase_rows(
     Phrases without a known expectation come last; a count that is NaN has been withheld.
     """
     rates = _department_rates(department, minimum_n)
-    order = np.argsort(np.where(np.isnan(table.expected), -1.0, table.expected), kind="stable")[
-        ::-1
-    ]
+    surest = np.nan_to_num(table.expected, nan=-1.0)
     rows = []
-    for k in order:
+    for k in np.argsort(surest, kind="stable")[::-1]:
         state = _state(float(table.n[k]), minimum_n)
         own = state is RowState.SHOWN
         rate, withheld = rates.get(table.phrases[k], (_HIDDEN, False))
@@ -193,9 +191,6 @@ def rated_row(rated: Rated, words: Strings) -> PhraseRow:
         low=rated.rate.low,
         high=rated.rate.high,
         expected=rated.meaning,
-        expected_low=_HIDDEN,
-        expected_high=_HIDDEN,
-        department=_HIDDEN,
         side=side_of(rated.rate.value, rated.meaning),
         finding=words("phrase_chart.rest") if rest else rated.finding or "",
     )
@@ -215,13 +210,8 @@ def row_said(row: PhraseRow, words: Strings) -> str:
 
 def rows_said(rows: Iterable[PhraseRow], words: Strings) -> str:
     """Say which phrases of a picture the page speaks of, with their numbers; or that it is none."""
-    said = [
-        words(
-            "alt.says", phrase=row.name, meaning=percent(row.expected), rate=percent(row.observed)
-        )
-        for row in rows
-        if row.side
-    ]
+    shown = ((row.name, percent(row.expected), percent(row.observed)) for row in rows if row.side)
+    said = [words("alt.says", phrase=p, meaning=meaning, rate=rate) for p, meaning, rate in shown]
     return words("alt.spoken", rows="; ".join(said)) if said else words("alt.spoken_none")
 
 
@@ -247,9 +237,6 @@ def _atom_row(atom: AtomJudgement, minimum_n: int, *, certain: float) -> tuple[P
         low=wrong.low,
         high=wrong.high,
         expected=atom.expected / atom.n,
-        expected_low=_HIDDEN,
-        expected_high=_HIDDEN,
-        department=_HIDDEN,
         side=off if atom.state == "more often" else None,
         certain=atom.phrases,
     )

@@ -91,15 +91,20 @@ def funnel_plot(drawing: Drawing, frame: Box, *, funnel: Funnel, words: Strings)
                 points = tuple((x(n), y(v)) for n, v in zip(sizes, edge, strict=True))
                 dash = (3.0, 2.0) if widened else ()
                 drawing.add(Polygon(points, stroke=palette.muted, stroke_width=0.8, dash=dash))
-        places = [(x(n), y(v)) for n, v in zip(gaps.n, gaps.value, strict=True)]
-        taken = [Box(at - 3.0, up_ - 3.0, 6.0, 6.0) for at, up_ in places]
-        for code, at, n, value in zip(funnel.codes, places, gaps.n, gaps.value, strict=True):
-            hint = f"{code}: {signed(value, 2)}, n {count(n)}"
-            _point(drawing, ("funnel", code, code in funnel.told), hint, at, plot, taken)
+        each = zip(funnel.codes, gaps.n, gaps.value, strict=True)
+        shown = [
+            _Point(code, code in funnel.told, x(n), y(v), f"{code}: {signed(v, 2)}, n {count(n)}")
+            for code, n, v in each
+        ]
+        _points(drawing, plot, "funnel", shown)
 
 
 def _stated(reader: ReaderProfile) -> bool:
     return reader.pattern.verdict.state == "pattern"
+
+
+def _place(reader: ReaderProfile) -> tuple[float, float]:
+    return reader.pattern.shift.value, reader.pattern.slope.value
 
 
 @reflows
@@ -116,8 +121,7 @@ def plane(
     with drawing.figure(words("alt.plane", stated=stated, readers=len(readers)), frame):
         left, foot = (32.0, 35.0) if frame.narrow else (42.0, 35.0 - NOTE.leading)
         plot = frame.cut(left=left, right=8.0, top=18.0, bottom=foot)
-        shifts = [r.pattern.shift.value for r in readers]
-        slopes = [r.pattern.slope.value for r in readers]
+        shifts, slopes = zip(*map(_place, readers), strict=True) if readers else ((), ())
         x = _axis(shifts, 0.0, 3 * margins.shift, plot.x, plot.right)
         y = _axis(slopes, 1.0, 3 * margins.slope, plot.bottom, plot.y)
         across = [t for t in nice_ticks(x.low, x.high, about=6) if x.low <= t <= x.high]
@@ -130,21 +134,13 @@ def plane(
         wide = x(margins.shift) - x(-margins.shift)
         tall = y(1.0 - margins.slope) - top
         drawing.add(Rect(x(-margins.shift), top, wide, tall, palette.band))
-        taken = [
-            Box(x(r.pattern.shift.value) - 3.0, y(r.pattern.slope.value) - 3.0, 6.0, 6.0)
-            for r in readers
-        ]
+        shown = []
         for reader in sorted(readers, key=lambda r: r.reader):
-            pattern = reader.pattern
-            hint = words(
-                "alt.plane_point",
-                reader=reader.reader,
-                shift=signed(pattern.shift.value, 2),
-                slope=decimal(pattern.slope.value, 2),
-            )
-            at = x(pattern.shift.value), y(pattern.slope.value)
-            own = "plane", reader.reader, _stated(reader)
-            _point(drawing, own, hint, at, plot, taken)
+            code, shift, slope = reader.reader, *_place(reader)
+            said = {"shift": signed(shift, 2), "slope": decimal(slope, 2)}
+            hint = words("alt.plane_point", reader=code, **said)
+            shown.append(_Point(code, _stated(reader), x(shift), y(slope), hint))
+        _points(drawing, plot, "plane", shown)
 
 
 def _axis(values: Sequence[float], centre: float, least: float, start: float, end: float) -> Scale:
@@ -152,27 +148,29 @@ def _axis(values: Sequence[float], centre: float, least: float, start: float, en
     return Scale(centre - reach, centre + reach, start, end)
 
 
-def _point(
-    drawing: Drawing,
-    reader: tuple[str, str, bool],
-    hint: str,
-    place: tuple[float, float],
-    plot: Box,
-    taken: list[Box],
-) -> None:
-    """Draw the reader of a figure, a code, and whether a pattern is stated: then it is named."""
-    (at, up), (figure, code, stated) = place, reader
-    ink = palette.own if stated else palette.own_soft
-    name = f"{figure}.{code}"
-    drawing.add(Disc(at, up, 2.6, "circle", ink, palette.paper, 0.5, id=name, hint=hint))
-    if not stated:
-        return
-    wide = width_of(code, NOTE)
-    for left in (at + 5.0, at - 5.0 - wide):
-        label = Box(left, up - 4.0, wide, 8.0)
-        inside = plot.x <= left and label.right <= plot.right
-        if inside and not any(map(label.meets, taken)):
-            taken.append(label)
-            drawing.add(Rect(label.x, label.y, label.width, label.height, palette.paper))
-            put(drawing, (left, up + 2.4), code, NOTE)
-            return
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """A reader's place in a figure; one of whom a pattern is stated is dark and named."""
+
+    code: str
+    stated: bool
+    x: float
+    y: float
+    hint: str
+
+
+def _points(drawing: Drawing, plot: Box, figure: str, points: Sequence[_Point]) -> None:
+    """Draw readers, each name beside its disc where it covers no other's disc or name."""
+    taken = [Box(p.x - 3.0, p.y - 3.0, 6.0, 6.0) for p in points]
+    for p in points:
+        ink, name = palette.own if p.stated else palette.own_soft, f"{figure}.{p.code}"
+        drawing.add(Disc(p.x, p.y, 2.6, "circle", ink, palette.paper, 0.5, id=name, hint=p.hint))
+        wide = width_of(p.code, NOTE)
+        for left in (p.x + 5.0, p.x - 5.0 - wide) if p.stated else ():
+            label = Box(left, p.y - 4.0, wide, 8.0)
+            inside = plot.x <= left and label.right <= plot.right
+            if inside and not any(map(label.meets, taken)):
+                taken.append(label)
+                drawing.add(Rect(label.x, label.y, label.width, label.height, palette.paper))
+                put(drawing, (left, p.y + 2.4), p.code, NOTE)
+                break

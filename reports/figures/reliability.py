@@ -25,11 +25,11 @@ from reports.drawing.layout import Figure, Piece, note
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import NOTE, SUBHEADING, palette
 from reports.drawing.typeset import fit, put
-from reports.numbers import count, percent, percent_interval
+from reports.figures.counts import HALVES
+from reports.numbers import FINE, count, percent, percent_interval
 from reports.strings import Strings
 
 _TICKS: Final = Ticks((0.0, 0.25, 0.5, 0.75, 1.0), percent)
-_HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
 # Width below which five values under the axis would touch.
 _NARROW: Final = 130.0
 _ENDS: Final = Ticks((0.0, 1.0), percent)
@@ -51,7 +51,7 @@ def reliability(drawing: Drawing, frame: Box, *, curve: ReliabilityCurve, words:
         curve_marks(drawing, curve, x, y, words=words)
         strip = Box(plot.x, plot.bottom + 6.0, plot.width, below)
         _density(drawing, strip, curve)
-        ticks = _HALVES if strip.width < _NARROW else _TICKS
+        ticks = HALVES if strip.width < _NARROW else _TICKS
         x_axis(drawing, strip, x, ticks, title=words("reliability.x"), grid=False)
         put(drawing, (strip.x + 3.0, strip.y + 8.0), words("reliability.use"), NOTE.muted)
 
@@ -131,55 +131,45 @@ _PAD: Final = 4.0
 _TALL: Final = 154.0
 
 
-def panel_pieces(
-    results: tuple[PathologyResult, ...], *, minimum_n: int, words: Strings
-) -> tuple[Piece, ...]:
-    """Draw what may be shown in the order given; name what may not, and what holds too little.
-
-    Parameters
-    ----------
-    minimum_n
-        Statements from which on a phrase has its disc.
-    """
+def panel_pieces(results: tuple[PathologyResult, ...], *, words: Strings) -> tuple[Piece, ...]:
+    """Draw what may be shown in the order given; name what may not, and what holds too little."""
     shown: list[tuple[str, GroupResult]] = []
     withheld: dict[str, list[str]] = {}
     for r in results:
         if isinstance(r.result, SuppressedCell):
             withheld.setdefault(state_of(r.result, words).capitalize(), []).append(r.pathology)
-        elif len(_discs(r.result, minimum_n)) < 2:
-            withheld.setdefault(words("panel.few", minimum=minimum_n), []).append(r.pathology)
+        elif len(_discs(r.result)) < 2:
+            withheld.setdefault(words("panel.few", minimum=FINE), []).append(r.pathology)
         else:
             shown.append((r.pathology, r.result))
     rows = -(-len(shown) // COLUMNS)
     ends = [-(-k * len(shown) // rows) for k in range(rows + 1)] if rows else []
-    pieces: list[Piece] = [_row(shown[a:b], minimum_n, words) for a, b in pairwise(ends)]
+    pieces: list[Piece] = [_row(shown[a:b], words) for a, b in pairwise(ends)]
     for state, names in withheld.items():
         pieces.append(note(words("committee.pathologies_few", state=state, names=", ".join(names))))
     return tuple(pieces)
 
 
-def _discs(result: GroupResult, minimum_n: int) -> np.ndarray:
-    """Give the phrases that have a disc, by their place in the table."""
+def _discs(result: GroupResult) -> np.ndarray:
+    """Give the phrases of enough statements for a disc, by their place in the table."""
     table = result.phrases
-    return np.flatnonzero((table.n >= minimum_n) & np.isfinite(table.expected))
+    return np.flatnonzero((table.n >= FINE) & np.isfinite(table.expected))
 
 
-def _row(panels: Sequence[tuple[str, GroupResult]], minimum_n: int, words: Strings) -> Figure:
+def _row(panels: Sequence[tuple[str, GroupResult]], words: Strings) -> Figure:
     def paint(drawing: Drawing, box: Box) -> None:
         columns = box.columns(COLUMNS, gutter=_GUTTER)
         for column, (name, result) in zip(columns, panels, strict=False):
-            _panel(drawing, column, name, result, minimum_n, words)
+            _panel(drawing, column, name, result, words)
 
     return Figure(paint, _TALL)
 
 
-def _panel(
-    drawing: Drawing, box: Box, name: str, result: GroupResult, minimum_n: int, words: Strings
-) -> None:
+def _panel(drawing: Drawing, box: Box, name: str, result: GroupResult, words: Strings) -> None:
     """Draw a named square with its diagonal and discs."""
     title, kind = fit(name, SUBHEADING, box.width)
     size = words.several("unit.statements", round(result.n))
-    discs = _discs(result, minimum_n).tolist()
+    discs = _discs(result).tolist()
     with drawing.figure(words("alt.panel", name=name, size=size, n=len(discs)), box):
         put(drawing, (box.x, box.y + 9.0), title, kind, id=f"panel.{name}")
         put(drawing, (box.x, box.y + 19.0), size, NOTE.muted)

@@ -35,13 +35,8 @@ def exam_flow_height(steps: Sequence[FlowStep], room: float = math.inf) -> float
 def exam_flow(drawing: Drawing, frame: Box, *, steps: Sequence[FlowStep], words: Strings) -> None:
     """Draw the steps downwards; exclusions branch off before the step they lead to."""
     first, last = steps[0], steps[-1]
-    said = words(
-        "alt.flow",
-        first=first.name,
-        start=count(first.count),
-        last=last.name,
-        end=count(last.count),
-    )
+    ends = {"start": count(first.count), "end": count(last.count)}
+    said = words("alt.flow", first=first.name, last=last.name, **ends)
     with drawing.figure(said, frame):
         room = frame.width - _NARROW if frame.narrow else math.inf
         high = exam_flow_height(steps, room)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from reports.drawing.layout import Composer, Figure, Piece, Section, compose, note
 from reports.drawing.marks import Drawing
 from reports.drawing.style import Style
-from reports.drawing.tables import Column, Row, Span, Table
+from reports.drawing.tables import Column, Row, Span, Table, heads
 from reports.figures.counts import confusion_grid, confusion_height
 from reports.numbers import BLANK, count, decimal, interval
 from reports.strings import Strings
@@ -88,25 +89,14 @@ def audit_pages(content: AuditPages, *, style: Style | None = None) -> list[Draw
     )
     composer.title(say("audit.title"), subtitle)
     title, states, counts = say("audit.matrix"), content.states, content.confusion
-    grid = Figure(
-        lambda d, box: confusion_grid(d, box, title=title, states=states, counts=counts),
-        confusion_height(counts),
-        say("audit.matrix_note"),
-    )
-    by_section, by_pathology, by_phrase = (
-        _scores(scores, say(f"audit.{key}"), id_, say)
-        for scores, key, id_ in (
-            (content.sections, "section", "sections"),
-            (content.pathologies, "pathology", "pathologies"),
-            (content.phrases, "phrase", "phrases"),
-        )
-    )
+    matrix = partial(confusion_grid, title=title, states=states, counts=counts)
+    grid = Figure(matrix, confusion_height(counts), say("audit.matrix_note"))
     parts: tuple[tuple[str, tuple[Piece, ...]], ...] = (
         ("figures", (_figures(content, say), note(say("audit.note")))),
-        ("sections", (by_section,)),
+        ("sections", (_scores(content.sections, "section", "sections", say),)),
         ("matrix", (grid,)),
-        ("pathologies", (by_pathology,)),
-        ("phrases", (by_phrase,)),
+        ("pathologies", (_scores(content.pathologies, "pathology", "pathologies", say),)),
+        ("phrases", (_scores(content.phrases, "phrase", "phrases", say),)),
         ("mistakes", (_mistakes(content, say),)),
     )
     compose(composer, tuple(Section(say(f"audit.{key}"), pieces) for key, pieces in parts))
@@ -117,45 +107,30 @@ def _figures(content: AuditPages, say: Strings) -> Table:
     lowest = min((v for f in content.figures for v in (f.low, f.value) if v == v), default=0.0)
     start = max(0.0, min(np.floor(lowest / _STEP) * _STEP, 1.0 - _STEP))
     columns = (
-        Column(say("audit.figure"), 0.42),
-        Column(say("audit.value"), 0.1, "right"),
-        Column(say("audit.interval"), 0.18, "right"),
+        *heads(
+            say, "audit", ("figure", 0.42), ("value", 0.1, "right"), ("interval", 0.18, "right")
+        ),
         Column(say("audit.graph", low=decimal(start, 1)), 0.3),
     )
-    rows = tuple(
-        Row((
-            f.name, decimal(f.value), interval(f.low, f.high),
-            Span(f.value, f.low, f.high, (start, 1.0)) if f.value == f.value else BLANK,
-        ))
-        for f in content.figures
-    )  # fmt: skip
-    return Table(columns, rows, id="figures")
+    rows = []
+    for f in content.figures:
+        drawn = Span(f.value, f.low, f.high, (start, 1.0)) if f.value == f.value else BLANK
+        rows.append(Row((f.name, decimal(f.value), interval(f.low, f.high), drawn)))
+    return Table(columns, tuple(rows), id="figures")
 
 
-def _scores(scores: tuple[AuditScore, ...], name: str, table: str, say: Strings) -> Table:
-    columns = (
-        Column(name, 0.35),
-        *(
-            Column(say(f"audit.{key}"), 0.13, "right")
-            for key in ("gold", "read", "precision", "recall", "f1")
-        ),
-    )
-    rows = tuple(
-        Row((
-            s.name, count(s.gold), count(s.read), decimal(s.precision), decimal(s.recall),
-            decimal(s.f1),
-        ))
-        for s in scores
-    )  # fmt: skip
-    return Table(columns, rows, id=table)
+def _scores(scores: tuple[AuditScore, ...], by: str, table: str, say: Strings) -> Table:
+    numbers = ("gold", "read", "precision", "recall", "f1")
+    columns = heads(say, "audit", (by, 0.35), *((key, 0.13, "right") for key in numbers))
+    rows = []
+    for s in scores:
+        shares = map(decimal, (s.precision, s.recall, s.f1))
+        rows.append(Row((s.name, count(s.gold), count(s.read), *shares)))
+    return Table(columns, tuple(rows), id=table)
 
 
 def _mistakes(content: AuditPages, say: Strings) -> Table:
-    columns = (
-        Column(say("audit.people"), 0.42),
-        Column(say("audit.engine"), 0.42),
-        Column(say("audit.cells"), 0.16, "right"),
-    )
+    columns = heads(say, "audit", ("people", 0.42), ("engine", 0.42), ("cells", 0.16, "right"))
     ordered = sorted(content.mistakes, key=lambda mistake: (-mistake[2], mistake[:2]))
     rows = tuple(Row((a, b, count(n))) for a, b, n in ordered[:_MOST_MISTAKES])
     return Table(columns, rows, empty=say("audit.none"), id="mistakes")

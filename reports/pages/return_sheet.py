@@ -77,10 +77,6 @@ def safe(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_RISKY) else cell
 
 
-def _plain(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") else cell
-
-
 def build(cases: Sequence[Case], swaps: Sequence[Swap] = (), *, reader: str = "") -> bytes:
     """Write the sheet as UTF-8 CSV with the ``answer`` column empty, also of swaps of a reader."""
     buffer = io.StringIO(newline="")
@@ -96,7 +92,7 @@ def codes_of(sheet: bytes) -> tuple[str, ...]:
     """Give the study codes that stand on a sheet as it was written, each once."""
     rows = csv.DictReader(io.StringIO(sheet.decode("utf-8"), newline=""))
     cases = (row for row in rows if row["ct_code"])
-    each = (_plain(row[name]) for row in cases for name in ("xray_code", "ct_code"))
+    each = (row[name].removeprefix("'") for row in cases for name in ("xray_code", "ct_code"))
     return tuple(dict.fromkeys(each))
 
 
@@ -257,9 +253,9 @@ def read(sheet: bytes) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
     _check(rows, parted.fieldnames or ())
     said = (
         _Said(
-            [_plain(row[name]) for name in _COLUMNS[:-1]],
+            [row[name].removeprefix("'") for name in _COLUMNS[:-1]],
             row["answer"].strip(),
-            _plain(row.get(_WORDS) or "").strip(),
+            (row.get(_WORDS) or "").removeprefix("'").strip(),
         )
         for row in rows
     )

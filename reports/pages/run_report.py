@@ -27,23 +27,16 @@ def instrument_table(instrument: Instrument, *, words: Strings) -> Table:
     )  # fmt: skip
     rows = []
     for f in instrument.figures:
-        if f.estimate is None:
-            rows.append(Row((f.name, words("state.not_audited"), BLANK, BLANK, f.note), quiet=True))
-            continue
-        e = f.estimate
-        size = count(e.n)
-        rows.append(
-            Row((f.name, percent(e.value), percent_interval(e.low, e.high, e.value), size, f.note))
-        )
+        cells, e = (words("state.not_audited"), BLANK, BLANK), f.estimate
+        if e is not None:
+            cells = percent(e.value), percent_interval(e.low, e.high, e.value), count(e.n)
+        rows.append(Row((f.name, *cells, f.note), quiet=e is None))
     return Table(columns, tuple(rows), empty=words("state.not_audited"), id="instrument")
 
 
 def count_table(instrument: Instrument, *, words: Strings) -> Table:
     """Plain counts of what could not be used."""
-    columns = heads(
-        words, "instrument",
-        ("counts", 4.0, "wraps"), ("count", 1.0, "right"),
-    )  # fmt: skip
+    columns = heads(words, "instrument", ("counts", 4.0, "wraps"), ("count", 1.0, "right"))
     rows = tuple(Row((name, count(n))) for name, n in instrument.counts)
     return Table(columns, rows, empty=words("state.none"), id="counts")
 
@@ -56,26 +49,17 @@ def gate_table(gates: tuple[Gate, ...], *, words: Strings, counts: bool = True) 
         ("name", 2.2, "wraps"), ("state", 1.4, "wraps"), *(shown if counts else ()),
     )  # fmt: skip
     states = {True: "passed", False: "failed", None: "unknown"}
-    rows = tuple(
-        Row(
-            (
-                g.name,
-                words(f"gates.{states[g.passed]}"),
-                *((g.required, g.found, g.note) if counts else ()),
-            ),
-            strong=g.passed is not True,
-        )
-        for g in gates
-    )
-    return Table(columns, rows, empty=words("state.none"), id="gates")
+    rows = []
+    for g in gates:
+        counted = (g.required, g.found, g.note) if counts else ()
+        cells = g.name, words(f"gates.{states[g.passed]}"), *counted
+        rows.append(Row(cells, strong=g.passed is not True))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="gates")
 
 
 def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> Table:
     """Key and value."""
-    columns = heads(
-        words, "manifest",
-        ("key", 1.0, "wraps"), ("value", 2.6, "wraps"),
-    )  # fmt: skip
+    columns = heads(words, "manifest", ("key", 1.0, "wraps"), ("value", 2.6, "wraps"))
     return Table(columns, tuple(Row((k, v)) for k, v in manifest), id="manifest")
 
 
@@ -220,11 +204,9 @@ def _lay_out(composer: Composer, content: RunReportContent) -> None:
     composer.heading(words("run_report.rows"), room=80.0)
     composer.flow(_rows(named, words))
     if steps := named.flow:
-        figure = Figure(
-            lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps)
-        )
-        composer.heading(words("run_report.flow"), room=exam_flow_height(steps))
-        composer.add(figure)
+        tall = exam_flow_height(steps)
+        composer.heading(words("run_report.flow"), room=tall)
+        composer.add(Figure(partial(exam_flow, steps=steps, words=words), tall))
     composer.heading(words("committee.manifest"), room=80.0)
     composer.flow(manifest_table(content.manifest, words=words))
 

@@ -350,6 +350,8 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
         assert "changed by no more than chance explains." in said(*near)
     assert "Of fewer than two whole quarters nothing" in said(0.13, 0.2, partial=True)
     assert f"{last.period}: 16 (13 to 20). Mean distance" in said(0.13, 0.2)
+    assert "may be chance alone" in said(0.0, 0.07)
+    assert "may be chance alone" not in said(0.01, 0.07)
     assert "chance alone up to" not in said(0.13, 0.2)
 
 

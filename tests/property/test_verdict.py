@@ -358,6 +358,8 @@ def test_a_doubtful_habit_is_told_as_doubtful_and_an_invisible_one_not_at_all() 
             heard[probability] = _unadvised(replace(profile, habits=(sure,)))
         assert ("probably stands apart (5 in 10)" in heard[0.55]) == seen
         assert ("probably stands apart (7 in 10)" in heard[0.7]) == seen
+        assert ("so likely is it that this is no accident" in heard[0.7]) == seen
+        assert "so likely is it" not in heard[0.95]
         assert ("; the word stands apart" in heard[0.95]) == seen
         assert "; the word stands apart" not in heard[0.7]
         assert "stands apart" not in heard[0.45]

@@ -129,10 +129,8 @@ def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
     }
     if not several:
         return []
-    said = [
-        words("decisions.contradicted", word=name, n=n, readers=len(readers))
-        for name, n in several.items()
-    ]
+    of = {"readers": len(readers)}
+    said = [words("decisions.contradicted", word=w, n=n, **of) for w, n in several.items()]
     return [" ".join([words(f"decisions.{'_'.join(several)}"), *said, words("decisions.look")])]
 
 
@@ -142,12 +140,8 @@ def _teach(
     """Propose the word whose swap brings most statements nearer to CT."""
     side = side_of(swap.observed, swap.expected)
     enough, off = hands(found, swap.source, side, content.minimum_n)
-    own = [
-        each.instead == swap.target
-        for reader in off
-        for each in kept_swaps(reader)
-        if each.phrase == swap.source and not each.finding
-    ]
+    swaps = (each for reader in off for each in kept_swaps(reader) if not each.finding)
+    own = [each.instead == swap.target for each in swaps if each.phrase == swap.source]
     reserve = _reserve(swap, own, content, words)
     title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
     few = "few" if enough else "nobody"

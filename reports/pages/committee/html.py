@@ -45,26 +45,20 @@ def build(content: CommitteeContent, *, style: Style) -> bytes:
         for i, s in enumerate(parts)
         if s.level == 0
     )
-    slots = {
-        "title": escape(words("committee.title")),
+    plain = {
+        **{name: words(f"html.{name}") for name in ("filter", "rows", "whole", "hint", "contents")},
+        "title": words("committee.title"),
+        "subtitle": words("committee.subtitle", recipient=head.recipient, period=head.period),
+        "institution": head.institution,
+        "footer": footer(head, words),
+        "contact": words("committee.contact", contact=head.contact, next_issue=head.next_issue),
+    }
+    slots = {name: escape(text) for name, text in plain.items()} | {
         "choices": _choices(content, words),
-        "filter": escape(words("html.filter")),
-        "rows": escape(words("html.rows"), quote=True),
-        "whole": escape(words("html.whole"), quote=True),
-        "subtitle": escape(
-            words("committee.subtitle", recipient=head.recipient, period=head.period)
-        ),
         "headline": _rich(headline(content, words=words)),
-        "hint": escape(words("html.hint")),
-        "contents": escape(words("html.contents")),
         "links": links,
         "body": body,
         "logo": _logo(content),
-        "institution": escape(head.institution),
-        "footer": escape(footer(head, words)),
-        "contact": escape(
-            words("committee.contact", contact=head.contact, next_issue=head.next_issue)
-        ),
     }
     return whole("review.html", slots, head=head, words=words)
 

@@ -14,8 +14,8 @@ from reports.drawing.layout import Figure, Prose, Section, statement
 from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER
 from reports.figures.series import printed, run_chart
-from reports.numbers import count, hours, percent
-from reports.pages.radiologist.later import swap_counts
+from reports.numbers import count, percent
+from reports.pages.radiologist.later import covered, swap_counts
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import kept_swaps
@@ -55,23 +55,17 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 def _shown(chart: RunChart, content: CommitteeContent, words: Strings) -> str:
     """Say whether a measure has changed, and how it stands to its target and to all months."""
     process, name = chart.process, words(f"run_chart.{chart.key}")
+    mean = printed(chart, process.mean, words)
     if not math.isfinite(process.low):
         parts = [words("run_chart.few", name=name, n=process.n, least=LEAST)]
     elif not process.signals:
-        parts = [words("run_chart.steady", name=name, mean=printed(chart, process.mean, words))]
+        parts = [words("run_chart.steady", name=name, mean=mean)]
     else:
         last = next(s for s in process.signals if s.at == process.signals[-1].at)
         ended = np.isfinite(chart.level[last.at + 1 :]).any()
-        key = f"{'up' if last.up else 'down'}{'_ended' if ended else ''}"
-        parts = [
-            words(
-                f"run_chart.{key}",
-                name=name,
-                month=chart.months[last.at],
-                rule=words(f"run_chart.rule.{last.rule}"),
-                mean=printed(chart, process.mean, words),
-            )
-        ]
+        key = f"run_chart.{'up' if last.up else 'down'}{'_ended' if ended else ''}"
+        month, rule = chart.months[last.at], words(f"run_chart.rule.{last.rule}")
+        parts = [words(key, name=name, month=month, rule=rule, mean=mean)]
     if math.isfinite(chart.chance):
         parts.append(words("run_chart.by_chance", chance=printed(chart, chart.chance, words)))
     if chart.key == "distance" and not isinstance(content.department, SuppressedCell):
@@ -86,13 +80,8 @@ def _coverage(content: CommitteeContent, words: Strings) -> str:
     cover = content.coverage
     if cover is None or not cover.xrays:
         return ""
-    said = words(
-        "run_chart.coverage",
-        hours=hours(cover.window_hours),
-        paired=count(cover.paired),
-        xrays=count(cover.xrays),
-        share=percent(cover.paired / cover.xrays),
-    )
+    share = percent(cover.paired / cover.xrays)
+    said = words("run_chart.coverage", share=share, **covered(cover))
     return " ".join([said, *_by_word(content, words)])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
+from functools import partial
 from statistics import fmean
 from typing import Final
 
@@ -38,11 +39,8 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     hidden, rules = _unreportable(content), found.settings
     margins = Margins(rules.shift_margin, rules.slope_margin)
     readers = [reader for reader in found.readers if reader.reader not in hidden]
-    both = Figure(
-        lambda d, box: plane(d, box, readers=readers, margins=margins, words=words),
-        _PLANE,
-        words("committee.plane_note"),
-    )
+    drawn = partial(plane, readers=readers, margins=margins, words=words)
+    both = Figure(drawn, _PLANE, words("committee.plane_note"))
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
     how = f"{words('reading.signals')} {words('reading.few')}"
     return (Section(title, (*said, both), how, room=330.0),)
@@ -182,28 +180,15 @@ def profile_table(
         ("code", 0.5), ("hedges", 0.5, "right"), ("said", 6.0, "wraps"), ("shift", 0.5, "right"),
         ("slope", 0.5, "right"), ("tipping", 0.5, "right"), ("swap", 5.0, "wraps"),
     )  # fmt: skip
-    rows = tuple(
-        Row(
-            (
-                reader.reader,
-                count(reader.hedges),
-                short(reader, words),
-                *(
-                    (words("state.not_reportable"), BLANK, BLANK)
-                    if reader.reader in hidden
-                    else (
-                        coordinate(reader.pattern.shift, sign=True),
-                        coordinate(reader.pattern.slope),
-                        _tipping(reader),
-                    )
-                ),
-                _swap(reader, words, scale),
-            ),
-            quiet=reader.reader in hidden,
-        )
-        for reader in sorted(found.readers, key=lambda each: each.reader)
-    )
-    return Table(columns, rows, empty=words("state.none"), id="profiles")
+    rows = []
+    for reader in sorted(found.readers, key=lambda each: each.reader):
+        shift, slope = reader.pattern.shift, reader.pattern.slope
+        figures = coordinate(shift, sign=True), coordinate(slope), _tipping(reader)
+        if quiet := reader.reader in hidden:
+            figures = words("state.not_reportable"), BLANK, BLANK
+        told = reader.reader, count(reader.hedges), short(reader, words)
+        rows.append(Row((*told, *figures, _swap(reader, words, scale)), quiet=quiet))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="profiles")
 
 
 def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
@@ -211,19 +196,13 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
     swaps = [swap for reader in found.readers for swap in kept_swaps(reader)]
     told = Counter((s.phrase, s.instead, s.finding or "") for s in swaps)
     columns = heads(words, "advised", ("swap", 3.0), ("finding", 2.4), ("readers", 1.0, "right"))
-    rows = tuple(
-        Row(
-            (
-                words("verdict.swap.title", phrase=phrase, instead=instead),
-                finding or words("maps.all_findings"),
-                count(n),
-            )
-        )
-        for (phrase, instead, finding), n in sorted(told.items(), key=lambda e: (-e[1], e[0]))
-        if n > 1
-    )
+    several = sorted(((-n, *swap) for swap, n in told.items() if n > 1))
+    rows = []
+    for n, phrase, instead, finding in several:
+        title = words("verdict.swap.title", phrase=phrase, instead=instead)
+        rows.append(Row((title, finding or words("maps.all_findings"), count(-n))))
     none = Prose(words("committee.advised_none"), BODY)
-    table = (Table(columns, rows, id="advised") if rows else none,)
+    table = (Table(columns, tuple(rows), id="advised") if rows else none,)
     once, kept = sum(n == 1 for n in told.values()), _without_swap(found)
     off = ", ".join(words("committee.off_in", phrase=p, n=n) for p, n in kept)
     said = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -36,10 +37,8 @@ def readers(content: CommitteeContent, words: Strings) -> Section:
     funnel = _funnel(content, words)
     if funnel is not None:
         caption = words("committee.funnel_note", spread=decimal(funnel.spread))
-        drawn_ = Figure(
-            lambda d, box: funnel_plot(d, box, funnel=funnel, words=words), _FUNNEL, caption
-        )
-        pieces = (drawn_, *pieces)
+        plot = partial(funnel_plot, funnel=funnel, words=words)
+        pieces = (Figure(plot, _FUNNEL, caption), *pieces)
     return Section(words("committee.readers_table"), pieces, room=160.0 + _FUNNEL)
 
 

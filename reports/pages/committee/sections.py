@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
@@ -47,15 +48,12 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
     stated = _statements(content, words)
     heading_note += f" {words('committee.flow_months')}" if stated else ""
     steps += stated
-    figure = Figure(
-        lambda d, box: exam_flow(d, box, steps=steps, words=words), exam_flow_height(steps), caption
-    )
-    room = exam_flow_height(steps) + 110.0
-    pieces: list[Piece] = [figure]
+    tall = exam_flow_height(steps)
+    pieces: list[Piece] = [Figure(partial(exam_flow, steps=steps, words=words), tall, caption)]
     if content.unscored:
         phrases = unscored_words(content.unscored, words)
         pieces.append(note(words("committee.unscored", phrases=phrases)))
-    return Section(title, tuple(pieces), heading_note, room=room)
+    return Section(title, tuple(pieces), heading_note, room=tall + 110.0)
 
 
 def _worth_drawing(steps: tuple[FlowStep, ...]) -> tuple[tuple[FlowStep, ...], list[str]]:
@@ -130,7 +128,7 @@ def pathologies(content: CommitteeContent, words: Strings) -> Section:
     """Small multiples and their numbers."""
     heading_note = words("panel.note", minimum=FINE)
     pieces = (
-        *panel_pieces(content.by_pathology, minimum_n=FINE, words=words),
+        *panel_pieces(content.by_pathology, words=words),
         pathology_table(content, words=words),
     )
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)
@@ -142,9 +140,8 @@ def disagreement(content: CommitteeContent, words: Strings) -> Section:
     found = content.disagreement
     if found is None:
         return Section(title, (statement(words("state.not_computed")),), lead)
-    caption = words("committee.disagreement_note")
-    wide = 2 * PHONE + GUTTER
-    figure = Figure(lambda d, box: spreads(d, box, found=found, words=words), 118.0, caption, wide)
+    caption, wide = words("committee.disagreement_note"), 2 * PHONE + GUTTER
+    figure = Figure(partial(spreads, found=found, words=words), 118.0, caption, wide)
     return Section(title, (figure,), lead, room=220.0)
 
 
@@ -204,9 +201,7 @@ def _map(content: CommitteeContent, part: PathologyAdvice, words: Strings) -> Pi
             difference=decimal(difference.value),
             interval=interval(difference.low, difference.high),
         )
-    return Figure(
-        lambda d, box: swap_flow(d, box, streams=streams, order=order, words=words), 240.0, caption
-    )
+    return Figure(partial(swap_flow, streams=streams, order=order, words=words), 240.0, caption)
 
 
 def instrument(content: CommitteeContent, words: Strings) -> Section:

@@ -75,20 +75,12 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
         ("measure", 2.4), ("value", 0.9, "right"), ("interval", 1.6, "right"),
         ("reference", 1.2, "right"), ("null_high", 1.3, "right"), ("n", 0.9, "right"),
     )  # fmt: skip
-    rows = tuple(
-        Row(
-            (
-                words(f"scores.{key}"),
-                decimal(of.value),
-                interval(of.low, of.high),
-                decimal(getattr(of, "reference_level", math.nan)),
-                decimal(getattr(of, "null_high", math.nan)),
-                count(n),
-            )
-        )
-        for key, of, n in scores
-    )
-    return Table(columns, rows, id="scores")
+    rows = []
+    for key, of, n in scores:
+        measured = words(f"scores.{key}"), decimal(of.value), interval(of.low, of.high)
+        levels = (getattr(of, level, math.nan) for level in ("reference_level", "null_high"))
+        rows.append(Row((*measured, *map(decimal, levels), count(n))))
+    return Table(columns, tuple(rows), id="scores")
 
 
 def without_chance(error: Estimate) -> Estimate:
@@ -159,23 +151,13 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         ("observed", 1.9, "right"), ("expected", 0.9, "right"), ("target_expected", 0.9, "right"),
         ("stability", 0.9, "right"), ("held_out", 1.9, "wraps"),
     )  # fmt: skip
-    rows = tuple(
-        Row(
-            (
-                finding or words("maps.all_findings"),
-                s.source,
-                s.target,
-                count(s.n),
-                f"{percent(s.observed)} ({percent_interval(s.low, s.high, s.observed)})",
-                percent(s.expected),
-                percent(s.target_expected),
-                percent(s.stability),
-                _gain(s),
-            )
-        )
-        for finding, s in upheld(maps)
-    )
-    return Table(columns, rows, empty=words("state.none"), id="suggestions")
+    rows = []
+    for finding, s in upheld(maps):
+        swap = finding or words("maps.all_findings"), s.source, s.target, count(s.n)
+        rate = f"{percent(s.observed)} ({percent_interval(s.low, s.high, s.observed)})"
+        shares = map(percent, (s.expected, s.target_expected, s.stability))
+        rows.append(Row((*swap, rate, *shares, _gain(s))))
+    return Table(columns, tuple(rows), empty=words("state.none"), id="suggestions")
 
 
 def _gain(suggestion: Suggestion) -> str:

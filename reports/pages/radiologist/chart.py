@@ -21,7 +21,8 @@ from reports.verdict import subjects
 
 # White space about heading and note; height of the key.
 _APART, _KEY = 20.0, 16.0
-_TIGHT, _ROOMY, _LOOSE = 13.0, 19.0, 40.0
+# Heights of a row: the least whose type is legible, of a chart set close, of one with room.
+LEAST, _TIGHT, ROOMY, _LOOSE = 9.0, 13.0, 19.0, 40.0
 
 
 def picture_rows(
@@ -79,11 +80,11 @@ class PhraseChart:
         off = any(row.side for row in self.rows)
         return self.words(f"phrase_chart.{'note' if off else 'none'}") + dagger
 
-    def height(self, width: float, *, roomy: bool = False) -> float:
-        """Room that it needs, or would like to have."""
+    def height(self, width: float, row: float = _TIGHT) -> float:
+        """Room that it takes with rows of a height."""
         head = paragraph_height(self.words("radiologist.chart"), HEADING, width)
         note = paragraph_height(self._note, CAPTION, width)
-        chart = phrase_chart_height(len(self.rows), row=_ROOMY if roomy else _TIGHT)
+        chart = phrase_chart_height(len(self.rows), row=row)
         return head + note + _APART + chart + self._foot(width)
 
     def _foot(self, width: float) -> float:

@@ -10,17 +10,25 @@ from reports.content import Case, RadiologistContent, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.marks import Bookmark, Box, Line
-from reports.drawing.style import BODY, CAPTION, GUTTER, LEAD, NOTE, SUBHEADING, Type, palette
+from reports.drawing.style import (
+    BODY,
+    CAPTION,
+    GUTTER,
+    HEADING,
+    LEAD,
+    NOTE,
+    SUBHEADING,
+    Type,
+    palette,
+)
 from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, hours
 from reports.pages.radiologist.card import Card
-from reports.pages.radiologist.chart import PhraseChart, picture_rows, scale_of
+from reports.pages.radiologist.chart import ROOMY, PhraseChart, picture_rows, scale_of
 from reports.strings import Strings
 from reports.verdict import Said, in_words
 
-# Share of the page's width that the sentence takes beside its picture, and where room is short.
-_SIDE, _SIDE_CLOSE = 0.55, 0.63
 _LEAST_PICTURE: Final = 146.0
 # The most where the chart stands below, above cards beside less text, above one, above none.
 _MOST_PICTURE, _BESIDE_CARDS, _BESIDE_CARD, _TALLEST_PICTURE = 300.0, 170.0, 345.0, 460.0
@@ -31,7 +39,24 @@ _LINE: Final = 40.0
 _CLEAR, _CLEAR_LINE = 85.0, 16.0
 _HEADING, _TITLE = 30.0, 20.0
 _FEW_CASES, _CLOSE = 3, 3.0
-_TEXT: Final = Type("Book", 9.0, 13.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """How text beside the picture is set: type, share of the width, type of the first sentence."""
+
+    text: Type
+    side: float
+    first: Type = LEAD.bold
+
+
+# From the roomiest to the closest; the last two set the cards' evidence smaller too.
+_ROOMY: Final = _Setting(Type("Book", 9.0, 13.0), 0.55)
+_CLOSER, _SMALL, _SMALLEST = (
+    _Setting(CAPTION, 0.55),
+    _Setting(NOTE, 0.63),
+    _Setting(NOTE, 0.66, HEADING),
+)
 
 
 def first_page(composer: Composer, content: RadiologistContent, chart: PhraseChart) -> bool:
@@ -51,8 +76,8 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
         composer.add(Prose(words("headline.not_judged"), LEAD, "H2"), after=10.0)
     else:
         said = in_words(profile, words=words, scale=scale_of(content))
-        cards, kind = _cards(composer, content, said)
-        page = _Verdict(composer, profile, said, cards, kind, chart)
+        cards, setting = _cards(composer, content, said)
+        page = _Verdict(composer, profile, said, cards, setting, chart)
         page.lead()
         page.actions()
     if composer.room < chart.height(composer.body.width):
@@ -61,8 +86,10 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
     return True
 
 
-def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple[list[Card], Type]:
-    """Put each action beside the reader's own cases for it; give the type of the text above.
+def _cards(
+    composer: Composer, content: RadiologistContent, said: Said
+) -> tuple[list[Card], _Setting]:
+    """Put each action beside the reader's own cases for it; say how the text above is set.
 
     Where all would not fit cards have fewer cases, and then the text is set smaller.
     """
@@ -74,10 +101,12 @@ def _cards(composer: Composer, content: RadiologistContent, said: Said) -> tuple
         for number, action in enumerate(said.actions, start=1)
     ]  # fmt: skip
     close = [replace(card, cases=_few(card.cases), pad=_CLOSE) for card in cards]
-    for each, kind in ((cards, _TEXT), (close, _TEXT), (close, CAPTION)):
-        if sum(card.height for card in each) <= composer.room - _above(said, kind, width):
-            return each, kind
-    return [replace(card, kind=NOTE) for card in close], NOTE
+    small = [replace(card, kind=NOTE) for card in close]
+    tries = (cards, _ROOMY), (close, _ROOMY), (close, _CLOSER), (small, _SMALL)
+    for each, setting in tries:
+        if sum(card.height for card in each) <= composer.room - _above(said, setting, width):
+            return each, setting
+    return small, _SMALLEST
 
 
 def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
@@ -87,16 +116,12 @@ def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
     return (*first, *(others or rest)[:1])
 
 
-def _above(said: Said, kind: Type, width: float) -> float:
+def _above(said: Said, setting: _Setting, width: float) -> float:
     """Room for the sentence and what follows, the heading of the cards, and what stands below."""
-    texts, width = (said.lead, *said.also, said.caveat, said.rule, said.stay), _side(kind) * width
-    heights = (paragraph_height(text, kind, width) + 4.0 for text in texts if text)
-    first = paragraph_height(said.first, LEAD.bold, width) + 4.0
+    texts, width = (said.lead, *said.also, said.caveat, said.rule, said.stay), setting.side * width
+    heights = (paragraph_height(text, setting.text, width) + 4.0 for text in texts if text)
+    first = paragraph_height(said.first, setting.first, width) + 4.0
     return max(first + sum(heights), _LEAST_PICTURE) + _HEADING + 8.0
-
-
-def _side(kind: Type) -> float:
-    return _SIDE_CLOSE if kind is NOTE else _SIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,31 +132,32 @@ class _Verdict:
     profile: ReaderProfile
     said: Said
     cards: list[Card]
-    kind: Type
+    setting: _Setting
     chart: PhraseChart
 
     def lead(self) -> None:
         """Set the sentence and what follows on the left, its picture on the right."""
         composer, said = self.composer, self.said
+        kind, first = self.setting.text, self.setting.first
         rows = picture_rows(self.chart.rows, self.profile, composer.style.strings)
-        width = (_side(self.kind) if rows else 1.0) * composer.body.width
+        width = (self.setting.side if rows else 1.0) * composer.body.width
         texts, beside = [t for t in (said.lead, *said.also, said.caveat) if t], self._tries
-        first = paragraph_height(said.first, LEAD.bold, width) + 4.0
         every = [*texts, *beside]
-        tall = first + sum(paragraph_height(text, self.kind, width) + 4.0 for text in every)
+        tall = paragraph_height(said.first, first, width) + 4.0
+        tall += sum(paragraph_height(text, kind, width) + 4.0 for text in every)
         tall += _TITLE if beside else 0.0
         picture = self._picture_height(tall, lines=len(rows)) if rows else 0.0
         box = composer.claim(max(tall, picture))
         composer.page.bookmarks.append(Bookmark(said.first, 0, box.y))
         with composer.page.tag(composer.level(0)):
-            frame = Box(box.x, box.y, balanced(said.first, LEAD.bold, width), 0.0)
-            y = paragraph(composer.page, frame, said.first, LEAD.bold, id="headline") + 4.0
+            frame = Box(box.x, box.y, balanced(said.first, first, width), 0.0)
+            y = paragraph(composer.page, frame, said.first, first, id="headline") + 4.0
         for i, text in enumerate(every):
             if i == len(texts):
                 y += _TITLE
                 composer.page.bookmarks.append(Bookmark(self._heading, 1, y))
                 heading(composer.page, box.x, y - 4.0, self._heading, SUBHEADING, composer.level(1))
-            y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, self.kind) + 4.0
+            y = paragraph(composer.page, Box(box.x, y, width, 0.0), text, kind) + 4.0
         if rows:
             x = box.x + width + 2 * GUTTER
             words, lines = composer.style.strings, min(len(rows), MOST_LINES)
@@ -155,7 +181,7 @@ class _Verdict:
         charted = spare - self.chart.height(width)
         if charted >= 0.0:
             clear = _CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE
-            roomy = spare - self.chart.height(width, roomy=True)
+            roomy = spare - self.chart.height(width, ROOMY)
             spare = max(roomy, min(clear - least, charted))
             most = min(_MOST_PICTURE, _LEAST_PICTURE + lines * _LINE)
         else:

@@ -18,7 +18,7 @@ from reports.content import (
     SuppressedCell,
     TrendPoint,
 )
-from reports.drawing.layout import Composer, Figure, Prose, Section, compose
+from reports.drawing.layout import Composer, Figure, Prose, Section, compose, note
 from reports.drawing.marks import Bookmark, Box
 from reports.drawing.style import BODY, CAPTION, GUTTER, NOTE, SUBHEADING, Type
 from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
@@ -27,7 +27,7 @@ from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval, points
 from reports.pages import return_sheet
-from reports.pages.radiologist.chart import PhraseChart, scale_of
+from reports.pages.radiologist.chart import LEAST, PhraseChart, scale_of
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 from reports.verdict import in_words
@@ -66,6 +66,10 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
         least = max(_LOW, tall + _HEADED)
         if chart is not None:
+            taken = chart.height(composer.body.width, LEAST) + least + around + below
+            if taken > composer.room:
+                kind = NOTE
+                below = around + _reading_height(composer, content, kind, sides)
             chart.draw(composer, below=least + around + below)
             composer.skip(around)
         box = composer.claim(min(max(composer.room - below, least), _ALONE if read else _MOST))
@@ -129,8 +133,13 @@ def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
     turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
     said = " ".join(turns) or words("trend.steady" if len(whole) > 1 else "trend.short")
     values = "; ".join(_quarter(point, words) for point in trend)
-    note = words("trend.partial_note") if any(point.partial for point in trend) else ""
-    return said, f"{values}. {words('radiologist.trend_note')} {note}".strip()
+    notes = [words("radiologist.trend_note")]
+    zero, gaps = points(0.0), [p.gap for p in trend if isinstance(p.gap, Estimate)]
+    if any(points(gap.low) == zero for gap in gaps):
+        notes.append(words("trend.from_zero", zero=zero))
+    if any(point.partial for point in trend):
+        notes.append(words("trend.partial_note"))
+    return said, " ".join([f"{values}.", *notes])
 
 
 def _wider(gap: Estimate) -> Estimate:
@@ -253,13 +262,14 @@ def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str,
 def _coverage(coverage: Coverage | None, words: Strings) -> str:
     if coverage is None:
         return words("not.coverage_unknown")
-    text = words(
-        "not.coverage",
-        paired=count(coverage.paired),
-        xrays=count(coverage.xrays),
-        hours=hours(coverage.window_hours),
-    )
+    text = words("not.coverage", **covered(coverage))
     return f"{text} {words('not.silence')}" if coverage.ct_silence_is_absent else text
+
+
+def covered(coverage: Coverage) -> dict[str, str]:
+    """Print how many X-rays there were, how many had a CT, and within how long."""
+    numbers = {"paired": count(coverage.paired), "xrays": count(coverage.xrays)}
+    return {**numbers, "hours": hours(coverage.window_hours)}
 
 
 def _accuracy(instrument: Instrument | None, words: Strings) -> str:
@@ -288,7 +298,7 @@ def appendices(composer: Composer, content: RadiologistContent) -> None:
 def _pathologies(composer: Composer, content: RadiologistContent) -> None:
     """Add the findings in which phrases can be compared, where there are some."""
     words = composer.style.strings
-    pieces = panel_pieces(content.by_pathology, minimum_n=FINE, words=words)
+    pieces = panel_pieces(content.by_pathology, words=words)
     if any(isinstance(piece, Figure) for piece in pieces):
         note = words("panel.note", minimum=FINE)
         compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
@@ -296,12 +306,10 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
 
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
-    composer.heading(words("radiologist.appendix_numbers"), room=160.0)
     certain = words("numbers.note_certain") if _certain(content, words) else ""
-    below = Prose(words("numbers.note", fine=FINE) + certain, CAPTION.muted)
-    table = number_table(content, overall, words=words)
-    composer.flow(table, after=4.0, below=below.height(composer.body.width))
-    composer.add(below)
+    explained = note(words("numbers.note", fine=FINE) + certain)
+    pieces = number_table(content, overall, words=words), explained
+    compose(composer, (Section(words("radiologist.appendix_numbers"), pieces, room=160.0),))
 
 
 def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
@@ -368,21 +376,12 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
         ("phrase", 2.05, "wraps"), ("ct_phrase", 2.05, "wraps"),
         *((choice.replace(" ", "_"), 0.85) for choice in get_args(Answer)),
     )  # fmt: skip
-    rows = tuple(
-        Row(
-            (
-                case.xray_code,
-                case.month or BLANK,
-                case.ct_code,
-                words.name(case.pathology),
-                case.phrase,
-                words.name(case.ct_phrase, of="CT: "),
-                *_boxes(case, number, words),
-            )
-        )
-        for number, case in enumerate(cases)
-    )
-    return Table(columns, rows, id="cases", gap=CLOSE)
+    rows = []
+    for number, case in enumerate(cases):
+        pair = case.xray_code, case.month or BLANK, case.ct_code
+        said = words.name(case.pathology), case.phrase, words.name(case.ct_phrase, of="CT: ")
+        rows.append(Row((*pair, *said, *_boxes(case, number, words))))
+    return Table(columns, tuple(rows), id="cases", gap=CLOSE)
 
 
 def _boxes(case: Case, number: int, words: Strings) -> Iterator[TickBox]:
