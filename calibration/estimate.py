@@ -19,7 +19,7 @@ page), n observations vary as n / φ independent ones, with the design effect φ
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -64,6 +64,10 @@ class Estimate:
     reference_level: float = math.nan
     null_high: float = math.nan
     corrected: float = math.nan
+
+    def without_chance(self) -> Estimate:
+        """Give a phrase error as its interval takes it, with chance taken out, where it was."""
+        return replace(self, value=self.corrected) if math.isfinite(self.corrected) else self
 
     def summary(self) -> str:
         """One line for a caption."""

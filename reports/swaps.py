@@ -42,6 +42,8 @@ _SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
 _MIDDLE: Final = 0.1
 VISIBLE: Final = 0.02
 """Difference of rates and meanings below which the printed figures would not show it."""
+# How far from its meaning the ends of an interval may lie where a word is known to be right.
+_NEAR: Final = 0.1
 LEAST_USES: Final = ProfileSettings().least_uses
 Rated: TypeAlias = PhraseRate | Habit | Swap
 """What carries a phrase with its rate and its meaning."""
@@ -186,10 +188,22 @@ def misled(word: Rated, profile: ReaderProfile, *, marked: bool = True) -> bool:
     One that is not marked is led away where its rate, as printed, already lies on the other side.
     """
     parts, off = frozenset(stated(profile)), word.rate.value - word.meaning
-    ruled = _SIDES.get(parts, (None, None))[0 if word.meaning > 0.5 else 1]
+    ruled = _ruled(word, profile)
     there = marked and parts == {"too sure"} and abs(word.meaning - 0.5) < _MIDDLE
     away = ruled != side_of(word.rate.value, word.meaning) and (marked or abs(off) >= VISIBLE)
     return ruled is not None and (there or away)
+
+
+def right_already(word: Rated, profile: ReaderProfile) -> bool:
+    """Whether the general rule of a pattern would move a word that CT is known to bear out."""
+    known = max(word.rate.high - word.meaning, word.meaning - word.rate.low) <= _NEAR
+    right = known and abs(word.rate.value - word.meaning) < VISIBLE and word.n >= LEAST_USES
+    return right and _ruled(word, profile) is not None
+
+
+def _ruled(word: Rated, profile: ReaderProfile) -> Side | None:
+    """Give the side to which the general rule of a pattern moves a word."""
+    return _SIDES.get(frozenset(stated(profile)), (None, None))[0 if word.meaning > 0.5 else 1]
 
 
 def side_of(rate: float, meaning: float) -> Side:
@@ -205,11 +219,16 @@ def about(rate: float, words: Strings) -> str:
 
 
 def statements(word: Rated, words: Strings) -> str:
-    """Count a word's statements, with those that CT bore out where their share may be printed."""
+    """Count a word's statements, with those that CT bore out where their share may be printed.
+
+    A share that lies visibly off the rate beside it shows that this is an estimate, and says so.
+    """
     n = round(word.n)
     if word.finding or n < FINE:
         return words.several("unit.statements", n)
-    return words("unit.borne_out", part=count(round(word.observed * n)), n=count(n))
+    apart = abs(word.observed - word.rate.value) >= VISIBLE
+    key = "unit.borne_out_apart" if apart else "unit.borne_out"
+    return words(key, part=count(round(word.observed * n)), n=count(n))
 
 
 def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> Action:
@@ -217,11 +236,17 @@ def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) 
     side = side_of(swap.instead_meaning, swap.meaning)
     exception = _exception(profile, swap.meaning, side)
     instead = advised(swap, profile, words, scale)
-    title = words("verdict.swap.title", phrase=swap.phrase, instead=instead)
+    title = titled(swap.phrase, instead, swap.finding, words)
     apart = _not_for(swap, profile)
     evidence = _evidence(swap, apart, words, exception=exception)
     parts = _own(swap, profile, words), evidence, _open(swap, profile, words, scale)
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
+
+
+def titled(phrase: str, instead: str, finding: str | None, words: Strings) -> str:
+    """Name a swap: the word, where if not in all findings, and the advised one."""
+    where = words("verdict.stay.finding", finding=finding) if finding else ""
+    return words("verdict.swap.title", phrase=phrase, where=where, instead=instead)
 
 
 def reaches(phrase: Rated) -> bool:

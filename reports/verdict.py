@@ -49,6 +49,7 @@ from reports.swaps import (
     misled,
     off_itself,
     reaches,
+    right_already,
     side_of,
     stated,
 )
@@ -256,15 +257,24 @@ def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> t
 
 
 def _not_ruled(profile: ReaderProfile, words: Strings) -> str:
-    """Except from the general rule, by name, the words that it would lead away from CT."""
+    """Except from the general rule, by name, words that it would lead away from CT or are right."""
     parts = hedges_in_parts(profile)
-    found = [each for each, side in parts if misled(each, profile, marked=bool(side))]
+    away = [each for each, side in parts if misled(each, profile, marked=bool(side))]
+    right = [
+        each for each, side in parts
+        if not side and each not in away and right_already(each, profile)
+    ]  # fmt: skip
+    said = (("verdict.but", away), ("verdict.right", right))
+    return _joined(*(words(key, words=_with_figures(of, words)) for key, of in said if of))
+
+
+def _with_figures(found: Sequence[Rated], words: Strings) -> str:
     shown = (
         words("verdict.but_word", word=named(each, words), rate=about(each.rate.value, words),
               meaning=percent(each.meaning))
         for each in found
     )  # fmt: skip
-    return words("verdict.but", words=", ".join(shown)) if found else ""
+    return ", ".join(shown)
 
 
 def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> str:

@@ -338,8 +338,10 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
     assert isinstance(first.gap, Estimate)
 
     def said(low: float, high: float, *, partial: bool = False) -> str:
-        gap = replace(first.gap, value=(low + high) / 2, low=low, high=high)
-        before = replace(first, gap=replace(gap, value=0.1, low=0.08, high=0.12))
+        # The sample's value is biased by chance; the interval is of what is left without.
+        middle = (low + high) / 2
+        gap = replace(first.gap, value=middle + 0.1, corrected=middle, low=low, high=high)
+        before = replace(first, gap=replace(gap, value=0.2, corrected=0.1, low=0.08, high=0.12))
         trend = (before, replace(last, gap=gap, partial=partial))
         return " ".join(strings(radiologist.pages(replace(reader, trend=trend), style=STYLE)))
 
@@ -365,7 +367,9 @@ def test_a_trend_tells_a_fall_before_the_rise_and_one_that_goes_on_once(
         points = tuple(
             replace(
                 point, period=f"Q{i}", partial=False,
-                gap=replace(point.gap, value=each, low=each - 0.01, high=each + 0.01),
+                gap=replace(
+                    point.gap, value=each, corrected=each, low=each - 0.01, high=each + 0.01
+                ),
             )
             for i, each in enumerate(values, start=1)
         )  # fmt: skip

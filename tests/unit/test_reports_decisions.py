@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import chain
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally
-from reports.content import Instrument, InstrumentFigure, SuppressedCell
+from reports.content import Instrument, InstrumentFigure, PathologyAdvice, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Drawing, Text
@@ -26,7 +27,7 @@ from reports.drawing.style import Style
 from reports.drawing.tables import Table
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.figures.readers import Funnel
-from reports.numbers import count, percent_limits, points
+from reports.numbers import count, percent, percent_limits, points
 from reports.pages import committee
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.heaviest import ceiling
@@ -170,7 +171,7 @@ def test_the_committee_reads_of_a_first_swap_what_the_readers_card_says(
         for reader in found.readers:
             actions = in_words(reader, words=WORDS, scale=scale).actions
             shown = cells[reader.reader][-1]
-            assert shown.startswith(actions[0].title) if actions else shown == "–"
+            assert shown == (actions[0].title if actions else "–")
             open_to_two += any("” or “" in each.title for each in actions[:1])
     assert open_to_two
 
@@ -400,7 +401,7 @@ def test_no_word_is_taught_that_the_same_review_says_is_off(
     assert taught(off) == []
     (text,) = [each for each in said(off) if "**Reserve" in each]
     assert f"the nearest, “{swap.target}”, comes true" in text
-    discussed = [each.split("**")[1] for each in said(off) if each.startswith("**Discuss")]
+    discussed = [each.split("**")[1] for each in said(off) if each.startswith("**Decide what")]
     assert [f"“{swap.target}”" in each for each in discussed] == [True] * (high < 1.0)
 
 
@@ -495,7 +496,7 @@ def test_no_more_than_three_things_are_to_be_decided_and_each_has_owner_and_effe
     heads = [text[:5] for text in numbered(leaning(full, Interval(0.9, 0.87, 0.93)))]
     assert heads == ["**1. ", "**2. ", "**3. ", "After", "**Bef"]
     *proposed, later, measured = said(leaning(full, Interval(0.9, 0.87, 0.93)))
-    assert [text.split("**")[1].split()[0] for text in proposed] == ["Discuss", "Teach", "Look"]
+    assert [text.split("**")[1].split()[0] for text in proposed] == ["Decide", "Teach", "Look"]
     assert all("Owner: " in text and "Expected effect: " in text for text in (*proposed, measured))
     assert later == (
         "After these, and not before: Look at what was missed, and at what was seen and CT does "
@@ -531,7 +532,7 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
 ) -> None:
     """Each word as the chart marks it, in whose hands; the effect a ceiling, with its interval."""
     opened = guard_committee(leaning(also_off(review), Interval(0.9, 0.87, 0.93)))
-    (text,) = [each for each in said(opened) if each.startswith("**Discuss")]
+    (text,) = [each for each in said(opened) if each.startswith("**Decide what")]
     named = re.findall("“([^”]+)”", text.split("**")[1])
     whole, found = opened.department, opened.judged
     assert not isinstance(whole, SuppressedCell)
@@ -551,7 +552,10 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     for phrase in named:
         able = [(r, p) for r in found.readers for p in r.phrases if p.phrase == phrase]
         off = sum(marked(r, phrase) == {"less"} and p.rate.high < p.meaning for r, p in able)
-        assert f"“{phrase}” with {off} of {len(able)}" in text
+        k = table.phrases.index(phrase)
+        rate, meaning = percent(table.observed[k]), percent(table.expected[k])
+        hand = f"“{phrase}” (promises {meaning}, CT {rate}) is too high with {off} of {len(able)}"
+        assert hand in text
     at = [table.phrases.index(phrase) for phrase in named]
     open_ = np.hypot((table.high - table.low) / 2, table.expected_error) * table.n / whole.n
     gain, half = sum(round(adds[phrase], 3) for phrase in named), float(np.hypot(*open_[at]))
@@ -561,7 +565,7 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     # Neither has an upheld swap here, and what no word is named for is no effect.
     assert text.endswith("Expected effect: not in figures, as no other word is named.")
     even = leaning(also_off(review), Interval(0.99, 0.95, 1.03))
-    assert not any(each.startswith("**Discuss") for each in said(even))
+    assert not any(each.startswith("**Decide what") for each in said(even))
 
 
 def test_no_word_is_counted_in_the_effects_of_two_proposals(review: CommitteeContent) -> None:
@@ -571,7 +575,7 @@ def test_no_word_is_counted_in_the_effects_of_two_proposals(review: CommitteeCon
     assert len(words) == len({*words}) >= 3
     (part,) = leaned.maps or ()
     without = replace(part, advice=replace(part.advice, suggestions=()))
-    (text,) = [each for each in said(replace(leaned, maps=(without,))) if "**Discuss" in each]
+    (text,) = [each for each in said(replace(leaned, maps=(without,))) if "**Decide what" in each]
     assert re.findall("“([^”]+)”", text.split("**")[1]) == ["likely", "possibly", "unlikely"]
 
 
@@ -583,12 +587,96 @@ def test_a_heavy_word_without_a_better_one_says_why(review: CommitteeContent) ->
     (text,) = [
         each
         for each in said(replace(heavy, maps=(replace(part, pathology=None, advice=advice),)))
-        if each.startswith("**Discuss")
+        if each.startswith("**Decide what")
     ]
     assert (
         "No word is named instead of “likely”. “probably” would lie nearest, but the institution"
         in text
     )
+
+
+@pytest.mark.parametrize(
+    ("kinds", "scale"),
+    [
+        ({}, "or show its cases to all readers."),
+        ({"possibly": "discouraged", "unlikely": "discouraged"}, "or show its cases to all"),
+        ({"possibly": "recommended"}, "or recommend “possibly” no longer."),
+        (
+            {"possibly": "neither", "unlikely": "recommended"},
+            "or recommend “unlikely” no longer and discourage “possibly”.",
+        ),
+    ],
+)
+def test_what_can_be_decided_of_heavy_words_is_laid_out(
+    review: CommitteeContent, kinds: dict[str, Literal["recommended", "neither"]], scale: str
+) -> None:
+    """The committee was told to discuss, with nothing to choose."""
+    use = review.scale_use
+    assert use is not None
+    terms = tuple((phrase, 50, kind) for phrase, kind in kinds.items())
+    heavy = leaning(
+        also_off(replace(review, scale_use=replace(use, terms=terms))), Interval(0.9, 0.87, 0.93)
+    )
+    (text,) = [each for each in said(heavy) if each.startswith("**Decide what")]
+    choice = text.partition("**Choose:** ")[2].partition(" Owner: ")[0]
+    assert choice.startswith("leave it to the own pages of these readers, which say so")
+    assert scale in choice
+
+
+def test_readers_in_whose_hands_a_heavy_word_is_off_the_other_way_are_counted(
+    review: CommitteeContent,
+) -> None:
+    heavy = leaning(also_off(review), Interval(0.9, 0.87, 0.93))
+    found = heavy.profiles
+    assert isinstance(found, DepartmentProfile)
+    rates = {"possibly": (0.6, 0.5, 0.7)}
+    first, *others = found.readers
+    phrases = tuple(
+        replace(p, n=90.0, rate=replace(p.rate, value=v[0], low=v[1], high=v[2]))
+        if (v := rates.get(p.phrase)) else p
+        for p in first.phrases
+    )  # fmt: skip
+    verdict = replace(first.pattern.verdict, state="pattern", parts=("undercalls",), question=False)
+    other_way = replace(
+        first, phrases=phrases, pattern=replace(first.pattern, verdict=verdict), advice=(), habits=(),
+        rest=(), considered=(),
+    )  # fmt: skip
+    turned = replace(heavy, profiles=replace(found, readers=(other_way, *others)))
+    (text,) = [each for each in said(turned) if each.startswith("**Decide what")]
+    assert re.search(r"“possibly” \(promises .+?\) is too high with \d of \d, too low with 1", text)
+
+
+def test_the_heaviest_upheld_swaps_in_single_findings_stand_beside_the_decisions(
+    review: CommitteeContent,
+) -> None:
+    """What gained most stood in an appendix alone."""
+    (part,) = review.maps or ()
+    found = review.judged
+    assert found is not None
+    (swap,) = part.advice.suggestions
+    more = tuple(
+        PathologyAdvice(finding, replace(part.advice, suggestions=(replace(swap, n=n),)))
+        for finding, n in (("pneumonia", 30.0), ("fracture", 60.0), ("fibrosis", 40.0))
+    )
+    told = replace(
+        found.readers[0],
+        advice=(
+            replace(
+                found.readers[0].advice[0], phrase=swap.source, instead=swap.target,
+                finding="fracture",
+            ),
+        ),
+    )  # fmt: skip
+    readers = (told, *(replace(each, advice=()) for each in found.readers[1:]))
+    with_cells = replace(review, maps=(part, *more), profiles=replace(found, readers=readers))
+    (text,) = [each for each in said(with_cells) if "**In single findings**" in each]
+    assert re.findall("for (\\w+) “", text) == ["fracture", "fibrosis"]
+    ways = (
+        f"“{swap.target}” instead of “{swap.source}” (CT {percent(swap.observed)} of 60 statements"
+    )
+    assert ways in text
+    assert f"advised on the pages of 1 of {len(readers)} readers" in text
+    assert not any("In single findings" in each for each in said(review))
 
 
 @pytest.mark.parametrize(("swaps", "asked"), [(2, False), (3, True)])

@@ -23,7 +23,6 @@ from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import case_mix, readers
 from reports.pages.committee.sections import department, exams, pathologies, withheld
-from reports.pages.committee.tables import without_chance
 from reports.review_content import CommitteeContent, statements
 from reports.strings import Strings, translated
 
@@ -150,7 +149,7 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
     return words(
         "committee.headline",
         gap=points(gap.value),
-        true=points(without_chance(gap).value),
+        true=points(gap.without_chance().value),
         low=points(gap.low),
         high=points(gap.high),
         statements=words.several("unit.statements", statements(department)),

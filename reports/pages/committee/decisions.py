@@ -29,7 +29,13 @@ from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
-from reports.pages.committee.heaviest import ceiling, discouraged, hands, heaviest
+from reports.pages.committee.heaviest import (
+    ceiling,
+    discouraged,
+    hands,
+    heaviest,
+    single_findings,
+)
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
@@ -59,7 +65,7 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         proposed += [] if weighs or taught else [words("decisions.none")]
     if len(content.readers) < content.minimum_readers:
         proposed.append(words("decisions.pool", readers=content.minimum_readers))
-    proposed += _audit(content, words)
+    proposed += single_findings(content, words) + _audit(content, words)
     pieces = tuple(Prose(text, BODY, after=7.0) for text in proposed)
     return (Section(words("decisions.title"), pieces, room=60.0),) if pieces else ()
 

@@ -17,16 +17,19 @@ import numpy as np
 from calibration.arrays import FloatArray
 from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.result import GroupResult
+from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import percent, points
 from reports.pages.committee.tables import doubted, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import Side, reaches
+from reports.swaps import Side, kept_swaps, reaches
 from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
+# Swaps in one finding that are named beside the decisions.
+_CELLS: Final = 2
 # Swaps that a discouraged word must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
 
@@ -56,6 +59,7 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
         words("decisions.carry", gap=gap, shares=shares, sure=sure),
         _in_hands(named, "less" if side == "less" else "more", content, words),
         *_kept(named, content, words),
+        _choose(named, content, words),
         words("decisions.owner"),
         ceiling(whole, _swapped(named, content), words),
     ]
@@ -85,15 +89,65 @@ def _carried(whole: GroupResult) -> FloatArray:
 
 
 def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, words: Strings) -> str:
-    """Say in how many readers' hands each word is off, of those who wrote it often enough."""
-    if content.judged is None:
+    """Say in how many readers' hands each word is off, of those who wrote it often enough.
+
+    Those in whose hands it is off to the other side count as well: what is taught to all is wrong
+    for them.
+    """
+    if content.judged is None or isinstance(content.department, SuppressedCell):
         return ""
-    said = []
+    table, said = content.department.phrases, []
+    other: Side = "more" if side == "less" else "less"
     for phrase in phrases:
         enough, off = hands(content.judged, phrase, side, content.minimum_n)
+        against = len(hands(content.judged, phrase, other, content.minimum_n)[1])
+        k = table.phrases.index(phrase)
+        shown = {"meaning": percent(table.expected[k]), "rate": percent(table.observed[k])}
         if enough:
-            said.append(words("decisions.hand", phrase=phrase, n=len(off), readers=len(enough)))
-    return words(f"decisions.hands_{side}", hands=_and(said, words)) if said else ""
+            shown |= {"phrase": phrase, "n": str(len(off)), "readers": str(len(enough))}
+            beside = words(f"decisions.hand_other_{side}", n=against) if against else ""
+            said.append(words(f"decisions.hand_{side}", **shown) + beside)
+    return words("decisions.in_hands", hands=_and(said, words)) if said else ""
+
+
+def _choose(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> str:
+    """Lay out what can be decided of words for which none is taught: the scale's part too."""
+    terms = content.scale_use.terms if content.scale_use else ()
+    kinds = {term: kind for term, _, kind in terms}
+    steps = (("unrecommend", "recommended"), ("discourage", "neither"))
+    scale = [
+        words(f"decisions.{step}", phrases=_named(of, words))
+        for step, kind in steps
+        if (of := [phrase for phrase in phrases if kinds.get(phrase) == kind])
+    ]
+    if not scale:
+        return words("decisions.choose_two")
+    return words("decisions.choose", scale=words("decisions.choices").join(scale))
+
+
+def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
+    """Name the swaps in one finding that exams held out uphold and that weigh most."""
+    found = [(f, s) for f, s in upheld(content.maps or ()) if f is not None]
+    found.sort(key=lambda each: -_nearer(each[1]))
+    readers = content.judged.readers if content.judged else ()
+    said = []
+    for finding, swap in found[:_CELLS]:
+        key = (swap.source, swap.target, finding)
+        told = (
+            any((s.phrase, s.instead, s.finding) == key for s in kept_swaps(reader))
+            for reader in readers
+        )
+        shown = {"rate": percent(swap.observed), "meaning": percent(swap.expected)}
+        shown |= {"finding": words.name(finding), "phrase": swap.source, "instead": swap.target}
+        shown["statements"] = words.several("unit.statements", round(swap.n))
+        said.append(words("decisions.cell", n=sum(told), of=len(readers), **shown))
+    return [words("decisions.cells", cells="; ".join(said))] if said else []
+
+
+def _nearer(swap: Suggestion) -> float:
+    """Give how much nearer to CT a swap brings all statements of it together."""
+    now, then = swap.observed - swap.expected, swap.observed - swap.target_expected
+    return float(swap.n * (abs(now) - abs(then)))
 
 
 def hands(

@@ -24,7 +24,7 @@ from reports.pages.committee.decisions import coordinate, shared_pattern
 from reports.pages.committee.heaviest import off_with
 from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
-from reports.swaps import Scale, advised, kept_swaps
+from reports.swaps import Scale, advised, kept_swaps, titled
 from reports.verdict import short, single_words, swaps_in_order
 
 _PLANE: Final = 150.0
@@ -199,7 +199,7 @@ def _advised(found: DepartmentProfile, words: Strings) -> tuple[Piece, ...]:
     several = sorted(((-n, *swap) for swap, n in told.items() if n > 1))
     rows = []
     for n, phrase, instead, finding in several:
-        title = words("verdict.swap.title", phrase=phrase, instead=instead)
+        title = titled(phrase, instead, None, words)
         rows.append(Row((title, finding or words("maps.all_findings"), count(-n))))
     none = Prose(words("committee.advised_none"), BODY)
     table = (Table(columns, tuple(rows), id="advised") if rows else none,)
@@ -249,5 +249,4 @@ def _swap(reader: ReaderProfile, words: Strings, scale: Scale) -> str:
         return BLANK
     first = swaps[0]
     instead = advised(first, reader, words, scale)
-    title = words("verdict.swap.title", phrase=first.phrase, instead=instead)
-    return f"{title}, {first.finding}" if first.finding else title
+    return titled(first.phrase, instead, first.finding, words)

@@ -60,7 +60,7 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
     """
     whole = result.phrase_error
     counted = replace(whole, low=math.nan, high=math.nan)
-    true = replace(without_chance(whole), reference_level=math.nan, null_high=math.nan)
+    true = replace(whole.without_chance(), reference_level=math.nan, null_high=math.nan)
     scores: list[tuple[str, Estimate | Interval, float]] = [
         *((key, of := getattr(result, key), of.n) for key in ("ece", "ece_star")),
         ("phrase_error", counted, whole.n),
@@ -83,11 +83,6 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
     return Table(columns, tuple(rows), id="scores")
 
 
-def without_chance(error: Estimate) -> Estimate:
-    """Give a phrase error as its interval takes it, with chance taken out, where it was."""
-    return replace(error, value=error.corrected) if math.isfinite(error.corrected) else error
-
-
 def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
     """Scores by pathology; withheld ones in words."""
     columns = heads(
@@ -103,7 +98,7 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
             rows.append(Row((part.pathology, few, *(BLANK,) * 6), quiet=True))
             continue
         r = part.result
-        true, by_chance = without_chance(r.phrase_error), decimal(r.phrase_error.null_high)
+        true, by_chance = r.phrase_error.without_chance(), decimal(r.phrase_error.null_high)
         error = f"{decimal(true.value)} ({interval(true.low, true.high)})"
         cells = (part.pathology, count(r.n), decimal(r.phrase_error.value), by_chance, error)
         tail = (decimal(r.ece.value), decimal(r.ece.reference_level), decimal(r.brier.value))
@@ -124,7 +119,7 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
     rows = []
     for r in table.rows:
         error, few = r.phrase_error, isinstance(r.phrase_error, SuppressedCell)
-        graph = span(without_chance(error) if isinstance(error, Estimate) else error, domain)
+        graph = span(error.without_chance() if isinstance(error, Estimate) else error, domain)
         size = words("state.few_short") if few else count(r.n)
         numbers = (number(r.ece, words), number(r.slope, words, 2), number(r.phrase_error, words))
         rows.append(Row((r.name, size, *numbers, graph), strong=r.reference, quiet=few))

@@ -123,9 +123,10 @@ def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
     It did where the intervals of two quarters that the exports cover whole do not meet, each a
     quarter wider: with six pairs of quarters one steady reader in 300 is told of a change.
     """
-    words, trend = composer.style.strings, content.trend
-    if not trend:
-        return (words("state.not_computed" if trend is None else "state.none"),)
+    words = composer.style.strings
+    if not content.trend:
+        return (words("state.not_computed" if content.trend is None else "state.none"),)
+    trend = [_without_chance(point) for point in content.trend]
     whole = [
         (point.period, _wider(point.gap)) for point in trend
         if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
@@ -140,6 +141,12 @@ def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
     if any(point.partial for point in trend):
         notes.append(words("trend.partial_note"))
     return said, " ".join([f"{values}.", *notes])
+
+
+def _without_chance(point: TrendPoint) -> TrendPoint:
+    """Give a quarter the distance that its interval belongs to."""
+    gap = point.gap
+    return replace(point, gap=gap.without_chance()) if isinstance(gap, Estimate) else point
 
 
 def _wider(gap: Estimate) -> Estimate:
