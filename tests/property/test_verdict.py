@@ -980,7 +980,7 @@ def test_the_general_rule_excepts_every_word_that_it_would_visibly_lead_away_fro
 
 
 def test_the_general_rule_leaves_alone_every_word_of_its_side_that_is_known_to_be_right() -> None:
-    """ "Take the lower one" was said of all hedges, where "likely" stood at 77 % for 77 %."""
+    """It said "take the lower one" of all hedges, where "likely" stood at 77 % for 77 %."""
     told = 0
     for profile in (*DRAWN, *_fitted()):
         said = in_words(profile, words=WORDS, scale=SCALE)
