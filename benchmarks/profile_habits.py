@@ -37,10 +37,11 @@ from benchmarks.departments.staff import draw_mixed_staff, meanings, scale
 from benchmarks.departments.table import shares
 from benchmarks.departments.truth import Department, ReaderTruth, draw_department
 from calibration.profile import ReaderProfile, profile
+from calibration.profile.shown import VISIBLE
 from pipeline.simulate.rates import hedged
 from pipeline.simulate.truth import Standing, standing_of
 from reports.single_words import foremost
-from reports.swaps import LEAST_USES, VISIBLE, claimed, kept_swaps, misled, side_of
+from reports.swaps import LEAST_USES, claimed, kept_swaps, misled, side_of
 from reports.verdict import hedges_in_parts
 
 JUDGED: Final = ("plain", "ordering", "all at once")

@@ -48,6 +48,8 @@ _RUNGS: Final = 1.25
 """Ratio of the lengths that may be printed of half an interval."""
 _NORMAL: Final = 1.959964
 """Half of a 95 % interval in standard deviations."""
+_PRINTED: Final = 0.01
+"""Difference of two limits that whole per cents show."""
 _FARTHEST: Final = 1e-4
 """Limits are read as no nearer to 0 or 1 than this."""
 _SLACK: Final = 1e-9
@@ -88,7 +90,8 @@ def estimated(
     A statement moves log-odds by about their posterior variance σ², so a rate p by p(1 − p)σ²,
     and never by more than 1/n. The rate becomes a multiple of three times that, in whole per
     cent; what is nearest to 0 or 1, half of one off; what would cross ``beside`` goes to its own
-    side. The limits keep their distances in log-odds, made longer to the next of a coarse ladder.
+    side. The limits keep their distances in log-odds, made longer to the next of a coarse ladder;
+    an interval holds ``beside`` after it exactly where it did before, as far as the rate lets it.
 
     Examples
     --------
@@ -104,7 +107,13 @@ def estimated(
     if (value - beside) * (rate - beside) < 0:
         value = min(max(value + math.copysign(step, rate - beside), step / 2.0), 1.0 - step / 2.0)
     middle = float(logit(value))
-    return value, float(expit(middle - _longer(down))), float(expit(middle + _longer(up)))
+    low, high = float(expit(middle - _longer(down))), float(expit(middle + _longer(up)))
+    held = limits[0] <= beside <= limits[1]
+    if value > beside:
+        low = min(low, beside) if held else max(low, min(beside + _PRINTED, value - _PRINTED))
+    elif value < beside:
+        high = max(high, beside) if held else min(high, max(beside - _PRINTED, value + _PRINTED))
+    return value, low, high
 
 
 def _longer(distance: float) -> float:

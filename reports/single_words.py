@@ -14,20 +14,17 @@ from typing import Final
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.results import Cell
 from calibration.profile.settings import ProfileSettings
+from calibration.profile.shown import VISIBLE, Rated, Side, reaches, shows
+from calibration.profile.swaps import LOW, reassures
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import (
-    VISIBLE,
-    Rated,
     Scale,
-    Side,
     about,
     claimed,
     kept_swaps,
     misled,
     passed,
-    reaches,
-    shows,
     side_of,
     statements,
 )
@@ -41,7 +38,7 @@ _CLEAR: Final = 0.1
 _TENTH, _EVEN, _SURE = 0.1, 0.5, 0.9
 _HALFWAY: Final = 0.02
 # Meaning up to which a word says "rather not"; what a squared distance above such a one is worth.
-_LOW, _MISSED = 0.25, 4.0
+_MISSED = 4.0
 # Single words of a kind that help at once; chance of being nearer from which a swap is advised.
 _MOST: Final = 3
 _ADVISED: Final = ProfileSettings().swap_probability
@@ -85,14 +82,14 @@ def claim(word: Rated, profile: ReaderProfile, words: Strings) -> str:
         phrase=word.phrase,
         where=_where(word, words),
         above=above,
-        **_values(word, words),
+        **figures(word, words),
     )
 
 
 def basis(word: Rated, profile: ReaderProfile, words: Strings) -> str:
     """Say what such a sentence rests on; of a swap its card does."""
     others, said = _others(word, profile), list[str]()
-    shown = _values(word, words)
+    shown = figures(word, words)
     shown["statements"] = words.several("unit.statements", round(word.n))
     if isinstance(word, PhraseRate):
         said.append(words("verdict.single.word", **shown))
@@ -131,7 +128,7 @@ def perhaps(profile: ReaderProfile, words: Strings) -> str:
     one = max(doubtful, key=lambda habit: habit.probability, default=None)
     if one is None:
         return ""
-    shown = {"phrase": one.phrase, "where": _where(one, words), **_values(one, words)}
+    shown = {"phrase": one.phrase, "where": _where(one, words), **figures(one, words)}
     return words("verdict.single.perhaps", **shown)
 
 
@@ -146,10 +143,10 @@ def named(word: Rated | Cell, words: Strings) -> str:
 
 def surveyed(word: PhraseRate, words: Strings) -> str:
     """Say what CT shows of a word in all findings, with what it rests on, and claim nothing."""
-    return words("verdict.one_cell.whole", phrase=word.phrase, **_values(word, words))
+    return words("verdict.one_cell.whole", phrase=word.phrase, **figures(word, words))
 
 
-def _values(word: Rated, words: Strings) -> dict[str, str]:
+def figures(word: Rated, words: Strings) -> dict[str, str]:
     """Print a word's rate, interval, statements and meaning."""
     rate = word.rate
     return {
@@ -286,7 +283,9 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
     """
     rate, key = word.rate, (word.phrase, word.finding)
     near = next((s for s in profile.considered if (s.phrase, s.finding) == key), None)
-    away = {other: abs(scale[other] - rate.value) for other in scale if other != word.phrase}
+    others = {other: scale[other] for other in scale if other != word.phrase}
+    past = [o for o, says in others.items() if reassures(says, word.meaning, rate.value)]
+    away = {other: abs(says - rate.value) for other, says in others.items() if other not in past}
     up = rate.value > word.meaning
     beside = {other: away[other] for other in away if (scale[other] > word.meaning) == up}
     nearest = min(beside or away, key=away.__getitem__, default="")
@@ -305,6 +304,10 @@ def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
         other = {"word": near.instead, "other": percent(near.instead_meaning)}
         own = {"own": beside_it.phrase, "own_rate": about(beside_it.rate.value, words)}
         return words(f"verdict.stay.order_{side}", **shown, **other, **own)
+    past.sort(key=others.__getitem__)
+    if past and abs(others[past[-1]] - rate.value) < abs(word.meaning - rate.value):
+        other = {"word": past[-1], "other": percent(others[past[-1]])}
+        return words("verdict.stay.reassures", **shown, **other)
     if not nearest:
         return words("verdict.stay.plain")
     other = {"word": nearest, "other": percent(scale[nearest])}
@@ -336,7 +339,7 @@ def weight(phrase: Rated) -> float:
     A low word that CT shows more often than it says is weighed as if it were twice as far off: who
     reads "unlikely" looks no further, while a "likely" too many is looked into.
     """
-    low = phrase.meaning <= _LOW and phrase.rate.value > phrase.meaning
+    low = phrase.meaning <= LOW and phrase.rate.value > phrase.meaning
     return (_MISSED if low else 1.0) * phrase.n * (phrase.rate.value - phrase.meaning) ** 2
 
 
@@ -345,7 +348,7 @@ def example(shown: Sequence[PhraseRate], profile: ReaderProfile, words: Strings)
 
     Of that side it gives what its words show together.
     """
-    values = [{"phrase": p.phrase, **_values(p, words)} for p in shown]
+    values = [{"phrase": p.phrase, **figures(p, words)} for p in shown]
     said = [words("verdict.example", **values[0])] if values else []
     if len(values) > 1:
         second = {f"{key}2": value for key, value in values[1].items()}
@@ -363,7 +366,7 @@ def _together(name: str, side: Side, profile: ReaderProfile, words: Strings) -> 
     if whole is None:
         return words(f"verdict.together.{name}_few")
     end = words(f"verdict.together.{'shown' if shows(whole, side) else 'open'}")
-    return words(f"verdict.together.{name}", shown=end, **_values(whole, words))
+    return words(f"verdict.together.{name}", shown=end, **figures(whole, words))
 
 
 def quoted(phrases: Sequence[str], words: Strings) -> str:

@@ -15,38 +15,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
-from calibration.profile import Habit, Part, PhraseRate, ReaderProfile, Swap
+from calibration.profile import Habit, PhraseRate, ReaderProfile, Swap
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.swaps import turned
+from calibration.profile.shown import VISIBLE, Rated, Side, claims, reaches, stated
+from calibration.profile.swaps import reassures, turned
 from reports.numbers import FINE, count, percent, percent_interval, percent_limits
 from reports.strings import Strings
 
-Side: TypeAlias = Literal["more", "less"]
-_SIDES: Final[dict[frozenset[str], tuple[Side | None, Side | None]]] = {
-    frozenset({"undercalls"}): ("more", "more"),
-    frozenset({"overcalls"}): ("less", "less"),
-    frozenset({"too sure"}): ("less", "more"),
-    frozenset({"too cautious"}): ("more", "less"),
-    frozenset({"undercalls", "too cautious"}): ("more", None),
-    frozenset({"undercalls", "too sure"}): (None, "more"),
-    frozenset({"overcalls", "too sure"}): ("less", None),
-    frozenset({"overcalls", "too cautious"}): (None, "less"),
-}
-"""Sides claimed for strong and for weak words; None where the two parts pull apart."""
-
 # Distance from even odds up to which a word stands in the middle of the scale.
 _MIDDLE: Final = 0.1
-VISIBLE: Final = 0.02
-"""Difference of rates and meanings below which the printed figures would not show it."""
 # How far from its meaning the ends of an interval may lie where a word is known to be right.
 _NEAR: Final = 0.1
 LEAST_USES: Final = ProfileSettings().least_uses
-Rated: TypeAlias = PhraseRate | Habit | Swap
-"""What carries a phrase with its rate and its meaning."""
 Scale: TypeAlias = Mapping[str, float]
 """The words that an institution recommends, and what they mean."""
 
@@ -73,41 +57,7 @@ def claimed(profile: ReaderProfile) -> tuple[Side | None, Side | None]:
     """
     parts = stated(profile)
     parts = parts[-1:] if profile.pattern.verdict.question else parts
-    return _SIDES.get(frozenset(parts), (None, None))
-
-
-def stated(profile: ReaderProfile) -> tuple[Part, ...]:
-    """Give the parts of a pattern as far as the words show them.
-
-    A slope says something of likely and of unlikely findings. Where the words of one side show it
-    and those of the other, taken together, do not lie as it says, it is said of the one side alone.
-    """
-    parts = profile.pattern.verdict.parts
-    sides = _SIDES.get(frozenset(parts), (None, None))
-    if sides[0] == sides[1] or None in sides:
-        return parts
-    shown, flat = list[Side](), 0
-    for name, side in zip(("strong", "weak"), sides, strict=True):
-        words = [p for p in profile.phrases if (p.meaning > 0.5) == (name == "strong")]
-        whole = [each for each in profile.sides if each.phrase == name]
-        if side and any(shows(each, side) for each in (*words, *whole)):
-            shown.append(side)
-        else:
-            flat += any(_along(each, side) < VISIBLE for each in whole)
-    if len(shown) != 1 or not flat:
-        return parts
-    return ("undercalls" if shown[0] == "more" else "overcalls", *parts)
-
-
-def shows(word: Rated, side: Side) -> bool:
-    """Whether CT surely and visibly lies on a side of a word, or of several taken together."""
-    return not reaches(word) and _along(word, side) >= VISIBLE
-
-
-def _along(word: Rated, side: Side | None) -> float:
-    """Give how far CT lies off a word to a side."""
-    off = word.rate.value - word.meaning
-    return off if side == "more" else -off
+    return claims(parts)
 
 
 def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
@@ -139,10 +89,7 @@ def passed(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile) -> PhraseR
 
 
 def _spoils(swaps: Sequence[Swap], profile: ReaderProfile) -> bool:
-    """Whether all of these at once leave an advised word further off than it was.
-
-    Of a word that is not off by itself, further by what can be seen.
-    """
+    """Whether all of these at once leave an advised word visibly further off than it was."""
     gone = {swap.phrase for swap in swaps if not swap.finding}
     return any(_worse(own, swaps, gone) for own in profile.phrases)
 
@@ -153,8 +100,7 @@ def _worse(own: PhraseRate, swaps: Sequence[Swap], gone: Set[str]) -> bool:
     if not moved:
         return False
     after = _together(there)
-    least = VISIBLE if reaches(own) else 0.0
-    return abs(after - own.meaning) > abs(own.rate.value - own.meaning) + least
+    return abs(after - own.meaning) > abs(own.rate.value - own.meaning) + VISIBLE
 
 
 def _together(rated: Sequence[Rated]) -> float:
@@ -203,7 +149,7 @@ def right_already(word: Rated, profile: ReaderProfile) -> bool:
 
 def _ruled(word: Rated, profile: ReaderProfile) -> Side | None:
     """Give the side to which the general rule of a pattern moves a word."""
-    return _SIDES.get(frozenset(stated(profile)), (None, None))[0 if word.meaning > 0.5 else 1]
+    return claims(stated(profile))[0 if word.meaning > 0.5 else 1]
 
 
 def side_of(rate: float, meaning: float) -> Side:
@@ -249,11 +195,6 @@ def titled(phrase: str, instead: str, finding: str | None, words: Strings) -> st
     return words("verdict.swap.title", phrase=phrase, where=where, instead=instead)
 
 
-def reaches(phrase: Rated) -> bool:
-    """Whether the interval of a rate holds what the phrase means."""
-    return phrase.rate.low <= phrase.meaning <= phrase.rate.high
-
-
 def off_itself(swap: Swap, profile: ReaderProfile) -> PhraseRate | Habit | None:
     """Give an advised word that is off in the reader's own hands, or nothing.
 
@@ -293,7 +234,11 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
 def _nearest(swap: Swap, scale: Scale) -> str:
     """Give the recommended word nearest to the rate where it is not the advised one, or nothing."""
     least = abs(swap.instead_meaning - swap.rate.value) - VISIBLE
-    away = {word: abs(meaning - swap.rate.value) for word, meaning in scale.items()}
+    away = {
+        word: abs(meaning - swap.rate.value)
+        for word, meaning in scale.items()
+        if not reassures(meaning, swap.meaning, swap.rate.value)
+    }
     nearest = min(away, key=away.__getitem__, default=swap.instead)
     return "" if nearest == swap.phrase or away.get(nearest, least) >= least else nearest
 
@@ -349,7 +294,7 @@ def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:
 
 def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: bool) -> str:
     finding = swap.finding
-    scope = finding[:1].upper() + finding[1:] if finding else words("verdict.swap.all")
+    scope = words(f"verdict.swap.{'there' if finding else 'all'}")
     start = "verdict.swap.scope_exception" if exception else "verdict.swap.scope"
     parts = [
         words(start, scope=scope),

@@ -8,12 +8,13 @@ is a question.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile.shown import VISIBLE, Rated, Side, reaches, stated
 from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
     alone,
@@ -23,6 +24,7 @@ from reports.single_words import (
     claim,
     example,
     explained,
+    figures,
     foremost,
     named,
     perhaps,
@@ -39,19 +41,15 @@ from reports.strings import Strings
 from reports.swaps import (
     LEAST_USES,
     Action,
-    Rated,
     Scale,
-    Side,
     about,
     action_of,
     claimed,
     kept_swaps,
     misled,
     off_itself,
-    reaches,
     right_already,
     side_of,
-    stated,
 )
 
 NO_SCALE: Final[Scale] = MappingProxyType({})
@@ -205,10 +203,14 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
 
 
 def _beyond(phrase: PhraseRate, profile: ReaderProfile) -> Side | None:
-    """Give the side that a pattern claims for a phrase whose interval lies all on it."""
+    """Give the side that a pattern claims for a phrase whose interval lies all on it.
+
+    What was counted of it has to lie there too: nobody could follow a mark that it speaks against.
+    """
     side, (strong, weak) = side_of(phrase.rate.value, phrase.meaning), claimed(profile)
     named = side == (strong if phrase.meaning > 0.5 else weak)
-    return side if named and not reaches(phrase) else None
+    counted = (phrase.observed - phrase.meaning) * (1.0 if side == "more" else -1.0)
+    return side if named and not reaches(phrase) and counted > 0.0 else None
 
 
 def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], ...]:
@@ -264,17 +266,15 @@ def _not_ruled(profile: ReaderProfile, words: Strings) -> str:
         each for each, side in parts
         if not side and each not in away and right_already(each, profile)
     ]  # fmt: skip
-    said = (("verdict.but", away), ("verdict.right", right))
-    return _joined(*(words(key, words=_with_figures(of, words)) for key, of in said if of))
+    but = words("verdict.but", words=", ".join(_with_figures(away, words))) if away else ""
+    stays = ", ".join(named(each, words) for each in right)
+    return _joined(but, words("verdict.right", words=stays) if right else "")
 
 
-def _with_figures(found: Sequence[Rated], words: Strings) -> str:
-    shown = (
-        words("verdict.but_word", word=named(each, words), rate=about(each.rate.value, words),
-              meaning=percent(each.meaning))
-        for each in found
-    )  # fmt: skip
-    return ", ".join(shown)
+def _with_figures(found: Sequence[Rated], words: Strings) -> Iterator[str]:
+    for each in found:
+        rate, meaning = about(each.rate.value, words), percent(each.meaning)
+        yield words("verdict.but_word", word=named(each, words), rate=rate, meaning=meaning)
 
 
 def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> str:
@@ -307,13 +307,20 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
 
 
 def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
-    """Say of how many single words as much is known, in all findings and in one."""
+    """Say of how many single words as much is known, which lies furthest off, and of one finding.
+
+    What lies no further off than can be seen is not named.
+    """
     limits = ((p, percent_limits(p.rate.low, p.rate.high, p.rate.value)) for p in profile.phrases)
     near = [max(abs(end - round(100 * p.meaning)) for end in ends) for p, ends in limits]
     shown = {"n": count(sum(each <= _NEAR for each in near)), "of": count(len(near))}
+    off = max(profile.phrases, key=lambda p: abs(p.rate.value - p.meaning), default=None)
+    furthest = ""
+    if off is not None and abs(off.rate.value - off.meaning) >= VISIBLE:
+        furthest = words("verdict.none.furthest", phrase=off.phrase, **figures(off, words))
     judged = "judged" if profile.judged else "judged_none"
     return (
-        words("verdict.none.close", points=count(_NEAR), **shown),
+        words("verdict.none.close", points=count(_NEAR), furthest=furthest, **shown),
         words(f"verdict.none.{judged}", least=count(LEAST_USES), n=count(profile.judged)),
     )
 

@@ -28,6 +28,7 @@ from calibration.profile.results import Part
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
+from calibration.profile.shown import as_shown
 from calibration.profile.sparse import ROUNDS, Found, fit_with_habits, without_word
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
@@ -126,10 +127,11 @@ def _judged(
         for r in range(len(rows.readers))
     )
     advance(1)
+    readers = tuple(map(as_shown, with_sides(with_rest(readers, reading), reading)))
     verdicts = [each.pattern.verdict for each in readers]
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
-        readers=with_sides(with_rest(readers, reading), reading),
+        readers=readers,
         phrases=words.hedges,
         findings=rows.findings,
         shift=shift,

@@ -286,14 +286,14 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
         sharper = Evidence(case.evidence.mean, case.evidence.covariance / factor)
         then = replace(case, evidence=sharper, moved=case.moved[:0], rest=None)
         if then.stated(settings).own or _nothing(then, settings):
-            return _rounded_up((factor - 1.0) * case.exams)
+            return rounded_up((factor - 1.0) * case.exams)
     return None
 
 
-def _rounded_up(value: float) -> int:
+def rounded_up(value: float) -> int:
     """At least 10, and to two digits upwards: a promise no finer than the guess behind it.
 
-    >>> _rounded_up(3.0), _rounded_up(123.0)
+    >>> rounded_up(3.0), rounded_up(123.0)
     (10, 130)
     """
     unit = 10 ** max(int(np.floor(np.log10(max(value, 1.0)))) - 1, 1)

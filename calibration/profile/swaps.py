@@ -40,6 +40,8 @@ _OWN = 10.0
 _EVEN = 0.5
 # Difference of two rates, or of what two words say, below which printed figures show no order.
 _ALIKE = 0.02
+LOW = 0.25
+"""What a word that reassures says at most."""
 # Standard normals (2, 512) for the two meanings of a swap, always the same.
 _DRAWS = ndtri(EVENLY[:2])
 
@@ -194,6 +196,15 @@ def turned(rates: FloatArray, before: FloatArray, after: FloatArray) -> BoolArra
     return np.asarray(np.maximum(-side * now, 0.0) > np.maximum(-side * was, 0.0) + _ALIKE)
 
 
+def reassures(instead: FloatArray | float, meaning: float, rate: float) -> BoolArray:
+    """Say whether a lower word for an unlikely finding would promise less than CT shows, (K,).
+
+    Who reads "unlikely" looks no further: it is never advised past the rate, near as it may lie.
+    """
+    each = np.asarray(instead, dtype=np.float64)
+    return np.asarray((each < meaning) & (each <= LOW) & (each < rate - _ALIKE))
+
+
 def nearest_words(
     uses: Uses, r: int, *, cells: Iterable[tuple[str, str]], choices: Choices
 ) -> tuple[Swap, ...]:
@@ -206,7 +217,8 @@ def nearest_words(
     found = []
     for k, finding in (*places, *named):
         rate = uses.rate(r, k, finding)
-        away = np.where(choices.allowed[k], np.abs(choices.meaning - rate.value), np.inf)
+        safe = choices.allowed[k] & ~reassures(choices.meaning, choices.meaning[k], rate.value)
+        away = np.where(safe, np.abs(choices.meaning - rate.value), np.inf)
         target = int(np.argmin(away))
         if away[target] < abs(choices.meaning[k] - rate.value):
             gain = float(away[target] ** 2 - (choices.meaning[k] - rate.value) ** 2)
@@ -223,7 +235,7 @@ def _substitutes(
     here = choices.meaning[k]
     gain = (choices.meaning - here) * (2.0 * rate.value - here - choices.meaning)
     good = choices.allowed[k] & (probability >= settings.swap_probability)
-    good &= gain >= settings.least_gain
+    good &= (gain >= settings.least_gain) & ~reassures(choices.meaning, here, rate.value)
     found = []
     for target in sorted(np.flatnonzero(good).tolist(), key=lambda each: -gain[each]):
         sure = _nearer_drawn(k, target, rate, choices)

@@ -25,11 +25,11 @@ from calibration.analysis import Settings, Study
 from calibration.estimate import Estimate
 from calibration.groups import GroupResults
 from calibration.profile import ProfileSettings, ReaderProfile
+from calibration.profile.shown import Rated
 from calibration.result import GroupResult
 from calibration.substitution import GuardRails
 from calibration.survey import PhraseTable
 from pipeline.errors import ConfigurationError
-from reports.swaps import Rated
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
@@ -223,11 +223,17 @@ def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.
     return observations.assign(**named)
 
 
+def _exams_first(rows: pd.DataFrame) -> pd.DataFrame:
+    again = rows["pair_id"].duplicated()
+    return pd.concat([rows[~again], rows[again]])
+
+
 def telling(observations: pd.DataFrame, rated: Rated) -> pd.DataFrame:
     """Choose up to five cases of a word that is spoken of, those that bear out what is said first.
 
     Of a word that CT bears out more often than it says, they are those whose CT showed the finding
     (label ≥ ½); less often, those whose CT did not. What a case is called does not depend on it.
+    Two statements of one exam are no two cases: a second one comes after all other exams.
     """
     mine = observations["phrase"] == rated.phrase
     if rated.finding:
@@ -238,6 +244,6 @@ def telling(observations: pd.DataFrame, rated: Rated) -> pd.DataFrame:
     rows = rows.assign(_toward=rows["label"] if up else 1.0 - rows["label"])
     rows = rows.sort_values("_toward", ascending=False, kind="stable")
     speaks = rows["_toward"] >= 0.5
-    others = rows[~speaks][::-1]
-    first = rows[speaks].head(max(_TELLING, _MOST - len(others)))
+    others = _exams_first(rows[~speaks][::-1])
+    first = _exams_first(rows[speaks]).head(max(_TELLING, _MOST - len(others)))
     return pd.concat([first, others.head(_MOST - len(first))]).drop(columns="_toward")

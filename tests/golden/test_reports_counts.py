@@ -26,7 +26,8 @@ from tests.fixtures.reports.measured import counts_of_review, differing_in_revie
 
 _ROW = re.compile(r"([a-z][a-z ,]*): says [^():]*\([^()]*\), n ([\d,]+)")
 _SWAP = re.compile(
-    r"(?:“[^”]+” → “[^”]+” .*?)?(All findings|[A-Z][a-z ]+)(?::|, unlike the rest of your words:) "
+    r"(?:“[^”]+”(?: for ([a-z ]+))? → “[^”]+” .*?)?"
+    r"(?:All findings|There)(?::|, unlike the rest of your words:) "
     r"where you write “([^”]+)”, CT shows the finding [^()]*\([^()]*, ([\d,]+) statements?\)"
 )
 _HABIT = re.compile(
@@ -46,8 +47,7 @@ def counts(page: str) -> dict[str, set[str]]:
     for name, n in _ROW.findall(words):
         found[name.strip()].add(n)
     for scope, phrase, n in _SWAP.findall(words):
-        finding = "" if scope == "All findings" else f", {scope[:1].lower()}{scope[1:]}"
-        found[f"{phrase}{finding}"].add(n)
+        found[f"{phrase}, {scope}" if scope else phrase].add(n)
     for phrase, finding, n in _HABIT.findall(words):
         found[f"{phrase}, {finding}" if finding else phrase].add(n)
     for cells in re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL):

@@ -151,7 +151,7 @@ def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> 
         "your words say",
         "Each phrase you used",
         "likely",
-        "where four in five readers place it",
+        "where four in five peers place it",
         "Northfield General Hospital",
     ]
     places = [first.index(needle) for needle in order[:3]]
@@ -401,7 +401,7 @@ def test_hedges_without_a_meaning_are_named_with_their_counts_and_why() -> None:
     hedges = (content.Unscored("versus", 320), content.Unscored("cannot exclude", 487))
     pages = radiologist.pages(replace(samples.radiologist(), unscored=hedges), style=STYLE)
     said = " ".join(strings(pages[:2]))
-    assert "not scored, because no survey says what readers take it to mean:" in said
+    assert "not scored, because no survey says what peers take it to mean:" in said
     assert "“versus” (322)" in said
     assert "“cannot exclude” (487)" in said
 

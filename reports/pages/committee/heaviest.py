@@ -16,6 +16,7 @@ import numpy as np
 
 from calibration.arrays import FloatArray
 from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
+from calibration.profile.shown import Side, reaches
 from calibration.result import GroupResult
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
@@ -24,10 +25,14 @@ from reports.numbers import percent, points
 from reports.pages.committee.tables import doubted, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import Side, kept_swaps, reaches
+from reports.swaps import kept_swaps
 from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
+# Share of the department's distance from which a word is worth a committee's time.
+_WORTH: Final = 0.05
+# Binomial standard deviations from which the hedges of a finding are off by more than chance.
+_SURE: Final = 4.0
 # Swaps in one finding that are named beside the decisions.
 _CELLS: Final = 2
 # Swaps that a discouraged word must hold back before it is put to the committee.
@@ -126,11 +131,11 @@ def _choose(phrases: Sequence[str], content: CommitteeContent, words: Strings) -
 
 
 def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the swaps in one finding that exams held out uphold and that weigh most."""
+    """Name the finding furthest off, and the upheld swaps in one finding that weigh most."""
     found = [(f, s) for f, s in upheld(content.maps or ()) if f is not None]
     found.sort(key=lambda each: -_nearer(each[1]))
     readers = content.judged.readers if content.judged else ()
-    said = []
+    said, furthest = [], _furthest(content, words)
     for finding, swap in found[:_CELLS]:
         key = (swap.source, swap.target, finding)
         told = (
@@ -141,7 +146,26 @@ def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
         shown |= {"finding": words.name(finding), "phrase": swap.source, "instead": swap.target}
         shown["statements"] = words.several("unit.statements", round(swap.n))
         said.append(words("decisions.cell", n=sum(told), of=len(readers), **shown))
-    return [words("decisions.cells", cells="; ".join(said))] if said else []
+    upheld_there = [words("decisions.upheld", cells="; ".join(said))] if said else []
+    whole = "; ".join([*furthest, *upheld_there])
+    return [words("decisions.cells", said=whole)] if whole else []
+
+
+def _furthest(content: CommitteeContent, words: Strings) -> list[str]:
+    """Say of which finding the hedges lie furthest off together, counted by statements."""
+    gaps: dict[float, str] = {}
+    for part in content.by_pathology:
+        if isinstance(part.result, SuppressedCell):
+            continue
+        table = part.result.phrases
+        hedges = table.hedges & (table.n > 0) & np.isfinite(table.observed)
+        n, seen, says = (each[hedges] for each in (table.n, table.observed, table.expected))
+        gap, doubt = float(n @ (seen - says)), float(np.sqrt(n @ (says * (1.0 - says))))
+        if abs(gap) > _SURE * doubt > 0.0:
+            shown = {"rate": percent(n @ seen / n.sum()), "meaning": percent(n @ says / n.sum())}
+            shown["statements"] = words.several("unit.statements", round(float(n.sum())))
+            gaps[abs(gap)] = words("decisions.furthest", finding=part.pathology, **shown)
+    return [gaps[max(gaps)]] if gaps else []
 
 
 def _nearer(swap: Suggestion) -> float:
@@ -208,7 +232,9 @@ def carrying(content: CommitteeContent, *, besides: Collection[str] = ()) -> dic
     adds = dict(zip(whole.phrases.phrases, _carried(whole).tolist(), strict=True))
     rows = phrase_rows(whole.phrases, minimum_n=content.minimum_n)
     off = {row.phrase: adds[row.phrase] for row in rows if missed(row) == side}
-    seen = {p for p, share in off.items() if points(share) != points(0.0)} - {*besides}
+    least = _WORTH * whole.phrase_error.value
+    seen = {p for p, share in off.items() if share >= least and points(share) != points(0.0)}
+    seen -= {*besides}
     return {p: off[p] for p in sorted(seen, key=lambda p: (-off[p], p))[:_NAMED]}
 
 

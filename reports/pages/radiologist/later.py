@@ -329,6 +329,8 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
     profile = content.profile
     rated = profile.phrases if isinstance(profile, ReaderProfile) else ()
     judged = {each.phrase: percent(each.rate.value) for each in rated}
+    for atom in (profile.absent, profile.present) if isinstance(profile, ReaderProfile) else ():
+        judged |= dict.fromkeys(atom.phrases, percent(atom.rate.value))
     shown = department is not None
     columns = heads(
         words, "numbers",

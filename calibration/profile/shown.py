@@ -1,0 +1,110 @@
+"""A pattern is stated as far as words show it: of both sides of the scale, of one, or not at all.
+
+Shift and slope are of a line through all words; what can be held against it are the words. A
+pattern claims that CT lies to one side of words above even odds and of those below: ``more`` (CT
+shows the finding more often than they say) or ``less``. A side is shown where the interval of one
+of its words, or of all of them taken together, lies to that side by what can be seen. A slope of
+which one side is shown is said of that side; where none is, a reader would be told what every
+figure beside it leaves open, so that it is too early to tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import logit
+
+from calibration.profile.pattern import rounded_up
+from calibration.profile.results import Habit, Part, PhraseRate, ReaderProfile, Swap
+
+Rated: TypeAlias = PhraseRate | Habit | Swap
+"""What carries a phrase with its rate and its meaning."""
+Side: TypeAlias = Literal["more", "less"]
+Sides: TypeAlias = tuple[Side | None, Side | None]
+"""Sides claimed for words above even odds and for those below."""
+VISIBLE: Final = 0.02
+"""Difference of rates and meanings below which the printed figures would not show it."""
+_CLAIMED: Final[dict[frozenset[str], Sides]] = {
+    frozenset({"undercalls"}): ("more", "more"),
+    frozenset({"overcalls"}): ("less", "less"),
+    frozenset({"too sure"}): ("less", "more"),
+    frozenset({"too cautious"}): ("more", "less"),
+    frozenset({"undercalls", "too cautious"}): ("more", None),
+    frozenset({"undercalls", "too sure"}): (None, "more"),
+    frozenset({"overcalls", "too sure"}): ("less", None),
+    frozenset({"overcalls", "too cautious"}): (None, "less"),
+}
+_WHOLE = 0.005
+_MOST, _EDGE = 64.0, 1e-4
+
+
+def claims(parts: tuple[Part, ...]) -> Sides:
+    """Give the sides that parts claim for strong words and for weak; None where they pull apart."""
+    return _CLAIMED.get(frozenset(parts), (None, None))
+
+
+def reaches(word: Rated) -> bool:
+    """Whether the interval of a rate holds what the phrase means."""
+    return word.rate.low <= word.meaning <= word.rate.high
+
+
+def along(word: Rated, side: Side | None) -> float:
+    """Give how far CT lies off a word to a side."""
+    off = word.rate.value - word.meaning
+    return off if side == "more" else -off
+
+
+def shows(word: Rated, side: Side) -> bool:
+    """Whether CT surely and visibly lies on a side of a word, or of several taken together.
+
+    The interval misses the meaning by what whole per cents can show.
+    """
+    clear = word.rate.low - word.meaning if side == "more" else word.meaning - word.rate.high
+    return clear >= _WHOLE and along(word, side) >= VISIBLE
+
+
+def stated(reader: ReaderProfile) -> tuple[Part, ...]:
+    """Give the parts of a pattern as far as the words show them: a slope of one side or of both."""
+    parts = reader.pattern.verdict.parts
+    strong, weak = claims(parts)
+    shown = [side for side, words in _claimed_words(reader) if any(shows(w, side) for w in words)]
+    if strong == weak or None in {strong, weak} or len(shown) != 1:
+        return parts
+    return ("undercalls" if shown[0] == "more" else "overcalls", *parts)
+
+
+def as_shown(reader: ReaderProfile) -> ReaderProfile:
+    """Take back a pattern of which no side is shown: it is too early to tell."""
+    pattern, claimed = reader.pattern, [*_claimed_words(reader)]
+    if not claimed or any(shows(word, side) for side, words in claimed for word in words):
+        return reader
+    verdict = replace(
+        pattern.verdict, state="too few", parts=(), question=False, sound=float("nan"),
+        more_exams=_more(reader),
+    )  # fmt: skip
+    return replace(reader, pattern=replace(pattern, verdict=verdict))
+
+
+def _claimed_words(reader: ReaderProfile) -> Iterator[tuple[Side, list[PhraseRate]]]:
+    """Give each side that a pattern claims with its words, and all of them together."""
+    for side, name in zip(claims(reader.pattern.verdict.parts), ("strong", "weak"), strict=True):
+        words = [p for p in reader.phrases if (p.meaning > 0.5) == (name == "strong")]
+        if side:
+            yield side, [*words, *(each for each in reader.sides if each.phrase == name)]
+
+
+def _more(reader: ReaderProfile) -> int | None:
+    """Exams needed until the words of a side show it, if their rate stays where it is."""
+    factors = []
+    for side, words in _claimed_words(reader):
+        for whole in words[-1:]:
+            each = whole.rate.low, whole.rate.value, whole.rate.high, whole.meaning
+            low, rate, high, meaning = logit(np.clip(each, _EDGE, 1.0 - _EDGE))
+            if along(whole, side) >= VISIBLE:
+                half = rate - low if side == "more" else high - rate
+                factors.append((half / abs(rate - meaning)) ** 2)
+    factor = min(factors, default=_MOST)
+    return rounded_up((factor - 1.0) * reader.exams) if factor < _MOST else None
