@@ -90,7 +90,7 @@ class TrendPoint:
     n: int
     gap: Estimate | SuppressedCell
     partial: bool = False
-    """True where the exports do not cover the period whole: one began or ended inside it."""
+    """True where an issue does not hold the period whole: its months, or an export, end inside."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,6 +112,8 @@ class RunChart:
     chance: float = float("nan")
     """What exactly right words would average in months of this size; NaN for a share."""
     partial: tuple[str, ...] = ()
+    withheld: tuple[str, ...] = ()
+    """Months of which a chart shows nothing, though something was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class CommitteeContent:
-    """Everything the quality committee's review says. Readers appear by code only."""
+    """Everything the quality committee's review says. Readers appear by code only.
+
+    ``later`` are months after the issue's, too thin to be its last, and their statements.
+    """
 
     masthead: Masthead
     minimum_n: int
@@ -207,6 +212,7 @@ class CommitteeContent:
     written: tuple[Written, ...] | None = None
     run_charts: tuple[RunChart, ...] | None = None
     returned: Returned | None = None
+    later: tuple[tuple[str, int | SuppressedCell], ...] = ()
 
     @property
     def judged(self) -> DepartmentProfile | None:

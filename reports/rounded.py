@@ -44,7 +44,8 @@ def _whole(n: float) -> int:
     return round(float(counted(n)))
 
 
-def _count(n: int | SuppressedCell) -> int | SuppressedCell:
+def statements(n: int | SuppressedCell) -> int | SuppressedCell:
+    """Round a count; a withheld one stays what it is."""
     return n if isinstance(n, SuppressedCell) else _whole(n)
 
 
@@ -91,12 +92,12 @@ def flow(steps: tuple[FlowStep, ...]) -> tuple[FlowStep, ...]:
 
 def unscored(hedges: tuple[Unscored, ...] | None) -> tuple[Unscored, ...] | None:
     """Round how often hedges without a meaning were written."""
-    return hedges and tuple(replace(each, n=_count(each.n)) for each in hedges)
+    return hedges and tuple(replace(each, n=statements(each.n)) for each in hedges)
 
 
 def written(hedges: tuple[Written, ...] | None) -> tuple[Written, ...] | None:
     """Round how many X-ray reports hold a hedge; the shares come of rounded counts."""
-    return hedges and tuple(replace(each, reports=_count(each.reports)) for each in hedges)
+    return hedges and tuple(replace(each, reports=statements(each.reports)) for each in hedges)
 
 
 def profile(found: ReaderProfile) -> ReaderProfile:
@@ -210,7 +211,7 @@ def scale_use(found: ScaleUse | None) -> ScaleUse | None:
         n=counted(found.n).astype(np.int64),
         recommended=part(found.recommended, found.n),
         discouraged=part(found.discouraged, found.n),
-        terms=tuple((term, _count(n), kind) for term, n, kind in found.terms),
+        terms=tuple((term, statements(n), kind) for term, n, kind in found.terms),
     )
 
 

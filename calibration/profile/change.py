@@ -31,9 +31,13 @@ _LEAST = 1e-6
 
 
 def changes(earlier: DepartmentProfile, now: DepartmentProfile) -> tuple[Change, ...]:
-    """Compare readers judged in both periods; none where fewer than three were."""
-    before = {each.reader: each for each in earlier}
-    pairs = [(before[each.reader], each) for each in now if each.reader in before]
+    """Compare readers judged in both periods, of enough hedges; none where fewer than three were.
+
+    Enough is ``least_statements``: of fewer, staying where all stand is no finding.
+    """
+    least = now.settings.least_statements
+    before = {each.reader: each for each in earlier if each.hedges >= least}
+    pairs = [(before[r.reader], r) for r in now if r.hedges >= least and r.reader in before]
     if len(pairs) < 3:
         return ()
     margins = now.settings.shift_margin, now.settings.slope_margin

@@ -73,7 +73,8 @@ def profile(given: Given) -> None:
     write_result(given.out, profile_data(found, messages=messages), indent=1)
     set_aside = sum(found.unmapped.values())
     few = found.changes is not None and not found.changes
-    unjudged = {"changes": "not judged: fewer than 3 readers in both periods"} if few else {}
+    why = "not judged: fewer than 3 readers in both periods with hedges enough to compare"
+    unjudged = {"changes": why} if few else {}
     directions = [each.pattern.direction for each in found]
     given.output.tell(
         {

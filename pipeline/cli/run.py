@@ -80,7 +80,7 @@ def init(
 def run(
     config: ConfigArgument,
     period: Annotated[
-        str | None, typer.Option(help="Last month of the issue, as 2026-09; default the newest.")
+        str | None, typer.Option(help="Last month of the issue, as 2026-09; else the newest whole.")
     ] = None,
     no_pages: Annotated[
         bool, typer.Option("--no-pages", help="Stop after the gates: a night between two issues.")

@@ -16,7 +16,7 @@ from calibration.rounding import counted, rounded
 from calibration.run_chart import process
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import complementary, few_users
-from pipeline.tables.results import Scale
+from pipeline.tables.results import Scale, thin_months
 from reports.content import SuppressedCell
 from reports.review_content import RunChart, ScaleUse
 
@@ -40,11 +40,15 @@ def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tu
     partial = _partial(evidence.coverage, months)
     for values in (level, by_chance, use):
         values[np.isin(months, partial)] = np.nan
+    written = np.isin(months, [*evidence.cells["month"], *evidence.words["performed_month"]])
+    gone = written & (np.isnan(level) | np.isnan(use)) & ~np.isin(months, partial)
+    withheld = tuple(month for month, hidden in zip(months, gone, strict=True) if hidden)
     known = by_chance[np.isfinite(by_chance)]
     chance = float(known.mean()) if known.size else float("nan")
+    at = months, partial, withheld
     return (
-        _chart("distance", (months, partial), level, settings.target_distance, chance=chance),
-        _chart("scale_use", (months, partial), use, settings.target_scale_use),
+        _chart("distance", at, level, settings.target_distance, chance=chance),
+        _chart("scale_use", at, use, settings.target_scale_use),
     )
 
 
@@ -55,8 +59,8 @@ def _partial(coverage: pd.DataFrame, months: Sequence[str]) -> tuple[str, ...]:
     """
     seen = coverage.groupby("performed_month")["n"].sum()
     seen = seen[seen.index.isin(list(months))].sort_index()
-    ends = seen.iloc[[0, -1]] if len(seen) > 2 else seen.iloc[:0]
-    return tuple(map(str, ends.index[ends < seen.median() / 2]))
+    thin = thin_months(seen)
+    return tuple(str(month) for month in seen.index[[0, -1]] if month in thin) if thin else ()
 
 
 def incomplete_quarters(coverage: pd.DataFrame, months: Sequence[str]) -> frozenset[str]:
@@ -68,14 +72,14 @@ def incomplete_quarters(coverage: pd.DataFrame, months: Sequence[str]) -> frozen
 
 def _chart(
     key: Literal["distance", "scale_use"],
-    months: tuple[Sequence[str], tuple[str, ...]],
+    months: tuple[Sequence[str], tuple[str, ...], tuple[str, ...]],
     values: FloatArray,
     target: float | None,
     *,
     chance: float = float("nan"),
 ) -> RunChart:
     aim = float("nan") if target is None else target
-    return RunChart(key, tuple(months[0]), values, process(values), aim, chance, months[1])
+    return RunChart(key, tuple(months[0]), values, process(values), aim, chance, *months[1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,8 @@ def _frame(
     facts: CommitteeFacts,
 ) -> CommitteeContent:
     """Fill what a review says however few its readers are."""
-    settings = issue.config.reports
+    settings, later = issue.config.reports, issue.period.later
+    few = SuppressedCell(settings.min_exams)
     return CommitteeContent(
         masthead=content.masthead(issue, content.COMMITTEE),
         minimum_n=settings.min_exams,
@@ -135,6 +136,7 @@ def _frame(
         instrument=facts.measured,
         minimum_readers=settings.min_readers,
         coverage=content.coverage_of(evidence.coverage, issue.config),
+        later=tuple((month, n if n >= settings.min_exams else few) for month, n in later),
     )
 
 

@@ -54,6 +54,7 @@ class Ending:
     gates: tuple[Gate, ...]
     stages: tuple[StageEntry, ...]
     damaged: int
+    later: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class Manifest:
     accounting: Accounting
     flow: tuple[Sifted, ...]
     months: tuple[str, ...]
+    left_for_the_next_issue: Mapping[str, int]
     versions_signed_after_the_ct: int
     exams_with_contradicting_versions: int
     versions_taken_back: int
@@ -102,6 +104,7 @@ class Manifest:
             accounting=gathered.accounting(),
             flow=gathered.flow,
             months=gathered.months,
+            left_for_the_next_issue=dict(ending.later),
             versions_signed_after_the_ct=gathered.late_versions,
             exams_with_contradicting_versions=gathered.contradictory,
             versions_taken_back=gathered.taken_back,

@@ -227,7 +227,8 @@ class Run:
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
         """Close the books; gives the run's folder."""
         store = self.site.workspace
-        ending = Ending(outcome, self.gates, self.books.entries(), len(self.damaged))
+        later = () if issued is None else issued.issue.period.later
+        ending = Ending(outcome, self.gates, self.books.entries(), len(self.damaged), later)
         manifest = Manifest.of(self.site, gathered, ending)
         folder = store.root / "runs" / manifest.run
         keep_list(folder, self.books.used() | store.taken())

@@ -5,8 +5,8 @@ exports → ingest → de-identify → pair → extract → tally → gates → 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -15,8 +15,9 @@ from calibration.profile import ProfileSettings
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named
 from pipeline.tables.observations import added
+from pipeline.tables.pairing import INELIGIBLE
 from pipeline.tables.profiles import OBSERVED, Past, compact, joined, profile_table
-from pipeline.tables.results import Period, choose_period
+from pipeline.tables.results import Period, choose_period, newest_whole, thin_months
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -59,25 +60,40 @@ def asked(
 ) -> Asked:
     """Settle the months: the configured window that ends with `period`, or with the newest month.
 
+    A month too thin to be whole is left for the next issue; none ends before the newest one kept.
+
     Raises
     ------
     ConfigurationError
         If `period` is no month, or no month of its window has observations.
     """
-    months = sorted({month for block in tallied for month in block.months})
-    chosen = choose_period(months, period, window_months=site.config.reports.window_months)
-    return Asked(
-        tuple(block.key for block in tallied),
-        tuple(block.key for block in paired),
-        chosen,
-        _before_it(site.workspace, chosen),
-    )
-
-
-def _before_it(store: Workspace, period: Period) -> str | None:
-    """Find the issue before; of several of one month, the one made of most."""
+    store, months = site.workspace, sorted({month for block in tallied for month in block.months})
+    tallies, pairs = (tuple(block.key for block in blocks) for blocks in (tallied, paired))
     kept = {key: store.facts("analysis", "profiles", key, Issue)
             for key in store.keys("analysis", "profiles")}  # fmt: skip
+    reached = {each.period.name for each in kept.values()}.intersection(months)
+    last = period or max([*newest_whole(months, _xrays(store, pairs)), *reached], default=None)
+    chosen = choose_period(months, last, window_months=site.config.reports.window_months)
+    if not period and chosen.name < months[-1]:
+        chosen = replace(chosen, later=_after(store, tallies, chosen.name))
+    return Asked(tallies, pairs, chosen, _before_it(kept, chosen))
+
+
+def _xrays(store: Workspace, paired: Sequence[str]) -> pd.Series[float]:
+    """Count the adult chest X-rays of every month in order, whether or not a CT answered them."""
+    rows = store.read("analysis", "coverage", paired, columns=["performed_month", "fate", "n"])
+    return rows[~rows["fate"].isin(INELIGIBLE)].groupby("performed_month")["n"].sum()
+
+
+def _after(store: Workspace, tallies: Sequence[str], last: str) -> tuple[tuple[str, int], ...]:
+    """Count the observations of every month after the last of an issue."""
+    rows = store.read("analysis", "tallies", tallies, columns=["month", "count"])
+    counts = rows[rows["month"] > last].groupby("month")["count"].sum()
+    return tuple((str(month), round(n)) for month, n in counts.items())
+
+
+def _before_it(kept: Mapping[str, Issue], period: Period) -> str | None:
+    """Find the issue before; of several of one month, the one made of most."""
     found = [
         (issue.period.name, len(issue.tallies), key)
         for key, issue in kept.items()
@@ -104,9 +120,8 @@ class ChooseIssue(Keyed[Asked, Issue]):
 
     def key(self, site: Site, item: Asked) -> str:
         """Hash the blocks and the months."""
-        return digest_of(
-            self.digest(site), item.tallies, item.paired, item.period.months, item.before
-        )
+        months, later = item.period.months, item.period.later
+        return digest_of(self.digest(site), item.tallies, item.paired, months, later, item.before)
 
     def find(self, site: Site, key: str) -> Issue | None:
         """Give an issue whose sums are all there."""
@@ -156,7 +171,10 @@ def _judged(site: Site, item: Asked) -> pd.DataFrame:
     """Judge all readers on the months' observations, and what changed since those before."""
     months, store = item.period.months, site.workspace
     before = [str(pd.Period(month, freq="M") - len(months)) for month in months]
-    earlier = observed(site, item.tallies, before)
+    xrays = _xrays(store, item.paired).reindex([*before, *months]).dropna()
+    whole = {*before} & {*xrays.index} - thin_months(xrays)
+    # In less than a quarter of the issue's months no move would be seen: that is no steadiness.
+    earlier = observed(site, item.tallies, before if 4 * len(whole) >= len(months) else ())
     last = None if item.before is None else store.read("analysis", "profiles", [item.before])
     return profile_table(
         observed(site, item.tallies, months),

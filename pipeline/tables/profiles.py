@@ -149,9 +149,12 @@ def _changes(
     phrases: PhraseTable,
     rules: ProfileSettings,
 ) -> tuple[Change, ...] | None:
-    """Say what changed since the period before; None where it can't be judged."""
+    """Say what changed since the period before: of nobody where too little is known of it.
+
+    None where nothing was to be compared, or it can't be judged.
+    """
     if earlier is None or earlier.empty:
-        return None
+        return None if earlier is None else ()
     try:
         return changes(profile(earlier, phrases=phrases, settings=rules), judged)
     except NotConvergedError:

@@ -37,10 +37,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """An issue of the feedback: its name, and the calendar months behind it."""
+    """An issue of the feedback: its name, and the calendar months behind it.
+
+    ``later`` are months with observations that were left for the next issue, and how many each has.
+    """
 
     name: str
     months: tuple[str, ...]
+    later: tuple[tuple[str, int], ...] = ()
 
     def __str__(self) -> str:
         return f"{self.months[0]} to {self.months[-1]}"
@@ -81,6 +85,32 @@ class Scale:
             keep_order=settings.keep_order,
             forbidden=frozenset((a, b) for a in self.phrases.phrases for b in never if a != b),
         )
+
+
+def thin_months(xrays: pd.Series[float], *, newest: int = 0) -> frozenset[str]:
+    """Name the months with fewer than half the X-rays of a middle one; of two months none is.
+
+    The middle one is of the newest so many, or of all.
+
+    They are not whole: an export began or ended inside them, or what is found there strayed, as
+    where a patient's months are stated by a calendar that goes some days ahead.
+    """
+    thin = xrays.index[xrays < xrays.iloc[-newest:].median() / 2] if len(xrays) > 2 else ()
+    return frozenset(map(str, thin))
+
+
+def newest_whole(available: Sequence[str], xrays: pd.Series[float]) -> list[str]:
+    """Give the newest month with observations that is not thin; none where there is none at all.
+
+    A few stray X-rays, or a month just begun, are left for the next issue, which finds them whole.
+
+    Parameters
+    ----------
+    xrays
+        Adult X-rays by month, in order; the middle month is one of the newest twelve.
+    """
+    thin = thin_months(xrays, newest=12)
+    return sorted([month for month in available if month not in thin] or available)[-1:]
 
 
 def choose_period(available: Sequence[str], asked: str | None, *, window_months: int) -> Period:

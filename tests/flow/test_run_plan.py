@@ -187,6 +187,54 @@ def test_an_issue_follows_the_newest_one_before_it_and_never_one_of_its_own_mont
     assert (here.choose(gathered), here.made["issue"]) == (first, 0)
 
 
+def test_stray_months_are_left_for_the_next_issue_and_no_issue_goes_back(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Here(site(place))
+    gathered = here.gather()
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    keys = [block.key for block in gathered.paired]
+    seen = issue._xrays(here.site.workspace, keys)
+    assert {*months} <= {*seen.index}
+    assert seen.index.is_monotonic_increasing
+    shutil.rmtree(place / "workspace" / "analysis" / "profiles")
+    xrays = pd.Series(dict.fromkeys(months, 100.0) | {months[-1]: 2.0})
+    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
+    first, again = here.choose(gathered), here.choose(gathered)
+    assert first == again
+    assert first.period.months[-1] == first.period.name == months[-2]
+    ((left, held),) = first.period.later
+    cells = here.site.workspace.read("analysis", "tallies", first.tallies)
+    assert (left, held) == (months[-1], cells.loc[cells["month"] == left, "count"].sum())
+    assert here.choose(gathered, months[-1]).period.later == ()
+    # An issue of the last month is there now: the next one does not end before it.
+    assert here.choose(gathered).period.name == months[-1]
+
+
+@pytest.mark.parametrize(("whole", "compared"), [(0, False), (2, False), (3, True)])
+def test_what_changed_is_judged_only_on_whole_months_of_a_quarter_of_an_issue(
+    place: Path, monkeypatch: pytest.MonkeyPatch, whole: int, *, compared: bool
+) -> None:
+    here = Here(site(place))
+    gathered = here.gather()
+    asked = issue.asked(here.site, gathered.paired, gathered.tallied, None)
+    first = pd.Period(asked.period.months[0], freq="M")
+    before = {str(first - back): 100.0 if back <= whole else 3.0 for back in range(1, 5)}
+    xrays = pd.Series(before | dict.fromkeys(asked.period.months, 100.0)).sort_index()
+    given: list[list[str]] = []
+    look = issue.observed
+    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
+
+    def observed(here: Site, tallies: tuple[str, ...], months: tuple[str, ...]) -> pd.DataFrame:
+        given.append([*months])
+        return look(here, tallies, months)
+
+    monkeypatch.setattr(issue, "observed", observed)
+    issue._judged(here.site, asked)
+    assert bool(given[0]) == compared
+    assert given[1] == [*asked.period.months]
+
+
 def test_exams_in_other_shards_have_the_months_that_were_stated_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -571,6 +571,8 @@ def test_run_charts_show_each_month_and_withhold_what_would_give_a_small_one_awa
     fewer = cells[(cells["month"] != MONTHS[0]) | (cells["reader_code"] == "R0")]
     distance, _ = run_charts(replace(seen, cells=fewer), months=MONTHS, scale=SCALE)
     assert np.isfinite(distance.level).tolist().count(True) == len(MONTHS) - 2
+    hidden = np.flatnonzero(np.isnan(distance.level)).tolist()
+    assert distance.withheld == tuple(MONTHS[i] for i in hidden)
 
 
 @pytest.mark.parametrize(
@@ -583,5 +585,6 @@ def test_a_month_in_which_an_export_begins_or_ends_has_no_point_in_a_run_chart(
     seen = pd.DataFrame({"performed_month": MONTHS, "n": xrays, "fate": "paired"})
     for chart in run_charts(replace(whole, coverage=seen), months=MONTHS, scale=SCALE):
         assert chart.partial == tuple(MONTHS[i] for i in partial)
+        assert chart.withheld == ()
         assert np.flatnonzero(np.isnan(chart.level)).tolist() == partial
         assert chart.process.n == len(MONTHS) - len(partial)

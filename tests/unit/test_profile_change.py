@@ -54,3 +54,12 @@ def test_readers_of_one_period_only_and_two_readers_are_not_compared() -> None:
     newcomer = judged([*lines, (0.3, 1.0)], statements=300, seed=3)
     assert len(changes(before, newcomer)) == 4
     assert changes(judged(lines[:2], statements=300, seed=1), now) == ()
+
+
+def test_readers_of_few_hedges_in_either_period_are_not_said_to_have_stayed() -> None:
+    lines = [(0.0, 1.0)] * 4
+    few, many = (judged(lines, statements=n, seed=n) for n in (20, 300))
+    least = many.settings.least_statements
+    assert all(each.hedges < least for each in few)
+    assert changes(few, many) == ()
+    assert changes(many, few) == ()

@@ -909,6 +909,35 @@ def test_a_month_left_out_of_the_run_charts_is_named_beside_them(review: Committ
     assert not any("Left out" in str(piece) for piece in section.pieces)
 
 
+def test_months_left_for_the_next_issue_and_months_withheld_are_named_with_what_they_hold(
+    review: CommitteeContent,
+) -> None:
+    charts = tuple(replace(chart, withheld=("2026-09",)) for chart in review.run_charts or ())
+    left = (("2026-10", SuppressedCell(20)), ("2026-11", 123))
+    for drawn in (charts, None):
+        given = guard_committee(replace(review, run_charts=drawn, later=left))
+        (section,) = over_time(given, WORDS)
+        said = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
+        assert "statements of 2026-10 (fewer than 20), 2026-11 (122): under half" in said
+        assert ("**Withheld from a chart:** 2026-09," in said) == (drawn is not None)
+    (section,) = over_time(review, WORDS)
+    assert not any("next issue:" in str(piece) for piece in section.pieces)
+
+
+def test_too_little_before_a_window_and_a_failure_do_not_read_as_nobody_moved(
+    review: CommitteeContent,
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    for changes, said in (((), "cannot be told yet: too little"), (None, "not be computed")):
+        given = replace(review, profiles=replace(found, changes=changes))
+        (section,) = apart(guard_committee(given), WORDS)
+        text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
+        assert f"Whether readers have moved {'' if changes == () else 'since'}" in text
+        assert said in text
+        assert "shown to have moved" not in text
+
+
 def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(
     review: CommitteeContent,
 ) -> None:

@@ -15,6 +15,7 @@ from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER
 from reports.figures.series import printed, run_chart
 from reports.numbers import count, percent
+from reports.pages.radiologist.chart import uses
 from reports.pages.radiologist.later import covered, swap_counts
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
@@ -25,11 +26,16 @@ _BETWEEN: Final = 5.0
 
 
 def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Chart the months, and say what they show, what was advised and what came back."""
+    """Chart the months, and say what they show, what was advised and what came back.
+
+    Months left for the next issue are named with how many statements each has.
+    """
     charts = content.run_charts
     title = words("run_chart.title")
+    after = ", ".join(f"{month} ({uses(n, words)})" for month, n in content.later)
+    left = [words("run_chart.later", months=after)] if after else []
     if not charts:
-        return (Section(title, (statement(words("state.not_computed")),)),)
+        return (Section(title, (statement(words("state.not_computed")), *map(Prose, left))),)
 
     def paint(drawing: Drawing, box: Box) -> None:
         for column, chart in zip(box.columns(2, gutter=GUTTER), charts, strict=False):
@@ -45,9 +51,11 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     seen = [_shown(chart, content, words) for chart in charts]
     if charts[0].partial:
         seen.append(words("run_chart.partial", months=", ".join(charts[0].partial)))
+    if charts[0].withheld:
+        seen.append(words("run_chart.withheld", months=", ".join(charts[0].withheld)))
     given = f"{_advised(content, words)} {_returned(content, words)}".strip()
     said = [text for text in (_coverage(content, words), given) if text]
-    below = [(text, CAPTION) for text in seen] + [(text, BODY) for text in said]
+    below = [(text, CAPTION) for text in seen + left] + [(text, BODY) for text in said]
     texts = (Prose(text, kind, after=_BETWEEN) for text, kind in below)
     return (Section(title, (figure, *texts), room=_CHART + 60.0),)
 

@@ -115,7 +115,7 @@ def _findings(
     misread = found.settings.misread
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
     changes = [change for change in found.changes or () if change.reader not in hidden]
-    moved = (_moved(found, changes, words),) if changes else ()
+    moved = () if found.changes and not changes else (_moved(found, changes, words),)
     return (said, _choice(found, words), *common, *read, _spread(found, words), *moved)
 
 
@@ -147,8 +147,14 @@ def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
 
 
 def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) -> str:
-    """Name the readers whose words moved by more than the margin since the months before."""
+    """Name the readers whose words moved by more than the margin since the months before.
+
+    That too little is known of those months, or that they could not be judged, is said as such.
+    """
     sure = found.settings.pattern_probability
+    if not changes:
+        state = "unjudged" if found.changes is None else "few"
+        return words(f"committee.moved.{state}", least=found.settings.least_statements)
     moves = [
         words(f"committee.moved.{name}", reader=change.reader, by=signed(part.value, 2))
         for change in changes

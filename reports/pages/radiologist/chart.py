@@ -147,7 +147,8 @@ def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: St
     return texts
 
 
-def _uses(n: int | SuppressedCell, words: Strings) -> str:
+def uses(n: int | SuppressedCell, words: Strings) -> str:
+    """Print a count, or why there is none."""
     if not isinstance(n, SuppressedCell):
         return count(n)
     few = n.of == "exams"
@@ -157,6 +158,6 @@ def _uses(n: int | SuppressedCell, words: Strings) -> str:
 def unscored_words(unscored: tuple[Unscored, ...], words: Strings) -> str:
     """List hedges without a meaning, each with its count or why there is none."""
     return ", ".join(
-        words("radiologist.unscored_phrase", phrase=each.phrase, n=_uses(each.n, words))
+        words("radiologist.unscored_phrase", phrase=each.phrase, n=uses(each.n, words))
         for each in unscored
     )
