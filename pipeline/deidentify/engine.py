@@ -24,6 +24,7 @@ from pipeline.deidentify import rules as house_rules
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
 from pipeline.deidentify.rules.joins import join
+from pipeline.deidentify.rules.names import signs
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Quarantined, Removed
@@ -204,7 +205,7 @@ class Deidentifier:
         for start, end in locks.guarded(text, every, self.lexicon):
             claims.guard(start, end)
         _take(claims, self.rules.find(Window(text, every, self.lexicon)), self.lexicon)
-        return Hearing(text, claims, phrases)
+        return Hearing(text, every, claims, phrases)
 
     def _removed(
         self, heard: Hearing, known: KnownIdentifiers, missed: Sequence[Found]
@@ -213,9 +214,11 @@ class Deidentifier:
         if self._second_layer is not None:
             _take(claims, self._second_layer.find(text), self.lexicon)
         if known != _NOBODY:
-            for each in known_pass.find(text, Words(text), known, self.lexicon):
+            for each in known_pass.find(text, heard.words, known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed, self.lexicon)
+        named = signs(Window(text, heard.words, self.lexicon), claims.removed())
+        _take(claims, named, self.lexicon)
         join(claims)
         return claims.removed()
 

@@ -83,6 +83,23 @@ def test_what_a_report_may_say_stays(text: str) -> None:
     assert clean(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Taken in bed by Mrs. Jeffries and zk.", "Taken in bed by Mrs. [NAME] and [NAME]."),
+        ("Dr. Jeffries / ZK", "Dr. [NAME] / [NAME]"),
+        ("Told Dr. Jeffries and us.", "Told Dr. [NAME] and us."),
+        ("Told Dr. Jeffries and CT.", "Told Dr. [NAME] and CT."),
+        ("Tech: AP. Read: none. Signed: nil.", "Tech: AP. Read: none. Signed: nil."),
+        ("Rads kp + OD. Clear.", "Rads [NAME]. Clear."),
+    ],
+)
+def test_letters_beside_staff_are_initials_unless_a_word_or_an_abbreviation(
+    text: str, expected: str
+) -> None:
+    assert clean(text) == expected
+
+
 def test_a_word_behind_a_known_one_is_no_stranger() -> None:
     assert not LEXICON.is_stranger("opacifyings")
     assert not LEXICON.is_stranger("xxxx")

@@ -40,6 +40,7 @@ from pipeline.deidentify.judge.model import (
 )
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
 from pipeline.deidentify.rules.joins import JUDGE
+from pipeline.deidentify.rules.window import Words
 from pipeline.deidentify.spans import CATEGORIES, GUARD, Category, Claims, Found, Removed
 from pipeline.names.lexicon import Lexicon
 
@@ -84,6 +85,8 @@ class Hearing(NamedTuple):
     ----------
     text
         The report, in capitals where it has none.
+    words
+        Its words.
     claims
         What the rules made of it.
     phrases
@@ -91,6 +94,7 @@ class Hearing(NamedTuple):
     """
 
     text: str
+    words: Words
     claims: Claims
     phrases: Sequence[Span]
 

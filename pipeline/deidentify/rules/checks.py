@@ -103,6 +103,8 @@ _NEVER: Final = frozenset(
     {"man", "woman", "male", "female", "boy", "girl", "lady", "gentleman", "patient"}
 ).union(triggers("words_that_open_a_history"), triggers("telling"))
 """Words at the place of a name that begin the history or tell someone (via pager 4471)."""
+_NEVER_SIGNS: Final = _NOBODY.union(*map(word_list, ("common_words", "never_signs", "zones")))
+"""Short words and shortened ones that are nobody's initials."""
 _UNITS: Final[frozenset[str]] = word_list("units_of_place") | triggers("titles")
 """What else has a capital behind "at" in the headings of some templates."""
 _COMMON: Final = word_list("common_words")
@@ -186,6 +188,15 @@ def _are_nobodys(shown: str, window: Window) -> bool:
     return folded in _COMMON or (familiar and window.text.isupper())
 
 
+def are_signs(shown: str, window: Window) -> bool:
+    """Tell whether letters can be somebody's initials: none a word, not all abbreviations."""
+    folded, lexicon = [each.casefold() for each in _WORDS.findall(shown)], window.lexicon
+    if any(each in _NEVER_SIGNS or each in lexicon.words for each in folded):
+        return False
+    shortened = shown.isupper() or window.text.islower()
+    return not (shortened and lexicon.acronyms.issuperset(folded))
+
+
 def _are_listed(shown: str, window: Window) -> bool:
     """Tell whether each word is listed as a name or is no word, and none opens a history."""
     words, lexicon = parts(shown), window.lexicon
@@ -235,6 +246,7 @@ _NAMED: Final[Mapping[str, Check]] = {
         not (window.text.isupper() and window.lexicon.is_ordinary(shown.split()[0]))
     ),
     "reads": reads,
+    "signs": are_signs,
     "somebody": _is_somebody,
     "two figures": lambda shown, _: _has_figures(shown, 2),
     "two or rare": lambda shown, window: (

@@ -9,6 +9,7 @@ name, the parts of a code. Nothing here looks at lists of names.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 from pipeline.deidentify.rules.checks import patterns
@@ -60,14 +61,27 @@ class _Stretch(NamedTuple):
 
 def join(claims: Claims) -> None:
     """Lengthen and join the identifiers of a text, in place; a locked phrase ends them."""
-    whole = [_whole(claims.text, each) for each in claims.removed()]
-    for stretch in _joined(claims.text, whole):
-        claims.join(*stretch)
+    found = claims.removed()
+    as_found = {(each.start, each.end) for each in found}
+    for stretch in _joined(claims.text, [_whole(claims.text, each) for each in found]):
+        if stretch[:2] not in as_found:
+            claims.join(*stretch)
 
 
 def _kinds(category: Category, rule: str) -> tuple[Category, ...]:
     """Give what a stretch may be: the judge tells a name from a place less surely than either."""
     return _SPOKEN if rule == JUDGE and category in _SPOKEN else (category,)
+
+
+@cache
+def _hanging(category: Category, rule: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Name what may hang on a stretch before and behind."""
+    kinds = _kinds(category, rule)
+    heads = dict.fromkeys(name for kind in kinds for name in _HEADS.get(kind, ()))
+    tails = dict.fromkeys(name for kind in kinds for name in _TAILS.get(kind, ()))
+    if category != "NAME":
+        tails.pop("initials_behind", None)  # LUNG V. OLD FILMS
+    return tuple(heads), tuple(tails)
 
 
 def _whole(text: str, each: Removed) -> _Stretch:
@@ -77,22 +91,19 @@ def _whole(text: str, each: Removed) -> _Stretch:
         start -= 1
     while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
         end += 1
-    kinds = _kinds(each.category, each.rule)
-    heads = dict.fromkeys(name for kind in kinds for name in _HEADS.get(kind, ()))
+    heads, tails = _hanging(each.category, each.rule)
     first = text[start:end].partition(" ")[0]
-    if first.isalpha() and first.islower():
-        heads.pop("code_before", None)  # the noun of a code is not its rest (V-nummer)
+    is_noun = first.isalpha() and first.islower()  # of a code, and not its rest (V-nummer)
     for name in heads:
         ends = _LAST.get(name)
         if ends is not None and text[start - 1 : start] not in ends:
             continue
+        if is_noun and name == "code_before":
+            continue
         head = _P[name].search(text, max(0, start - _REACH), start)
         start = head.start() if head else start
-    tails = dict.fromkeys(name for kind in kinds for name in _TAILS.get(kind, ()))
-    if each.category != "NAME":
-        tails.pop("initials_behind", None)  # LUNG V. OLD FILMS
     if each.category in ("DATE", "TIME") and not text[end - 1].isdigit():
-        tails = {"day_tail": None}
+        tails = ("day_tail",)
     for name in tails:
         end = past(_P[name], text, end)
     return _Stretch(start, end, each.category, each.rule)
@@ -116,12 +127,14 @@ def _are_one(text: str, first: _Stretch, second: _Stretch) -> bool:
     if second.start <= first.end:
         return second.category == first.category
     gap = text[first.end : second.start]
+    if len(gap) > _LONGEST_GAP or "\n" in gap:
+        return False
     theirs = _kinds(second.category, second.rule)
     either = {first.category, second.category}.intersection(_kinds(first.category, first.rule))
     gaps = [_GAPS[kind] for kind in sorted(either) if kind in _GAPS]
     names = [name for name, kinds in gaps if not kinds.isdisjoint(theirs)]
     names += ["name_between"] if "name_gap" in names else []
-    if len(gap) > _LONGEST_GAP or "\n" in gap or not any(_P[each].fullmatch(gap) for each in names):
+    if not any(_P[each].fullmatch(gap) for each in names):
         return False
     if first.category in ("DATE", "TIME"):
         return _is_worded(text, first, gap, second)
