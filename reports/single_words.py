@@ -233,9 +233,8 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
 def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     """Give words that a pattern's sentence does not show: the heaviest, and others clearly off.
 
-    Of these those that its rule misleads, or of whose side it says nothing.
-
-    Of a question they are none that its other answer could explain.
+    Of these those that its rule misleads, or of whose side it says nothing. Of a question they are
+    none that its other answer could explain.
     """
     off, pattern = _off(profile), profile.pattern
     said: tuple[Rated, ...] = (*carriers(profile), *told(profile))
@@ -250,12 +249,10 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     """Say why no swap is offered, by the words that the page speaks of first.
 
-    A sentence that nothing needs to change stands only where no other says as much: words wrong as
-    "absent" or "present" have their own remedy.
+    That nothing needs to change stands only where no other sentence says as much.
     """
-    first = foremost(profile, ())
+    first, state = foremost(profile, ()), profile.pattern.verdict.state
     spoken_of: tuple[Rated, ...] = (first,) if first else carriers(profile) or told(profile)[:1]
-    state = profile.pattern.verdict.state
     if spoken_of and scale:
         return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":

@@ -5,7 +5,7 @@ rows → effective counts → fit → patients' correlation → fit → habits �
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict
 
 import numpy as np
@@ -24,7 +24,7 @@ from calibration.profile.readings import (
     with_rest,
     with_sides,
 )
-from calibration.profile.results import Part
+from calibration.profile.results import Part, ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
@@ -128,7 +128,6 @@ def _judged(
     )
     advance(1)
     readers = tuple(map(as_shown, with_sides(with_rest(readers, reading), reading)))
-    verdicts = [each.pattern.verdict for each in readers]
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
         readers=readers,
@@ -138,11 +137,16 @@ def _judged(
         slope=slope,
         shared=shared,
         large=together,
-        expected_false=sum(1.0 - v.sound for v in verdicts if v.state == "pattern"),
+        expected_false=_expected_false(readers),
         unmapped=rows.unmapped,
         diagnostics=_diagnostics(hedges, found, between),
         settings=rules,
     )
+
+
+def _expected_false(readers: Iterable[ReaderProfile]) -> float:
+    verdicts = (each.pattern.verdict for each in readers)
+    return sum(1.0 - each.sound for each in verdicts if each.state == "pattern")
 
 
 def _fitted(

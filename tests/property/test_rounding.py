@@ -96,3 +96,19 @@ def test_few_statements_more_or_less_print_the_same_estimate() -> None:
             alike += [printed.count(each) for each in printed]
     assert np.mean(alike) > STEP
     assert np.mean(np.array(alike) == 1) < 0.12
+
+
+@given(
+    n=st.integers(20, 600), share=st.floats(0.0, 1.0), prior=priors, beside=st.floats(0.02, 0.98)
+)
+def test_an_interval_holds_what_a_word_says_after_rounding_exactly_where_it_did_before(
+    n: int, share: float, prior: tuple[float, float], beside: float
+) -> None:
+    """Longer intervals reached words that the exact ones missed, and swaps were lost by it."""
+    rate, (low, high) = posterior(n, round(n * share), prior)
+    value, least, most = estimated(rate, (low, high), n, beside=beside)
+    assert least <= value <= most
+    if low <= beside <= high:
+        assert least <= beside <= most
+    elif abs(value - beside) > 0.02:
+        assert not least <= beside <= most

@@ -126,7 +126,10 @@ def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
     words = composer.style.strings
     if not content.trend:
         return (words("state.not_computed" if content.trend is None else "state.none"),)
-    trend = [_without_chance(point) for point in content.trend]
+    trend = [
+        replace(point, gap=point.gap.without_chance()) if isinstance(point.gap, Estimate) else point
+        for point in content.trend
+    ]
     whole = [
         (point.period, _wider(point.gap)) for point in trend
         if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
@@ -141,12 +144,6 @@ def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
     if any(point.partial for point in trend):
         notes.append(words("trend.partial_note"))
     return said, " ".join([f"{values}.", *notes])
-
-
-def _without_chance(point: TrendPoint) -> TrendPoint:
-    """Give a quarter the distance that its interval belongs to."""
-    gap = point.gap
-    return replace(point, gap=gap.without_chance()) if isinstance(gap, Estimate) else point
 
 
 def _wider(gap: Estimate) -> Estimate:
