@@ -545,7 +545,9 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     off_chart = {row.phrase for row in rows if missed(row) == "less"}
     assert off_chart == {"likely", "possibly", "unlikely"}
     assert named == ["possibly", "unlikely"]  # "likely" has the proposal below
-    shares = re.findall(r"they carry ([\d.,a-z ]+); ", text)[0].replace(" and ", ", ").split(", ")
+    shares = (
+        re.findall(r"words and CT is ([\d.,a-z ]+); ", text)[0].replace(" and ", ", ").split(", ")
+    )
     assert shares == [points(adds[phrase]) for phrase in named]
     sure = points(np.nan_to_num([adds[p] for p in ("absent", "present")]).sum())
     assert f"“present” and “absent”, which no other word mends, {sure}." in text

@@ -246,7 +246,8 @@ def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> 
         for part in whole
         for each in part.advice.suppressed
     }
-    silent |= {swap.source: why for part in whole for swap, why in doubted(part, words)}
+    held_out = (swap for part in whole for swap, _ in doubted(part, words))
+    silent |= {each.source: words("decisions.uncertain", target=each.target) for each in held_out}
     own = _swapped(phrases, content)
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
