@@ -431,7 +431,7 @@ def test_what_the_instrument_explains_is_said_to_be_open_and_single_words_are_na
         each = replace(reader, pattern=pattern, habits=(), advice=(), phrases=(alone,))
         told = message(each, words=WORDS)
         assert told.startswith(
-            "Your “likely” says more than CT shows: CT shows it about 40 % of the time, readers "
+            "Your “likely” says more than CT shows: CT shows it about 40 % of the time, peers "
             "take it as 77 %."
         )
         assert whole in told
