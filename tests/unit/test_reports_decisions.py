@@ -499,8 +499,9 @@ def test_no_more_than_three_things_are_to_be_decided_and_each_has_owner_and_effe
     assert [text.split("**")[1].split()[0] for text in proposed] == ["Decide", "Teach", "Look"]
     assert all("Owner: " in text and "Expected effect: " in text for text in (*proposed, measured))
     assert later == (
-        "After these, and not before: Look at what was missed, and at what was seen and CT does "
-        "not show."
+        "After these, and not before: Decide whether the scale needs a word between “may "
+        "represent” (44\u00a0%) and “likely” (77\u00a0%). Look at what was missed, and at what was "
+        "seen and CT does not show."
     )
     assert measured.startswith("**Before the next issue, measure")
 
@@ -572,7 +573,9 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
 
 def test_no_word_is_counted_in_the_effects_of_two_proposals(review: CommitteeContent) -> None:
     leaned = leaning(also_off(review), Interval(0.9, 0.87, 0.93))
-    with_teaching = [re.findall("“([^”]+)”", each.split("**")[1]) for each in said(leaned)]
+    # A gap of the scale names the words at its ends, and no effect of theirs.
+    heads = [each.split("**")[1] for each in said(leaned) if "**" in each]
+    with_teaching = [re.findall("“([^”]+)”", each) for each in heads if "the scale" not in each]
     words = [word for each in with_teaching for word in each]
     assert len(words) == len({*words}) >= 3
     (part,) = leaned.maps or ()
@@ -700,6 +703,45 @@ def test_a_discouraged_word_that_holds_back_several_swaps_is_put_to_the_committe
     assert bool(texts) == asked
     for text in texts:
         assert "in 3 swaps, for “likely”, “possibly” and “may represent”," in text
+
+
+@pytest.mark.parametrize("holders", [1, 2])
+def test_a_gap_of_the_scale_in_which_several_readers_words_lie_is_put_to_the_committee(
+    review: CommitteeContent, holders: int
+) -> None:
+    """Nearly every word without a swap lay where the scale recommends none."""
+    found, use = review.profiles, review.scale_use
+    assert isinstance(found, DepartmentProfile)
+    assert use is not None
+    kinds = {"unlikely": "recommended", "may represent": "recommended", "possibly": "discouraged"}
+    scale = replace(use, terms=tuple((phrase, 50, kind) for phrase, kind in kinds.items()))
+    word = PhraseRate("probably", 90.0, 0.25, Interval(0.25, 0.18, 0.33), 0.68)
+    readers = []
+    for at, each in enumerate(found.readers):
+        parts = ("overcalls",) if at < holders else ()
+        verdict = replace(
+            each.pattern.verdict, state="pattern" if parts else "none", parts=parts, question=False
+        )
+        readers.append(
+            replace(
+                each,
+                phrases=(word,) if parts else (),
+                advice=(),
+                habits=(),
+                rest=(),
+                sides=(),
+                considered=(),
+                pattern=replace(each.pattern, verdict=verdict),
+            )
+        )
+    gap = replace(review, scale_use=scale, profiles=replace(found, readers=tuple(readers)))
+    texts = [each for each in said(gap) if "whether the scale needs a word" in each]
+    assert len(texts) == (holders > 1)
+    for text in texts:
+        assert "between “unlikely” (9\u00a0%) and “may represent” (44\u00a0%)" in text
+        assert re.search(r"With 2 of \d+ readers CT shows a word in between", text)
+        assert "Discouraged words that would fit: “possibly”." in text
+        assert "Owner: the committee. Expected effect: " in text
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,10 @@
 """What there is to decide, at most three things, numbered for the minutes; nobody is named.
 
 In this order: the words that carry what all hedges promise too much or too little; the one word to
-teach; a discouraged word that holds back many swaps; what holds of the readers taken together; what
-was missed or seen too often. Measuring the instrument, where nobody has, is no decision of one
-meeting and stands below them. The word to teach is of the swaps that the appendix
+teach; what holds of the readers taken together; a discouraged word that holds back many swaps, or a
+gap of the scale that does; what was missed or seen too often. What exams held out say of single
+findings, and measuring the instrument, where nobody has, are no decisions of one
+meeting and stand below them. The word to teach is of the swaps that the appendix
 lists as upheld on exams set aside, stands in several readers' hands where their pages say so (or
 too few wrote it often enough to be judged one by one), and lies in the department's outside the
 band of what readers take it to mean. No other word is taught with it that CT does not bear out
@@ -34,6 +35,7 @@ from reports.pages.committee.heaviest import (
     discouraged,
     hands,
     heaviest,
+    scale_gap,
     single_findings,
 )
 from reports.pages.committee.tables import upheld
@@ -57,7 +59,8 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         sloped = "slope" in coordinates_of(found.shared.parts)
         steady = _steady(content, words) if sloped else ""
         common = words("decisions.common", what=what, steady=steady)
-        asked = [common] * bool(what) + discouraged(content, words) + _contradicted(found, words)
+        scale = discouraged(content, words) or scale_gap(content, words)
+        asked = [common] * bool(what) + scale + _contradicted(found, words)
         proposed = weighs + taught + asked
         numbered = enumerate(proposed[:_MOST], start=1)
         later = _after(proposed[_MOST:], words)

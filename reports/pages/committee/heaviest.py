@@ -8,8 +8,10 @@ survey leave open.
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from operator import itemgetter
 from typing import Final
 
 import numpy as np
@@ -25,10 +27,12 @@ from reports.numbers import percent, points
 from reports.pages.committee.tables import doubted, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import kept_swaps
+from reports.swaps import Scale, kept_swaps
 from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
+# Distance from each recommended word from which a rate lies in a gap; readers whose words do.
+_FAR, _FEW = 0.08, 2
 # Share of the department's distance from which a word is worth a committee's time.
 _WORTH: Final = 0.05
 # Binomial standard deviations from which the hedges of a finding are off by more than chance.
@@ -117,13 +121,11 @@ def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, wor
 
 def _choose(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> str:
     """Lay out what can be decided of words for which none is taught: the scale's part too."""
-    terms = content.scale_use.terms if content.scale_use else ()
-    kinds = {term: kind for term, _, kind in terms}
     steps = (("unrecommend", "recommended"), ("discourage", "neither"))
     scale = [
         words(f"decisions.{step}", phrases=_named(of, words))
         for step, kind in steps
-        if (of := [phrase for phrase in phrases if kinds.get(phrase) == kind])
+        if (of := [phrase for phrase in phrases if phrase in terms(content, kind)])
     ]
     if not scale:
         return words("decisions.choose_two")
@@ -210,6 +212,39 @@ def discouraged(content: CommitteeContent, words: Strings) -> list[str]:
     sources = _named(tuple(dict.fromkeys(held[word])), words)
     said = words("decisions.discouraged", phrase=word, n=len(held[word]), sources=sources)
     return [f"{said}{_own_rate(word, content, words)} {words('decisions.discouraged_effect')}"]
+
+
+def terms(content: CommitteeContent, kind: str = "recommended") -> Scale:
+    """Give the phrases that the institution recommends, or discourages, with what they mean."""
+    whole, use = content.department, content.scale_use
+    if isinstance(whole, SuppressedCell) or use is None:
+        return {}
+    means = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
+    named = {phrase for phrase, _, of in use.terms if of == kind}
+    return {phrase: means[phrase] for phrase in means if phrase in named}
+
+
+def scale_gap(content: CommitteeContent, words: Strings) -> list[str]:
+    """Put to the committee the gap of its scale in which most readers' words lie without a swap."""
+    scale, found = sorted(terms(content).items(), key=itemgetter(1)), content.judged
+    held: defaultdict[int, set[str]] = defaultdict(set)
+    for reader in found.readers if found else ():
+        swapped = {swap.phrase for swap in kept_swaps(reader)}
+        for word in (w for w in reader.phrases if w.phrase not in swapped and off_with(reader, w)):
+            near = min((abs(word.rate.value - says) for _, says in scale), default=0.0)
+            k = bisect(scale, word.rate.value, key=itemgetter(1))
+            if near >= _FAR and 0 < k < len(scale):
+                held[k].add(reader.reader)
+    k = max(held, key=lambda at: (len(held[at]), at), default=0)
+    if len(held[k]) < _FEW or found is None:
+        return []
+    (low, least), (high, most) = scale[k - 1 : k + 1]
+    shown = {"low": low, "least": percent(least), "high": high, "most": percent(most)}
+    said = words("decisions.gap", n=len(held[k]), of=len(found.readers), **shown)
+    others = terms(content, "discouraged").items()
+    between = [phrase for phrase, says in others if least < says < most]
+    fit = words("decisions.gap_fit", phrases=_named(between, words)) if between else ""
+    return [f"{said}{fit} {words('decisions.gap_effect')}"]
 
 
 def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:

@@ -21,7 +21,7 @@ from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Margins, plane
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.pages.committee.decisions import coordinate, shared_pattern
-from reports.pages.committee.heaviest import off_with
+from reports.pages.committee.heaviest import off_with, terms
 from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
 from reports.swaps import Scale, advised, kept_swaps, titled
@@ -180,7 +180,7 @@ def profile_table(
 
     Those in ``hidden`` have no figures.
     """
-    scale = _scale(content)
+    scale = terms(content)
     columns = heads(
         words, "profiles",
         ("code", 0.5), ("hedges", 0.5, "right"), ("said", 6.0, "wraps"), ("shift", 0.5, "right"),
@@ -236,16 +236,6 @@ def _tipping(reader: ReaderProfile) -> str:
     tipping, parts = reader.pattern.tipping, reader.pattern.verdict.parts
     shifted = math.isfinite(tipping) and not {*PARTS[:2]}.isdisjoint(parts)
     return decimal(tipping, 2) if shifted else BLANK
-
-
-def _scale(content: CommitteeContent) -> Scale:
-    """Give the recommended phrases with what they mean."""
-    whole, use = content.department, content.scale_use
-    if isinstance(whole, SuppressedCell) or use is None:
-        return {}
-    means = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
-    named = {phrase for phrase, _, kind in use.terms if kind == "recommended"}
-    return {phrase: means[phrase] for phrase in means if phrase in named}
 
 
 def _swap(reader: ReaderProfile, words: Strings, scale: Scale) -> str:
