@@ -133,10 +133,14 @@ def _choose(phrases: Sequence[str], content: CommitteeContent, words: Strings) -
 
 
 def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the finding furthest off, and the upheld swaps in one finding that weigh most."""
-    found = [(f, s) for f, s in upheld(content.maps or ()) if f is not None]
-    found.sort(key=lambda each: -_nearer(each[1]))
+    """Name the finding furthest off, and the upheld swaps in one finding that weigh most.
+
+    A swap of a word that is one reader's habit there is that reader's, and not the department's.
+    """
     readers = content.judged.readers if content.judged else ()
+    habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
+    found = [(f, s) for f, s in upheld(content.maps or ()) if f and (f, s.source) not in habits]
+    found.sort(key=lambda each: -_nearer(each[1]))
     said, furthest = [], _furthest(content, words)
     for finding, swap in found[:_CELLS]:
         key = (swap.source, swap.target, finding)

@@ -42,7 +42,7 @@ _UNDER: Final = 46.0
 # Width that the line above its density takes at least; height of what heads the texts beside.
 _NOTED, _HEADED = 176.0, 53.0
 # How much wider an interval is where many quarters are compared.
-_MANY: Final = 1.25
+_MANY: Final = 2.0
 # White space below the curve, and where the chart stands on its page.
 _AROUND, _CLOSE = 16.0, 9.0
 
@@ -120,8 +120,8 @@ def _curve(composer: Composer, box: Box, overall: GroupResult, beside: Sequence[
 def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
     """Say whether a reader's distance from CT changed by more than chance, and every quarter's.
 
-    It did where the intervals of two quarters that the exports cover whole do not meet, each a
-    quarter wider: with six pairs of quarters one steady reader in 300 is told of a change.
+    It did where the intervals of two quarters that the exports cover whole do not meet, each twice
+    as wide: many are compared, and rounded counts of few statements move more than chance alone.
     """
     words = composer.style.strings
     if not content.trend:
@@ -323,11 +323,11 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
     """
     department = None if isinstance(content.department, SuppressedCell) else content.department
     rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
-    profile = content.profile
-    rated = profile.phrases if isinstance(profile, ReaderProfile) else ()
-    judged = {each.phrase: percent(each.rate.value) for each in rated}
-    for atom in (profile.absent, profile.present) if isinstance(profile, ReaderProfile) else ():
-        judged |= dict.fromkeys(atom.phrases, percent(atom.rate.value))
+    profile, judged = content.profile, dict[str, str]()
+    if isinstance(profile, ReaderProfile):
+        judged = {each.phrase: percent(each.rate.value) for each in profile.phrases}
+        judged |= dict.fromkeys(profile.absent.phrases, percent(profile.absent.rate.value))
+        judged |= dict.fromkeys(profile.present.phrases, percent(1.0 - profile.present.rate.value))
     shown = department is not None
     columns = heads(
         words, "numbers",
