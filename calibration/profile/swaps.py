@@ -10,7 +10,8 @@ a swap stands though few were asked what either word means; averaged over the fi
 a habit, and the smallest one with the meanings as surveyed and as the department corrects them,
 with the rate as it is and less what the instrument may have done (`shared`). Draws are taken where
 the mean of M with its variance in the denominator reaches the threshold. Among substitutes that
-reach `ProfileSettings.swap_probability` the one with the largest expected gain
+reach `ProfileSettings.swap_probability`, and promise no less of an unlikely finding than CT shows
+(`reassures`), the one with the largest expected gain
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
 where one finding's own data say the opposite, where one alone carries it, or they do not support it
 together, single findings are asked. Each swap can be right alone and the set of them wrong: "most

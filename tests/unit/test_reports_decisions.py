@@ -624,7 +624,7 @@ def test_what_can_be_decided_of_heavy_words_is_laid_out(
     )
     (text,) = [each for each in said(heavy) if each.startswith("**Decide what")]
     choice = text.partition("**Choose:** ")[2].partition(" Owner: ")[0]
-    assert choice.startswith("leave it to these readers' own pages, which say so")
+    assert choice.startswith("leave it to readers' own pages, which tell whom it concerns")
     assert scale in choice
 
 

@@ -18,8 +18,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import Coordinate, DepartmentProfile, Interval, Part
@@ -33,8 +31,10 @@ from reports.numbers import decimal, interval, percent, percent_interval, points
 from reports.pages.committee.heaviest import (
     ceiling,
     discouraged,
+    distances,
     hands,
     heaviest,
+    nearer,
     scale_gap,
     single_findings,
 )
@@ -190,7 +190,7 @@ def _reserve(
 
 def _effect(swap: Suggestion, own: Sequence[bool], words: Strings) -> list[str]:
     """Say what these readers' own pages advise, and what the swap would change at most."""
-    before, after = map(points, _distances(swap))
+    before, after = map(points, distances(swap))
     ends = sorted(abs(end - swap.target_expected) for end in (swap.low, swap.high))
     inside = swap.low <= swap.target_expected <= swap.high
     shown = {"low": points(0.0 if inside else ends[0]), "high": points(ends[1])}
@@ -233,13 +233,8 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
         and _unusual(swap.source, department.phrases)
         and _stands(found, swap, content.minimum_n)
     )
-    gains = {s: float(s.n * np.subtract(*_distances(s))) for s in fit}
+    gains = {s: nearer(s) for s in fit}
     return max(gains, key=lambda s: (s.target not in off, gains[s], s.source), default=None)
-
-
-def _distances(swap: Suggestion) -> tuple[float, float]:
-    """How far these statements lie from CT as they are, and written as the other word."""
-    return abs(swap.observed - swap.expected), abs(swap.observed - swap.target_expected)
 
 
 def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:

@@ -140,7 +140,7 @@ def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
     readers = content.judged.readers if content.judged else ()
     habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
     found = [(f, s) for f, s in upheld(content.maps or ()) if f and (f, s.source) not in habits]
-    found.sort(key=lambda each: -_nearer(each[1]))
+    found.sort(key=lambda each: -nearer(each[1]))
     said, furthest = [], _furthest(content, words)
     for finding, swap in found[:_CELLS]:
         key = (swap.source, swap.target, finding)
@@ -174,10 +174,14 @@ def _furthest(content: CommitteeContent, words: Strings) -> list[str]:
     return [gaps[max(gaps)]] if gaps else []
 
 
-def _nearer(swap: Suggestion) -> float:
+def distances(swap: Suggestion) -> tuple[float, float]:
+    """How far its statements lie from CT as they are, and written as the other word."""
+    return abs(swap.observed - swap.expected), abs(swap.observed - swap.target_expected)
+
+
+def nearer(swap: Suggestion) -> float:
     """Give how much nearer to CT a swap brings all statements of it together."""
-    now, then = swap.observed - swap.expected, swap.observed - swap.target_expected
-    return float(swap.n * (abs(now) - abs(then)))
+    return float(swap.n * np.subtract(*distances(swap)))
 
 
 def hands(
