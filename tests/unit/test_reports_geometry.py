@@ -318,7 +318,10 @@ def _crowded(filled: review_content.CommitteeContent) -> review_content.Committe
         filled,
         department=replace(whole, phrases=replace(table, observed=rate, **limits)),
         profiles=judged,
-        maps=(replace(part, advice=replace(part.advice, suppressed=silent)),),
+        maps=(
+            replace(part, advice=replace(part.advice, suppressed=silent)),
+            replace(part, pathology="pulmonary edema"),
+        ),
         run_charts=charts,
     )
 

@@ -2,15 +2,14 @@
 
 In this order: the words that carry what all hedges promise too much or too little; the one word to
 teach; what holds of the readers taken together; a discouraged word that holds back many swaps, or a
-gap of the scale that does; what was missed or seen too often. What exams held out say of single
-findings, and measuring the instrument, where nobody has, are no decisions of one
-meeting and stand below them. The word to teach is of the swaps that the appendix
-lists as upheld on exams set aside, stands in several readers' hands where their pages say so (or
-too few wrote it often enough to be judged one by one), and lies in the department's outside the
-band of what readers take it to mean. No other word is taught with it that CT does not bear out
-itself, or that most of these readers' pages do not advise: there the old word is to be kept for
-what it says. "Absent" and "present" are named where several readers' are contradicted by CT more
-often than others'.
+gap of the scale that does; what was missed or seen too often. Measuring the instrument, where
+nobody has, is no decision of one meeting and stands below them. The word to teach is of the swaps
+that the appendix lists as upheld on exams set aside, stands in several readers' hands where their
+pages say so (or too few wrote it often enough to be judged one by one), and lies in the
+department's outside the band of what readers take it to mean. No other word is taught with it that
+CT does not bear out itself, or that most of these readers' pages do not advise: there the old word
+is to be kept for what it says. "Absent" and "present" are named where several readers' are
+contradicted by CT more often than others'.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ from reports.pages.committee.heaviest import (
     heaviest,
     nearer,
     scale_gap,
-    single_findings,
 )
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
@@ -68,7 +66,7 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         proposed += [] if weighs or taught else [words("decisions.none")]
     if len(content.readers) < content.minimum_readers:
         proposed.append(words("decisions.pool", readers=content.minimum_readers))
-    proposed += single_findings(content, words) + _audit(content, words)
+    proposed += _audit(content, words)
     pieces = tuple(Prose(text, BODY, after=7.0) for text in proposed)
     return (Section(words("decisions.title"), pieces, room=60.0),) if pieces else ()
 

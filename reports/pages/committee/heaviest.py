@@ -37,8 +37,6 @@ _FAR, _FEW = 0.08, 2
 _WORTH: Final = 0.05
 # Binomial standard deviations from which the hedges of a finding are off by more than chance.
 _SURE: Final = 4.0
-# Swaps in one finding that are named beside the decisions.
-_CELLS: Final = 2
 # Swaps that a discouraged word must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
 
@@ -133,16 +131,16 @@ def _choose(phrases: Sequence[str], content: CommitteeContent, words: Strings) -
 
 
 def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the finding furthest off, and the upheld swaps in one finding that weigh most.
+    """Name the finding furthest off, and the upheld swap in one finding that weighs most.
 
     A swap of a word that is one reader's habit there is that reader's, and not the department's.
     """
     readers = content.judged.readers if content.judged else ()
     habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
     found = [(f, s) for f, s in upheld(content.maps or ()) if f and (f, s.source) not in habits]
-    found.sort(key=lambda each: -nearer(each[1]))
-    said, furthest = [], _furthest(content, words)
-    for finding, swap in found[:_CELLS]:
+    said = _furthest(content, words)
+    if found:
+        finding, swap = max(found, key=lambda each: nearer(each[1]))
         key = (swap.source, swap.target, finding)
         told = (
             any((s.phrase, s.instead, s.finding) == key for s in kept_swaps(reader))
@@ -151,10 +149,8 @@ def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
         shown = {"rate": percent(swap.observed), "meaning": percent(swap.expected)}
         shown |= {"finding": words.name(finding), "phrase": swap.source, "instead": swap.target}
         shown["statements"] = words.several("unit.statements", round(swap.n))
-        said.append(words("decisions.cell", n=sum(told), of=len(readers), **shown))
-    upheld_there = [words("decisions.upheld", cells="; ".join(said))] if said else []
-    whole = "; ".join([*furthest, *upheld_there])
-    return [words("decisions.cells", said=whole)] if whole else []
+        said.append(words("decisions.upheld", n=sum(told), of=len(readers), **shown))
+    return [words("decisions.cells", said="; ".join(said))] if said else []
 
 
 def _furthest(content: CommitteeContent, words: Strings) -> list[str]:

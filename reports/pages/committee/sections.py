@@ -17,6 +17,7 @@ from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
 from reports.numbers import FINE, decimal, interval
+from reports.pages.committee.heaviest import single_findings
 from reports.pages.committee.tables import (
     pathology_table,
     score_table,
@@ -128,6 +129,7 @@ def pathologies(content: CommitteeContent, words: Strings) -> Section:
     """Small multiples and their numbers."""
     heading_note = words("panel.note", minimum=FINE)
     pieces = (
+        *(Prose(text, BODY) for text in single_findings(content, words)),
         *panel_pieces(content.by_pathology, words=words),
         pathology_table(content, words=words),
     )
