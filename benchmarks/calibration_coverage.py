@@ -27,6 +27,7 @@ from calibration.estimate import Likeness, Options, interval, likeness, multinom
 from calibration.phrase_calibration import phrase_error, phrase_error_interval, wilson
 from calibration.regression import logistic_calibration
 from calibration.result import calibrate
+from calibration.rounding import rounded
 from calibration.scores import brier
 from calibration.survey import builtin
 from calibration.tally import GroupedTally, Tally, tally, tally_groups
@@ -95,9 +96,7 @@ def trial(truth: Truth, size: int, g: np.random.Generator) -> Trial:
         for rule in RULES:
             low, high = interval(values[name], again[name], rule=rule)
             held[name, rule] = bool(low <= wanted <= high)
-    _, low_p, high_p = phrase_error_interval(
-        counted.n, counted.label_mass, means=SCALE.means, replicates=200, rng=g
-    )
+    _, low_p, high_p = phrase_error_interval(counted, means=SCALE.means, replicates=200, rng=g)
     curves, _, _ = curve_points(n, mass, tables=TABLES)
     low_r, high_r = np.nanquantile(curves, [0.025, 0.975], axis=0)
     low_b, high_b = simultaneous_band(
@@ -189,6 +188,24 @@ def of_patients(truth: Truth, size: int, samples: int, g: np.random.Generator) -
         )
 
 
+def of_quarters(rate: np.ndarray, samples: int, g: np.random.Generator) -> None:
+    """Print coverage, and distance without chance, of few statements, exact and rounded."""
+    for uses in (5, 12, 30):
+        seen: dict[str, list[tuple[bool, float]]] = {"exact": [], "rounded": []}
+        for _ in range(samples):
+            n = np.maximum(g.poisson(uses * g.gamma(1.0, 1.0, len(SCALE))), 1)
+            exact = Tally.from_moments(n, g.binomial(n, rate))
+            truth = float(n @ np.abs(rate - SCALE.means) / n.sum())
+            for way, shown in (("exact", exact), ("rounded", rounded(exact))):
+                middle, low, high = phrase_error_interval(
+                    shown, means=SCALE.means, replicates=200, rng=g
+                )
+                seen[way].append((low - 1e-9 <= truth <= high + 1e-9, middle - truth))
+        for way, each in seen.items():
+            held, off = np.mean(each, axis=0)
+            print(f"{uses:5d}  uses a phrase, {way:7s}: phrase error {held:.1%}, off {off:+.4f}")
+
+
 def main() -> None:
     """Print everything."""
     samples = int(sys.argv[1]) if len(sys.argv) > 1 else 300
@@ -205,6 +222,7 @@ def main() -> None:
             show(truth, size, [trial(truth, size, g) for _ in range(samples)])
         for size in (300, 1200):
             of_patients(truth, size, samples, g)
+        of_quarters(rate, samples, g)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ the interval starts at 0 exactly when calibration is not refuted. It always hold
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 
 import numpy as np
 from scipy.special import ndtri
@@ -23,6 +23,7 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import Distribution
 from calibration.estimate import LEVEL, Z95
 from calibration.plain import LEFT_OUT
+from calibration.rounding import rounded_mass
 from calibration.survey import PhraseTable, certain
 from calibration.tally import Tally
 
@@ -116,9 +117,29 @@ def phrase_error(n: FloatArray, label_mass: FloatArray, *, means: FloatArray) ->
 _RAY = np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0])
 
 
+def drawn_errors(
+    tally: Tally,
+    rates: FloatArray,
+    *,
+    means: FloatArray,
+    replicates: int,
+    rng: np.random.Generator,
+    effect: float = 1.0,
+) -> FloatArray:
+    """Phrase errors of samples of a tally's size and true rates (K,), shape (replicates,).
+
+    A rounded tally's samples are rounded as it was: else what rounding does to a sum of absolute
+    values would be taken for a reader's distance.
+    """
+    n = tally.n
+    whole = np.maximum(np.floor(n / effect + 0.5), 1.0).astype(np.int64)
+    mass = rng.binomial(whole, rates, size=(replicates, len(n))) * (n / whole)
+    mass = rounded_mass(mass, n) if tally.rounded else mass
+    return phrase_error(np.broadcast_to(n, mass.shape), mass, means=means)
+
+
 def phrase_error_interval(
-    n: FloatArray,
-    label_mass: FloatArray,
+    tally: Tally,
     *,
     means: FloatArray,
     replicates: int,
@@ -131,8 +152,10 @@ def phrase_error_interval(
 
     Parameters
     ----------
-    n, label_mass, means
-        Uses, label mass and expectations, (K,).
+    tally
+        Uses and label mass; rounded ones are compared with rounded chance.
+    means
+        Expectations, (K,).
     replicates
         Samples per point of the ray; 0 gives NaN.
     rng
@@ -140,18 +163,19 @@ def phrase_error_interval(
     effect
         Design effect: n uses vary as n / ``effect`` independent ones.
     """
-    if not (n.sum() > 0 and replicates):
+    if not (tally.total > 0 and replicates):
         return float("nan"), float("nan"), float("nan")
-    used = n > 0
-    n, label_mass, means = n[used], label_mass[used], means[used]
-    value = float(phrase_error(n, label_mass, means=means))
-    whole = np.maximum(np.floor(n / effect + 0.5), 1.0).astype(np.int64)
+    used = tally.n > 0
+    tally, means = replace(tally, counts=tally.counts[used]), means[used]
+    n, rates = tally.n, tally.label_mass / tally.n
+    value = float(phrase_error(n, tally.label_mass, means=means))
+    chance = partial(
+        drawn_errors, tally, means=means, replicates=replicates, rng=rng, effect=effect
+    )
     ends = np.empty((4, len(_RAY)))
     for place, step in enumerate(_RAY):
-        true = np.clip(means + step * (label_mass / n - means), 0.0, 1.0)
-        drawn = rng.binomial(whole, true, size=(replicates, len(n))) * (n / whole)
-        seen = phrase_error(np.broadcast_to(n, drawn.shape), drawn, means=means)
-        ends[:3, place] = np.quantile(seen, [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2])
+        true = np.clip(means + step * (rates - means), 0.0, 1.0)
+        ends[:3, place] = np.quantile(chance(true), [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2])
         ends[3, place] = float(phrase_error(n, n * true, means=means))
     levels = np.maximum.accumulate(ends[:3], axis=1)
     # np.interp holds the ends: 0 where the null already reaches the value, 2 where the ray stops.

@@ -38,6 +38,7 @@ from calibration.phrase_calibration import (
     phrase_error_interval,
 )
 from calibration.plain import INLINE, named
+from calibration.rounding import rounded_mass
 from calibration.scores import accuracy, brier, label_values
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
@@ -162,7 +163,7 @@ def calibrate(
         phrases=phrase_calibration(tally, phrase_table=phrase_table, effect=sample.alike.phrase),
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
-        phrase_error=_phrase_error(sample, means, interval, rng),
+        phrase_error=_phrase_error(tally, sample, means, interval, rng),
         brier=_brier(sample, phrase_table, interval),
         accuracy=_accuracy(sample, phrase_table, interval),
     )
@@ -263,13 +264,18 @@ def _error(
 
 
 def _phrase_error(
-    sample: _Replicates, means: FloatArray, rule: IntervalRule, rng: np.random.Generator
+    tally: Tally,
+    sample: _Replicates,
+    means: FloatArray,
+    rule: IntervalRule,
+    rng: np.random.Generator,
 ) -> Estimate:
     """Phrase error with its inverted interval; its chance varies as statements of one phrase do."""
     error, alike = partial(phrase_error, means=means), sample.alike
     null, expected = sample.null_mass, sample.n * means
     if alike.phrase < alike.whole:
         null = expected + (null - expected) * np.sqrt(alike.phrase / alike.whole)
+    null = rounded_mass(null, sample.n) if tally.rounded else null
     plain = replace(
         sample.estimate(error, rule),
         reference_level=0.0,
@@ -278,8 +284,7 @@ def _phrase_error(
     if rule != "percentile" or not len(sample.null_mass):
         return plain
     middle, low, high = phrase_error_interval(
-        sample.n,
-        sample.mass,
+        tally,
         means=means,
         replicates=min(len(sample.null_mass), _MOST_SAMPLES),
         rng=rng,

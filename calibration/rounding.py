@@ -144,9 +144,21 @@ def rounded(tally: Tally) -> Tally:
     >>> rounded(exact).counts.tolist()
     [[26.0, 6.0], [2.0, 0.0]]
     """
-    n = tally.n
+    n, uses = tally.n, counted(tally.n)
     share = np.divide(tally.label_mass, n, out=np.zeros_like(n), where=n > 0)
-    uses = counted(n)
+    mass = rounded_mass(share * uses, uses)
+    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1), rounded=True)
+
+
+def rounded_mass(label_mass: FloatArray, uses: FloatArray) -> FloatArray:
+    """Give label masses (..., K) as they are printed among rounded uses (K,).
+
+    Examples
+    --------
+    >>> rounded_mass(np.array([[6.7, 1.0], [8.0, 7.0]]), np.array([22.0, 7.0])).tolist()
+    [[6.0, 0.0], [9.0, 7.0]]
+    """
+    share = np.divide(label_mass, uses, out=np.zeros_like(label_mass), where=uses > 0)
     with np.errstate(invalid="ignore"):
-        mass = np.where(uses > 0, np.minimum(np.rint(measured(share, n) * uses), uses), 0.0)
-    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
+        printed = np.minimum(np.rint(measured(share, uses) * uses), uses)
+    return np.asarray(np.where(uses > 0, printed, 0.0), dtype=np.float64)

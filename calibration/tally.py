@@ -33,10 +33,13 @@ class Tally:
         Distinct labels in [0, 1], increasing, shape (L,).
     counts
         Weight of every (phrase, label value), shape (K, L).
+    rounded
+        Whether they were rounded for a page (`calibration.rounding`), which moves sums of gaps.
     """
 
     label_values: FloatArray
     counts: FloatArray
+    rounded: bool = False
 
     def __post_init__(self) -> None:
         if self.counts.ndim != 2 or self.counts.shape[1] != len(self.label_values):

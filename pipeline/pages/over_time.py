@@ -11,7 +11,7 @@ import pandas as pd
 
 from calibration.arrays import FloatArray
 from calibration.groups import quarters, tally_of
-from calibration.phrase_calibration import phrase_error
+from calibration.phrase_calibration import drawn_errors, phrase_error
 from calibration.rounding import counted, rounded
 from calibration.run_chart import process
 from pipeline.pages.sensitivity import Evidence
@@ -22,6 +22,9 @@ from reports.review_content import RunChart, ScaleUse
 
 if TYPE_CHECKING:
     from pipeline.config.sections import Phrases
+
+_SAMPLES = 400
+"""Samples behind the distance that chance alone gives a month."""
 
 
 def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tuple[RunChart, ...]:
@@ -113,9 +116,10 @@ def _distance(part: pd.DataFrame, scale: Scale) -> float:
 
 
 def _chance(part: pd.DataFrame, scale: Scale) -> float:
-    """Give the distance to expect of exactly right words: E|rate − m| ≈ √(2 m (1 − m) / π n)."""
-    n, m = rounded(tally_of(part, scale.phrases)).n, scale.phrases.means
-    return float(np.sqrt(2.0 * m * (1.0 - m) * n / np.pi).sum() / n.sum())
+    """Give the distance to expect of exactly right words, as rounded counts show it."""
+    shown, means = rounded(tally_of(part, scale.phrases)), scale.phrases.means
+    rng = scale.study.chance("distance by chance")
+    return float(drawn_errors(shown, means, means=means, replicates=_SAMPLES, rng=rng).mean())
 
 
 def _share(part: pd.DataFrame, named: Collection[str]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from calibration.curve import (
 )
 from calibration.distributions import Beta
 from calibration.phrase_calibration import phrase_error, phrase_error_interval
+from calibration.rounding import rounded
 from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
@@ -88,14 +90,31 @@ def test_interval_of_the_phrase_error_covers_a_calibrated_reader(size: int) -> N
     hits = 0
     for _ in range(60):
         counted = sample(SCALE.means, size, g)
-        middle, low, high = phrase_error_interval(
-            counted.n, counted.label_mass, means=SCALE.means, replicates=100, rng=g
-        )
+        middle, low, high = phrase_error_interval(counted, means=SCALE.means, replicates=100, rng=g)
         assert low <= float(phrase_error(counted.n, counted.label_mass, means=SCALE.means)) + 1e-9
         assert low <= middle <= high
         hits += low == 0.0
         assert high > 0.0
     assert hits >= 54  # 95 % of 60 is 57; below 54 has probability 3 %
+
+
+@pytest.mark.parametrize("uses", [5, 12, 30])
+@pytest.mark.parametrize("spread", [1.0, 0.6])
+def test_interval_of_the_phrase_error_of_rounded_counts_covers(uses: int, spread: float) -> None:
+    g = np.random.default_rng(7)
+    rate = 0.5 + spread * (SCALE.means - 0.5)
+    held, naive = 0, 0
+    for _ in range(40):
+        n = np.maximum(g.poisson(uses * g.gamma(1.0, 1.0, len(SCALE))), 1)
+        truth = float(n @ np.abs(rate - SCALE.means) / n.sum())
+        shown = rounded(Tally.from_moments(n, g.binomial(n, rate)))
+        for taken in (shown, replace(shown, rounded=False)):
+            _, low, high = phrase_error_interval(
+                taken, means=SCALE.means, replicates=100, rng=np.random.default_rng(1)
+            )
+            covers = low - 1e-9 <= truth <= high + 1e-9
+            held, naive = (held + covers, naive) if taken is shown else (held, naive + covers)
+    assert held >= max(32, naive)
 
 
 @pytest.mark.parametrize("size", [30, 300])
@@ -118,7 +137,7 @@ def test_simultaneous_band_holds_the_whole_true_curve(size: int) -> None:
 def test_nothing_observed_gives_no_interval_and_no_band() -> None:
     nothing = np.zeros(len(SCALE))
     g = np.random.default_rng(0)
-    ends = phrase_error_interval(nothing, nothing, means=SCALE.means, replicates=50, rng=g)
+    ends = phrase_error_interval(Tally.empty(len(SCALE)), means=SCALE.means, replicates=50, rng=g)
     assert np.isnan(ends).all()
     tables = phrase_bins(SCALE.distributions)
     band = simultaneous_band(nothing, nothing, tables=tables, replicates=50, rng=g)

@@ -327,20 +327,20 @@ def test_empty_bins_have_no_rate_and_no_density_and_each_tally_its_own() -> None
 
 def test_interval_of_the_phrase_error_of_one_phrase_far_off_is_that_of_its_rate() -> None:
     """.7 of 400 where .4 is meant: .3 ± 1.96 · √(.7 · .3 / 400)."""
-    n, mass, means = np.array([400.0]), np.array([280.0]), np.array([0.4])
-    middle, low, high = phrase_error_interval(n, mass, means=means, replicates=4000, rng=rng())
+    counted, means = Tally.from_moments([400], [280]), np.array([0.4])
+    middle, low, high = phrase_error_interval(counted, means=means, replicates=4000, rng=rng())
     assert middle == pytest.approx(0.3, abs=0.003)
     assert low == pytest.approx(0.3 - 0.0449, abs=0.006)
     assert high == pytest.approx(0.3 + 0.0449, abs=0.006)
 
 
 def test_interval_of_the_phrase_error_counts_single_uses_and_parts_of_one() -> None:
-    both, means = np.array([1.0, 1.0]), np.array([0.2, 0.2])
-    middle, low, high = phrase_error_interval(both, both, means=means, replicates=200, rng=rng())
+    both, means = Tally.from_moments([1, 1], [1, 1]), np.array([0.2, 0.2])
+    middle, low, high = phrase_error_interval(both, means=means, replicates=200, rng=rng())
     assert low <= middle <= 0.8 <= high
-    half = phrase_error_interval(both / 4, both / 4, means=means, replicates=200, rng=rng())
-    assert np.isfinite(half).all()
-    assert np.isnan(phrase_error_interval(both, both, means=means, replicates=0, rng=rng())).all()
+    part = Tally.from_moments([0.25, 0.25], [0.25, 0.25])
+    assert np.isfinite(phrase_error_interval(part, means=means, replicates=200, rng=rng())).all()
+    assert np.isnan(phrase_error_interval(both, means=means, replicates=0, rng=rng())).all()
 
 
 def test_a_curve_as_a_table_has_a_row_for_each_bin() -> None:
