@@ -319,8 +319,8 @@ def _tenths(probability: float) -> str:
 
 
 def _misses(phrase: PhraseRate, value: float) -> bool:
-    """Whether the rate lies clearly off a value, its interval too."""
-    held = phrase.rate.low <= value <= phrase.rate.high
+    """Whether the rate lies clearly off a value, its interval and the survey's doubt too."""
+    held = phrase.rate.low - phrase.doubt <= value <= phrase.rate.high + phrase.doubt
     return not held and abs(phrase.rate.value - value) > _CLEAR
 
 

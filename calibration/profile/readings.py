@@ -239,6 +239,7 @@ def _phrase(
         rate=(rate if name in chosen else rate.listed).interval(),
         meaning=float(choices.meaning[k]),
         besides=besides,
+        doubt=float(choices.doubt[k]),
     )
 
 

@@ -47,8 +47,9 @@ def claims(parts: tuple[Part, ...]) -> Sides:
 
 
 def reaches(word: Rated) -> bool:
-    """Whether the interval of a rate holds what the phrase means."""
-    return word.rate.low <= word.meaning <= word.rate.high
+    """Whether the interval of a rate holds what the phrase means, as far as its survey knows it."""
+    doubt = word.doubt if isinstance(word, PhraseRate) else 0.0
+    return word.rate.low - doubt <= word.meaning <= word.rate.high + doubt
 
 
 def along(word: Rated, side: Side | None) -> float:

@@ -53,7 +53,7 @@ class Choices:
 
     ``variance`` (K,) is that error's on the log-odds; ``shared`` (K,) is what the instrument may
     have done to the log-odds of each word's rate; ``allowed`` (K, K) says which word may stand for
-    which.
+    which; ``doubt`` (K,) is half of each meaning's 95 % interval by the survey's respondents.
     """
 
     names: tuple[str, ...]
@@ -63,6 +63,7 @@ class Choices:
     variance: FloatArray
     shared: FloatArray
     allowed: BoolArray
+    doubt: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.estimate import Z95
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.swaps import Choices
 from calibration.survey import PhraseTable
@@ -75,6 +76,7 @@ class Vocabulary:
             variance=error[1],
             shared=offset[0] + offset[1] * self.log_odds,
             allowed=allowed,
+            doubt=Z95 * self.survey * self.meaning * (1.0 - self.meaning),
         )
 
 

@@ -192,6 +192,7 @@ def rated_row(rated: Rated, words: Strings) -> PhraseRow:
         low=rated.rate.low,
         high=rated.rate.high,
         expected=rated.meaning,
+        expected_error=rated.doubt if isinstance(rated, PhraseRate) else 0.0,
         side=side_of(rated.rate.value, rated.meaning),
         finding=words("phrase_chart.rest") if rest else rated.finding or "",
     )

@@ -922,10 +922,10 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
 
 
 def _off(profile: ReaderProfile) -> list[PhraseRate]:
-    """Give the words of 20 uses or more whose interval misses what they say, heaviest first."""
+    """Give the words of 20 uses or more that miss what their survey leaves open, heaviest first."""
     off = [
         p for p in profile.phrases
-        if p.n >= 20 and not p.rate.low <= p.meaning <= p.rate.high
+        if p.n >= 20 and not p.rate.low - p.doubt <= p.meaning <= p.rate.high + p.doubt
         and abs(p.rate.value - p.meaning) >= 0.02
     ]  # fmt: skip
     return sorted(off, key=_weighed, reverse=True)

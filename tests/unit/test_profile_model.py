@@ -316,7 +316,7 @@ def choices(meaning: list[float]) -> Choices:
     allowed = ~np.eye(size, dtype=bool)
     names = tuple(f"w{k}" for k in range(size))
     given, nothing = np.array(meaning), np.zeros(size)
-    return Choices(names, ("",), given, given, nothing, nothing, allowed)
+    return Choices(names, ("",), given, given, nothing, nothing, allowed, nothing)
 
 
 def test_rate_at_the_midpoint_is_as_near_to_one_word_as_to_the_other() -> None:

@@ -43,7 +43,7 @@ def advice(
     allowed = np.abs(meaning - meaning[:, None]) > 0.05
     allowed &= ~np.isin([*meanings], never)
     nothing = np.zeros(k)
-    choices = Choices((*meanings,), ("f",), meaning, meaning, nothing, nothing, allowed)
+    choices = Choices((*meanings,), ("f",), meaning, meaning, nothing, nothing, allowed, nothing)
     rules = ProfileSettings(most_swaps=most)
     chosen = choose_swaps(uses, 0, choices=choices, settings=rules)
     assert {swap.finding for swap in chosen} <= {"f" if finding else None}
@@ -120,6 +120,6 @@ def test_a_swap_that_one_finding_alone_carries_is_that_findings(
     uses, nothing = Uses(n, n * rates, counts, whole, np.array(field)), np.zeros(2)
     allowed = ~np.eye(2, dtype=bool)
     names = ("consistent with", "most likely")
-    choices = Choices(names, ("f", "g"), meaning, meaning, nothing, nothing, allowed)
+    choices = Choices(names, ("f", "g"), meaning, meaning, nothing, nothing, allowed, nothing)
     (swap, *_) = choose_swaps(uses, 0, choices=choices, settings=ProfileSettings())
     assert (swap.phrase, swap.finding) == ("consistent with", scope)
