@@ -61,6 +61,7 @@ def judged(department: Department) -> Iterator[dict[str, Any]]:
             "said": said_first(told, truth, line),
             "told": told.pattern.direction,
             "question": told.pattern.verdict.question,
+            "clear": told.pattern.clearly_off,
             "whole": not line.clear() - {*told.pattern.verdict.parts},
             **ruled(told, truth),
         }

@@ -13,9 +13,9 @@ from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.results import Cell
-from calibration.profile.settings import ProfileSettings
 from calibration.profile.shown import VISIBLE, Rated, Side, reaches, shows
-from calibration.profile.swaps import LOW, reassures
+from calibration.profile.swaps import LOW
+from reports.held_back import between, tenths, where
 from reports.numbers import count, decimal, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import (
@@ -24,7 +24,6 @@ from reports.swaps import (
     claimed,
     kept_swaps,
     misled,
-    passed,
     side_of,
     statements,
 )
@@ -36,12 +35,10 @@ _MANY_USES: Final = 40
 # Difference of rate and meaning beyond which it is.
 _CLEAR: Final = 0.1
 _TENTH, _EVEN, _SURE = 0.1, 0.5, 0.9
-_HALFWAY: Final = 0.02
 # Meaning up to which a word says "rather not"; what a squared distance above such a one is worth.
 _MISSED = 4.0
-# Single words of a kind that help at once; chance of being nearer from which a swap is advised.
+# Single words of a kind that help at once.
 _MOST: Final = 3
-_ADVISED: Final = ProfileSettings().swap_probability
 _EDGE: Final = 1e-6
 
 
@@ -80,7 +77,7 @@ def claim(word: Rated, profile: ReaderProfile, words: Strings) -> str:
     return words(
         f"verdict.single.{side_of(word.rate.value, word.meaning)}",
         phrase=word.phrase,
-        where=_where(word, words),
+        where=where(word, words),
         above=above,
         **figures(word, words),
     )
@@ -128,17 +125,13 @@ def perhaps(profile: ReaderProfile, words: Strings) -> str:
     one = max(doubtful, key=lambda habit: habit.probability, default=None)
     if one is None:
         return ""
-    shown = {"phrase": one.phrase, "where": _where(one, words), **figures(one, words)}
+    shown = {"phrase": one.phrase, "where": where(one, words), **figures(one, words)}
     return words("verdict.single.perhaps", **shown)
-
-
-def _where(word: Rated | Cell, words: Strings) -> str:
-    return words("verdict.stay.finding", finding=word.finding) if word.finding else ""
 
 
 def named(word: Rated | Cell, words: Strings) -> str:
     """Print a word in quotation marks, with the finding that it is about, if one."""
-    return f"{quoted([word.phrase], words)}{_where(word, words)}"
+    return f"{quoted([word.phrase], words)}{where(word, words)}"
 
 
 def surveyed(word: PhraseRate, words: Strings) -> str:
@@ -246,13 +239,18 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     return (*first, *(p for p in apart if p not in first))[:_MOST]
 
 
+def unmoved(profile: ReaderProfile) -> tuple[Rated, ...]:
+    """Give the words that a page without a swap speaks of first: of these it says why."""
+    first = foremost(profile, ())
+    return (first,) if first else carriers(profile) or told(profile)[:1]
+
+
 def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     """Say why no swap is offered, by the words that the page speaks of first.
 
     That nothing needs to change stands only where no other sentence says as much.
     """
-    first, state = foremost(profile, ()), profile.pattern.verdict.state
-    spoken_of: tuple[Rated, ...] = (first,) if first else carriers(profile) or told(profile)[:1]
+    spoken_of, state = unmoved(profile), profile.pattern.verdict.state
     if spoken_of and scale:
         return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":
@@ -268,54 +266,6 @@ def weightier(
     rest = [p for p in profile.phrases if p.phrase in marked and p.phrase not in moved]
     heaviest = max(rest, key=weight, default=None)
     return heaviest if heaviest and weight(heaviest) > max(map(weight, swaps)) else None
-
-
-def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
-    """Say what holds back the word that lies nearest, or that no recommended one is nearer.
-
-    The word named is one on the side that CT shows. Where the printed figures speak for it and
-    its chance does not, another reading holds it back (the department's use of words, what it
-    shares with CT), and the page says so instead of a chance that contradicts the figures. One that
-    would be turned round with another word of the reader's is held back by that word.
-    """
-    rate, key = word.rate, (word.phrase, word.finding)
-    near = next((s for s in profile.considered if (s.phrase, s.finding) == key), None)
-    others = {other: scale[other] for other in scale if other != word.phrase}
-    past = [o for o, says in others.items() if reassures(says, word.meaning, rate.value)]
-    away = {other: abs(says - rate.value) for other, says in others.items() if other not in past}
-    up = rate.value > word.meaning
-    beside = {other: away[other] for other in away if (scale[other] > word.meaning) == up}
-    nearest = min(beside or away, key=away.__getitem__, default="")
-    shown = {"phrase": word.phrase, "where": _where(word, words), "rate": about(rate.value, words)}
-    if near and near.probability < _ADVISED:
-        least = near.probability < _TENTH
-        tenths = words("verdict.stay.least") if least else _tenths(near.probability)
-        chance = {"chance": tenths, "needed": _tenths(_ADVISED)}
-        other = {"word": near.instead, "other": percent(near.instead_meaning)}
-        gap = abs(word.meaning - rate.value) - abs(near.instead_meaning - rate.value)
-        which = "otherwise" if gap > 0.0 and near.probability < _EVEN else "unsure"
-        which = "half" if abs(gap) < _HALFWAY else which
-        return words(f"verdict.stay.{which}", **shown, **other, **chance)
-    if near and (beside_it := passed(near, kept_swaps(profile), profile)):
-        side = side_of(near.instead_meaning, near.meaning)
-        other = {"word": near.instead, "other": percent(near.instead_meaning)}
-        own = {"own": beside_it.phrase, "own_rate": about(beside_it.rate.value, words)}
-        return words(f"verdict.stay.order_{side}", **shown, **other, **own)
-    past.sort(key=others.__getitem__)
-    if past and abs(others[past[-1]] - rate.value) < abs(word.meaning - rate.value):
-        other = {"word": past[-1], "other": percent(others[past[-1]])}
-        return words("verdict.stay.reassures", **shown, **other)
-    if not nearest:
-        return words("verdict.stay.plain")
-    other = {"word": nearest, "other": percent(scale[nearest])}
-    nearer = away[nearest] < abs(word.meaning - rate.value)
-    held = "open_finding" if word.finding else "open"
-    return words(f"verdict.stay.{held if nearer else 'nearest'}", **shown, **other)
-
-
-def _tenths(probability: float) -> str:
-    """Print a chance in tenths, rounded down so that none seems to reach what it does not."""
-    return count(math.floor(10.0 * probability + _EDGE))
 
 
 def _misses(phrase: PhraseRate, value: float) -> bool:
@@ -375,7 +325,7 @@ def _stands(probability: float, words: Strings) -> str:
     """Say how sure a habit is: a fact only from .9 on."""
     if probability >= _SURE:
         return words("verdict.habit.stands")
-    return words("verdict.habit.probably", chance=_tenths(probability))
+    return words("verdict.habit.probably", chance=tenths(probability))
 
 
 def wrong(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile.settings import ProfileSettings
 from calibration.profile.shown import VISIBLE, Rated, Side, reaches, stated
+from reports.held_back import NO_SCALE, between, grouped, tenths
 from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
     alone,
     basis,
-    between,
     carriers,
     claim,
     example,
@@ -33,6 +33,7 @@ from reports.single_words import (
     surveyed,
     told,
     unlike,
+    unmoved,
     weight,
     weightier,
     wrong,
@@ -52,9 +53,10 @@ from reports.swaps import (
     side_of,
 )
 
-NO_SCALE: Final[Scale] = MappingProxyType({})
 # Points within which the whole interval of a word lies of what it says, where it is known well.
 _NEAR: Final = 10
+# Chance of being clearly off from which a pattern is stated without a word of its degree.
+_CLEARLY: Final = ProfileSettings().own_probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,8 @@ class Said:
         At most three swaps.
     stay
         Why there is no swap, where there is none and nothing else says so, or not one more.
+    left
+        Why words that are marked have no swap, where neither a card nor ``stay`` says so.
     behind
         What explains these sentences and can wait for the next page.
     """
@@ -91,6 +95,7 @@ class Said:
     caveat: str
     actions: tuple[Action, ...]
     stay: str
+    left: tuple[str, ...]
     behind: tuple[str, ...]
 
 
@@ -101,9 +106,11 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     first, lead, rule = _pattern(profile, swaps, words)
     question = profile.pattern.verdict.question
     also = alone(profile, swaps, words, first=foremost(profile, swaps))
-    behind = (_ordering(profile.pattern, carriers(profile), words),) * question
+    ordering = (_ordering(profile.pattern, carriers(profile), words),) * question
+    behind = (*ordering, *_how_far(profile, words))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
-    return Said(question, first, lead, rule, also, caveat, actions, why, behind)
+    left = grouped(_left(profile, swaps), profile, words, scale)
+    return Said(question, first, lead, rule, also, caveat, actions, why, left, behind)
 
 
 def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
@@ -150,6 +157,16 @@ def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     return stay(profile, words, scale)
 
 
+def _left(profile: ReaderProfile, swaps: Sequence[Swap]) -> list[Rated]:
+    """Give the marked words that no swap moves, but those of which `_stay` says why, by weight."""
+    said = [_heavier(profile)] if swaps else unmoved(profile)
+    whole = {swap.phrase for swap in swaps if not swap.finding}
+    gone = {(each.phrase, each.finding) for each in (*swaps, *said) if each}
+    marked = (each for each, side in hedges_in_parts(profile) if side)
+    rest = (w for w in marked if w.phrase not in whole and (w.phrase, w.finding) not in gone)
+    return sorted(rest, key=weight, reverse=True)
+
+
 def of_all(profile: ReaderProfile) -> str:
     """Name what is said of all hedges: the reader's first sentence and the committee's few words.
 
@@ -178,7 +195,8 @@ def single_words(profile: ReaderProfile) -> bool:
 def short(profile: ReaderProfile, words: Strings) -> str:
     """Give the reader's first sentence in a few words; of a single word also what holds of all."""
     whole, single = of_all(profile), single_words(profile)
-    text = words(f"verdict.short.{'none_but' if single and whole == 'none' else whole}")
+    degree = _degree(profile, words) if whole.startswith("stated") else {}
+    text = words(f"verdict.short.{'none_but' if single and whole == 'none' else whole}", **degree)
     word = foremost(profile, kept_swaps(profile))
     if word is None:
         certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
@@ -255,7 +273,28 @@ def _pattern(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> t
     how, _, kind = of_all(profile).partition(".")
     said = _joined(example(carriers(profile), profile, words), perhaps(profile, words))
     rule = words(f"verdict.do_{how}", do=words(f"verdict.do.{kind}"))
-    return words(f"verdict.{how}.{kind}"), said, _joined(rule, _not_ruled(profile, words))
+    first = words(f"verdict.{how}.{kind}", **_degree(profile, words))
+    return first, said, _joined(rule, _not_ruled(profile, words))
+
+
+def _slight(profile: ReaderProfile) -> bool:
+    """Whether a stated pattern may well be slight: being clearly off is not likely enough."""
+    verdict = profile.pattern.verdict
+    stated = verdict.state == "pattern" and not verdict.question
+    return stated and profile.pattern.clearly_off < _CLEARLY
+
+
+def _degree(profile: ReaderProfile, words: Strings) -> dict[str, str]:
+    """Weaken what is stated of a pattern that may well be slight; a question weakens itself."""
+    if profile.pattern.verdict.question:
+        return {}
+    return {"degree": words("verdict.degree.some") if _slight(profile) else ""}
+
+
+def _how_far(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
+    """Give the chance that a pattern is clear, where it may well be slight."""
+    chance = tenths(profile.pattern.clearly_off)
+    return (words("verdict.degree.chance", chance=chance),) * _slight(profile)
 
 
 def _not_ruled(profile: ReaderProfile, words: Strings) -> str:

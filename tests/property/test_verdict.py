@@ -63,7 +63,7 @@ def _number(text: str) -> float:
 
 def _pattern_side(first: str, meaning: float) -> str | None:
     """Read what the first sentence says of a word of this meaning: more, less, or nothing."""
-    strong = meaning > 0.5
+    strong, first = meaning > 0.5, first.replace("somewhat ", "")
     if first.startswith(("Your hedges are too sure", "Your hedges are too cautious")):
         return "less" if strong == ("too sure" in first) else "more"
     if ("for unlikely findings" in first and strong) or (
@@ -921,6 +921,38 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
         assert in_words(shown, words=WORDS).caveat == ""
 
 
+def test_a_pattern_that_may_be_slight_is_stated_in_a_weaker_word_with_its_chance() -> None:
+    weaker = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS)
+        stated = profile.pattern.verdict.state == "pattern" and not said.question
+        slight = stated and profile.pattern.clearly_off < 0.8
+        assert ("somewhat too" in said.first) == slight
+        assert ("somewhat too" in short(profile, WORDS)) == slight
+        assert ("clearly, and not just slightly, is" in " ".join(said.behind)) == slight
+        weaker += slight
+    assert 20 < weaker < len(DRAWN) / 2
+
+
+def test_every_marked_word_has_a_swap_or_a_reason_why_not_and_no_other_word_has() -> None:
+    reasons = 0
+    for profile in DRAWN:
+        said = in_words(profile, words=WORDS, scale=SCALE)
+        marked = {(each.phrase, each.finding) for each, side in hedges_in_parts(profile) if side}
+        swaps = kept_swaps(profile)
+        moved = {each.phrase for each in swaps if not each.finding}
+        gone = {(each.phrase, each.finding) for each in swaps}
+        due = {each for each in marked - gone if each[0] not in moved}
+        why = re.findall(r"No swap for “([^”]+)”(?: for ([a-z ]+?))?(?: yet)?:", said.stay)
+        why += re.findall(r"“([^”]+)”(?: for ([a-z ]+?))? \(CT ", " ".join(said.left))
+        found = [(phrase, finding or None) for phrase, finding in why]
+        assert len(found) == len(set(found))
+        assert due <= set(found)
+        assert set(found) <= marked
+        reasons += len(said.left)
+    assert reasons > 100
+
+
 def _off(profile: ReaderProfile) -> list[PhraseRate]:
     """Give the words of 20 uses or more that miss what their survey leaves open, heaviest first."""
     off = [
@@ -1066,7 +1098,8 @@ def test_a_side_of_the_first_sentence_that_no_word_shows_has_the_figure_of_all_i
 
 def test_a_slope_that_one_side_alone_shows_is_said_of_that_side_alone() -> None:
     drawn = next(p for p in DRAWN if p.pattern.direction == "too sure")
-    pattern = replace(drawn.pattern, verdict=replace(drawn.pattern.verdict, question=False))
+    verdict = replace(drawn.pattern.verdict, question=False)
+    pattern = replace(drawn.pattern, verdict=verdict, clearly_off=0.95)
 
     def first(strong: float, weak: float) -> str:
         sides = tuple(

@@ -7,7 +7,6 @@ Appendices are left out where there is nothing to put into them.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Final
 
 from calibration.profile import ReaderProfile
@@ -20,7 +19,7 @@ from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart
-from reports.pages.radiologist.first import first_page
+from reports.pages.radiologist.first import Left, first_page
 from reports.pages.radiologist.later import appendices, second_page
 from reports.strings import translated
 from reports.verdict import swaps_in_order
@@ -57,12 +56,15 @@ def sheet(content: RadiologistContent) -> bytes:
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     content = translated(guard_radiologist(content), style.strings, keep=(Case, Masthead))
-    chart = PhraseChart.of(content, style.strings)
+    chart, left = PhraseChart.of(content, style.strings), Left()
 
     def core(composer: Composer) -> None:
+        nonlocal left
         composer.last = _HALF
-        charted = first_page(composer, content, chart)
-        second_page(composer, content, None if charted else chart)
+        left = first_page(composer, content, chart)
+        second_page(composer, content, left.chart)
 
-    after = partial(appendices, content=content)
+    def after(composer: Composer) -> None:
+        appendices(composer, content, left.unswapped)
+
     return composed(after, style=style, masthead=content.masthead, core=core)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -59,8 +60,16 @@ _CLOSER, _SMALL, _SMALLEST = (
 )
 
 
-def first_page(composer: Composer, content: RadiologistContent, chart: PhraseChart) -> bool:
-    """Lay out the page; say whether the phrase chart found its place on it."""
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What page 1 had no room for: the phrase chart, and why marked words have no swap."""
+
+    chart: PhraseChart | None = None
+    unswapped: tuple[str, ...] = ()
+
+
+def first_page(composer: Composer, content: RadiologistContent, chart: PhraseChart) -> Left:
+    """Lay out the page, and give what is left for later ones."""
     words, head = composer.style.strings, content.masthead
     subtitle = words("radiologist.subtitle", recipient=head.recipient, period=head.period)
     composer.title(words("radiologist.title"), subtitle)
@@ -71,7 +80,8 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
         composer.add(Prose(words("headline.too_few"), LEAD, "H2"), after=10.0)
         note = words("radiologist.action_few", minimum=content.minimum_n)
         composer.add(Prose(note, BODY.muted), after=8.0)
-        return True
+        return Left()
+    left: tuple[str, ...] = ()
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD, "H2"), after=10.0)
     else:
@@ -80,10 +90,18 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
         page = _Verdict(composer, profile, said, cards, setting, chart)
         page.lead()
         page.actions()
+        left = page.unswapped()
     if composer.room < chart.height(composer.body.width):
-        return False
+        return Left(chart, left)
     chart.draw(composer)
-    return True
+    return Left(None, left)
+
+
+def _reasons_height(composer: Composer, texts: Sequence[str]) -> float:
+    """Room that the reasons take under their heading; none where there are none."""
+    title, width = composer.style.strings("radiologist.unswapped"), composer.body.width
+    heights = [paragraph_height(text, NOTE, width) + 2.0 for text in texts]
+    return paragraph_height(title, SUBHEADING, width) + 6.0 + sum(heights) if heights else 0.0
 
 
 def _cards(
@@ -179,6 +197,8 @@ class _Verdict:
         most = max(tall + 30.0, _BESIDE_CARDS) if len(self.cards) > 1 else most
         spare = self.composer.room - max(tall, _LEAST_PICTURE) - below - 12.0
         charted = spare - self.chart.height(width)
+        if self._reasons <= (charted if charted >= 0.0 else spare):
+            spare, charted = spare - self._reasons, charted - self._reasons
         if charted >= 0.0:
             clear = _CLEAR + min(lines, MOST_LINES) * _CLEAR_LINE
             roomy = spare - self.chart.height(width, ROOMY)
@@ -198,6 +218,26 @@ class _Verdict:
         """Give the general rule, and why there is no swap or not one more, where there are such."""
         return [text for text in (self.said.rule, self.said.stay) if text]
 
+    def unswapped(self) -> tuple[str, ...]:
+        """Say below the cards why marked words have none, where there is room; give what is left.
+
+        The phrase chart comes before it.
+        """
+        composer, texts = self.composer, self.said.left
+        chart = self.chart.height(composer.body.width)
+        room = composer.room - (chart if composer.room >= chart else 0.0)
+        if not texts or room < self._reasons:
+            return texts
+        title = composer.style.strings("radiologist.unswapped")
+        composer.heading(title, level=1, room=0.0, kind=SUBHEADING)
+        for text in texts:
+            composer.add(Prose(text, NOTE), after=2.0)
+        return ()
+
+    @property
+    def _reasons(self) -> float:
+        return _reasons_height(self.composer, self.said.left)
+
     def actions(self) -> None:
         """Set the cards, under their heading where no rule and no reason has it already."""
         composer = self.composer
@@ -206,6 +246,7 @@ class _Verdict:
         spare = composer.room - sum(card.height for card in self.cards)
         if spare >= self.chart.height(composer.body.width):
             spare = 0.0
+        spare -= self._reasons if spare >= self._reasons else 0.0
         for card in self.cards:
             airy = replace(card, pad=card.pad + min(max(spare, 0.0) / len(self.cards), _AIRY))
             airy.draw(composer, composer.claim(airy.height))

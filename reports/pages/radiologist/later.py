@@ -288,10 +288,19 @@ def _accuracy(instrument: Instrument | None, words: Strings) -> str:
     )  # fmt: skip
 
 
-def appendices(composer: Composer, content: RadiologistContent) -> None:
-    """Add every appendix for which there is something to show, from a new page on."""
+def appendices(
+    composer: Composer, content: RadiologistContent, unswapped: Sequence[str] = ()
+) -> None:
+    """Add every appendix for which there is something to show, from a new page on.
+
+    Before them stands why marked words have no swap, where page 1 had no room for it.
+    """
+    words = composer.style.strings
     if not isinstance(content.overall, SuppressedCell):
         composer.new_page()
+    if unswapped:
+        pieces = tuple(Prose(text, CAPTION) for text in unswapped)
+        compose(composer, (Section(words("radiologist.appendix_unswapped"), pieces),))
     _pathologies(composer, content)
     if not isinstance(content.overall, SuppressedCell):
         _numbers(composer, content, content.overall)

@@ -1,0 +1,148 @@
+"""Why a word that is off has no swap: what holds back the recommended word that lies nearest.
+
+Of the words that the page speaks of first it is a sentence each (`between`); of all others that are
+marked, one for every reason with the words that it holds of (`grouped`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from calibration.profile import PhraseRate, ReaderProfile, Swap
+from calibration.profile.results import Cell
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.shown import Rated
+from calibration.profile.swaps import reassures
+from reports.numbers import count, percent
+from reports.strings import Strings
+from reports.swaps import Scale, about, kept_swaps, passed, side_of
+
+_RULES: Final = ProfileSettings()
+_TENTH, _EVEN = 0.1, 0.5
+_HALFWAY: Final = 0.02
+_EDGE: Final = 1e-6
+NO_SCALE: Final[Scale] = MappingProxyType({})
+# Reasons that are one where several words are listed, in the order in which they are said.
+_GROUPS: Final = MappingProxyType({
+    "unsure": "unsure", "most": "most", "otherwise": "otherwise", "half": "half",
+    "open": "order", "open_finding": "order", "order_less": "order", "order_more": "order",
+    "reassures": "reassures", "nearest": "nearest",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    """What holds a swap back, the nearest word with what it means, and what else is printed."""
+
+    key: str
+    word: str = ""
+    other: float = float("nan")
+    more: tuple[tuple[str, str], ...] = ()
+
+
+def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
+    """Say what holds back the word that lies nearest, or that no recommended one is nearer."""
+    reason = _reason(word, profile, words, scale)
+    return words(
+        f"verdict.stay.{reason.key}",
+        phrase=word.phrase,
+        where=where(word, words),
+        rate=about(word.rate.value, words),
+        word=reason.word,
+        other=percent(reason.other),
+        **dict(reason.more),
+    )
+
+
+def grouped(
+    found: Sequence[Rated], profile: ReaderProfile, words: Strings, scale: Scale
+) -> tuple[str, ...]:
+    """Say of several words why they have no swap: a sentence a reason, with the words it is of."""
+    of: dict[str, list[str]] = {name: [] for name in _GROUPS.values()}
+    for each in found:
+        reason = _reason(each, profile, words, scale)
+        if group := _GROUPS.get(reason.key):
+            shown = {
+                "phrase": each.phrase,
+                "where": where(each, words),
+                "rate": about(each.rate.value, words),
+                "word": reason.word,
+                "other": percent(reason.other),
+                **dict(reason.more),
+            }
+            key = group if group in {"unsure", "nearest"} else "word"
+            of[group].append(words(f"verdict.held.each.{key}", **shown))
+    needed = tenths(_RULES.swap_probability)
+    return tuple(
+        words(f"verdict.held.{group}", words="; ".join(each), needed=needed)
+        for group, each in of.items()
+        if each
+    )
+
+
+def where(word: Rated | Cell, words: Strings) -> str:
+    """Name the finding that a word is of, if one."""
+    return words("verdict.stay.finding", finding=word.finding) if word.finding else ""
+
+
+def tenths(probability: float) -> str:
+    """Print a chance in tenths, rounded down so that none seems to reach what it does not."""
+    return count(math.floor(10.0 * probability + _EDGE))
+
+
+def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> _Reason:
+    """Find what holds a swap back.
+
+    The word named is one on the side that CT shows. Where the printed figures speak for it and
+    its chance does not, another reading holds it back (the department's use of words, what it
+    shares with CT), and the page says so instead of a chance that contradicts the figures. One that
+    would be turned round with another word of the reader's is held back by that word.
+    """
+    if not scale:
+        return _Reason("plain")
+    key = (word.phrase, word.finding)
+    near = next((s for s in profile.considered if (s.phrase, s.finding) == key), None)
+    if near and near.probability < _RULES.swap_probability:
+        return _unsure(word, near, words)
+    swaps = kept_swaps(profile)
+    if near and (own := passed(near, swaps, profile)):
+        return _out_of_order(near, own, words)
+    return _by_scale(word, scale, full=near is not None and len(swaps) >= _RULES.most_swaps)
+
+
+def _unsure(word: Rated, near: Swap, words: Strings) -> _Reason:
+    least = near.probability < _TENTH
+    chance = words("verdict.stay.least") if least else tenths(near.probability)
+    more = (("chance", chance), ("needed", tenths(_RULES.swap_probability)))
+    gap = abs(word.meaning - word.rate.value) - abs(near.instead_meaning - word.rate.value)
+    key = "otherwise" if gap > 0.0 and near.probability < _EVEN else "unsure"
+    key = "half" if abs(gap) < _HALFWAY else key
+    return _Reason(key, near.instead, near.instead_meaning, more)
+
+
+def _out_of_order(near: Swap, own: PhraseRate, words: Strings) -> _Reason:
+    more = (("own", own.phrase), ("own_rate", about(own.rate.value, words)))
+    key = f"order_{side_of(near.instead_meaning, near.meaning)}"
+    return _Reason(key, near.instead, near.instead_meaning, more)
+
+
+def _by_scale(word: Rated, scale: Scale, *, full: bool) -> _Reason:
+    """Give the nearest word of the scale, whether nearer or not; ``full`` of swaps is a reader."""
+    rate, meaning = word.rate.value, word.meaning
+    others = {other: scale[other] for other in scale if other != word.phrase}
+    past = [o for o, says in others.items() if reassures(says, meaning, rate)]
+    away = {other: abs(says - rate) for other, says in others.items() if other not in past}
+    beside = {other: away[other] for other in away if (scale[other] > meaning) == (rate > meaning)}
+    nearest = min(beside or away, key=away.__getitem__, default="")
+    past.sort(key=others.__getitem__)
+    if past and abs(others[past[-1]] - rate) < abs(meaning - rate):
+        return _Reason("reassures", past[-1], others[past[-1]])
+    if not nearest:
+        return _Reason("plain")
+    held = "most" if full else "open_finding" if word.finding else "open"
+    nearer = away[nearest] < abs(meaning - rate)
+    return _Reason(held if nearer else "nearest", nearest, scale[nearest])
