@@ -14,7 +14,7 @@ from calibration.distributions import Beta
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
 from calibration.phrase_calibration import phrase_calibration
-from calibration.profile import DepartmentProfile, Interval, PhraseRate, ReaderProfile
+from calibration.profile import DepartmentProfile, Interval, PhraseRate, ReaderProfile, Swap
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from calibration.survey import PhraseTable, builtin
@@ -632,6 +632,32 @@ def test_what_can_be_decided_of_heavy_words_is_laid_out(
     choice = text.partition("**Choose:** ")[2].partition(" Owner: ")[0]
     assert choice.startswith("leave it to readers' own pages, which tell whom it concerns")
     assert scale in choice
+
+
+def test_a_word_that_a_reader_is_advised_is_not_offered_to_be_taken_off_the_scale(
+    review: CommitteeContent,
+) -> None:
+    """Page 1 offered to end a word that two readers' own pages told them to write."""
+    use = review.scale_use
+    assert use is not None
+    terms = (("possibly", 50, "recommended"), ("unlikely", 50, "recommended"))
+    heavy = leaning(
+        also_off(replace(review, scale_use=replace(use, terms=terms))), Interval(0.9, 0.87, 0.93)
+    )
+    found = heavy.profiles
+    assert isinstance(found, DepartmentProfile)
+    swap = Swap(
+        "unlikely", "fracture", "possibly", 60.0, 0.3, Interval(0.3, 0.2, 0.4), 0.09, 0.29, 0.99,
+        Interval(0.02, 0.01, 0.03),
+    )  # fmt: skip
+    told = replace(found.readers[0], phrases=(), advice=(swap,))
+    advised = replace(heavy, profiles=replace(found, readers=(told, *found.readers[1:])))
+    before, after = (
+        next(each for each in said(content) if each.startswith("**Decide what"))
+        for content in (heavy, advised)
+    )
+    assert "or recommend “possibly” and “unlikely” no longer." in before
+    assert "or recommend “unlikely” no longer." in after
 
 
 def test_readers_in_whose_hands_a_heavy_word_is_off_the_other_way_are_counted(

@@ -118,12 +118,19 @@ def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, wor
 
 
 def _choose(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> str:
-    """Lay out what can be decided of words for which none is taught: the scale's part too."""
+    """Lay out what can be decided of words for which none is taught: the scale's part too.
+
+    A word that is advised, to a reader or by a map that held, is not to be taken off the scale.
+    """
+    readers = content.judged.readers if content.judged else ()
+    advised = {swap.instead for reader in readers for swap in kept_swaps(reader)}
+    advised |= {swap.target for _, swap in upheld(content.maps or ())}
     steps = (("unrecommend", "recommended"), ("discourage", "neither"))
+    free = [phrase for phrase in phrases if phrase not in advised]
     scale = [
         words(f"decisions.{step}", phrases=_named(of, words))
         for step, kind in steps
-        if (of := [phrase for phrase in phrases if phrase in terms(content, kind)])
+        if (of := [phrase for phrase in free if phrase in terms(content, kind)])
     ]
     if not scale:
         return words("decisions.choose_two")
