@@ -119,7 +119,8 @@ def _unsure(word: Rated, near: Swap, words: Strings) -> _Reason:
     chance = words("verdict.stay.least") if least else tenths(near.probability)
     more = (("chance", chance), ("needed", tenths(_RULES.swap_probability)))
     gap = abs(word.meaning - word.rate.value) - abs(near.instead_meaning - word.rate.value)
-    key = "otherwise" if gap > 0.0 and near.probability < _EVEN else "unsure"
+    improbable = "otherwise" if gap > 0.0 else "nearest"
+    key = improbable if near.probability < _EVEN else "unsure"
     key = "half" if abs(gap) < _HALFWAY else key
     return _Reason(key, near.instead, near.instead_meaning, more)
 
@@ -131,18 +132,23 @@ def _out_of_order(near: Swap, own: PhraseRate, words: Strings) -> _Reason:
 
 
 def _by_scale(word: Rated, scale: Scale, *, full: bool) -> _Reason:
-    """Give the nearest word of the scale, whether nearer or not; ``full`` of swaps is a reader."""
+    """Give the nearest word of the scale, whether nearer or not; ``full`` of swaps is a reader.
+
+    It lies on the side that CT shows, where one does.
+    """
     rate, meaning = word.rate.value, word.meaning
-    others = {other: scale[other] for other in scale if other != word.phrase}
-    past = [o for o, says in others.items() if reassures(says, meaning, rate)]
-    away = {other: abs(says - rate) for other, says in others.items() if other not in past}
-    beside = {other: away[other] for other in away if (scale[other] > meaning) == (rate > meaning)}
-    nearest = min(beside or away, key=away.__getitem__, default="")
-    past.sort(key=others.__getitem__)
-    if past and abs(others[past[-1]] - rate) < abs(meaning - rate):
-        return _Reason("reassures", past[-1], others[past[-1]])
-    if not nearest:
+    others = [other for other in scale if other != word.phrase]
+    beside = [other for other in others if (scale[other] > meaning) == (rate > meaning)] or others
+    if not beside:
         return _Reason("plain")
-    held = "most" if full else "open_finding" if word.finding else "open"
-    nearer = away[nearest] < abs(meaning - rate)
-    return _Reason(held if nearer else "nearest", nearest, scale[nearest])
+
+    own, away = abs(meaning - rate), {other: abs(scale[other] - rate) for other in beside}
+    first = min(beside, key=away.__getitem__)
+    free = [other for other in beside if not reassures(scale[other], meaning, rate)]
+    nearest = min(free, key=away.__getitem__, default="")
+    if nearest and abs(own - away[nearest]) < _HALFWAY:
+        return _Reason("half", nearest, scale[nearest])
+    if nearest and away[nearest] < own:
+        held = "most" if full else "open_finding" if word.finding else "open"
+        return _Reason(held, nearest, scale[nearest])
+    return _Reason("reassures" if away[first] < own else "nearest", first, scale[first])

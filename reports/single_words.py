@@ -113,6 +113,13 @@ def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
     return rest if left < off - VISIBLE else None
 
 
+def suspected(profile: ReaderProfile) -> Habit | None:
+    """Give the habit in one finding that is likeliest of those that are not told, if one may be."""
+    seen = (h for h in profile.habits if h.visible and h.finding and not reaches(h))
+    doubtful = (h for h in seen if _TENTH <= h.probability < _EVEN)
+    return max(doubtful, key=lambda habit: habit.probability, default=None)
+
+
 def perhaps(profile: ReaderProfile, words: Strings) -> str:
     """Name beside a question the word in one finding that may be all there is to it, if one may.
 

@@ -67,7 +67,7 @@ def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
         kept: list[Swap] = []
         for swap in advice:
             undone = any(_undoes(swap, earlier) for earlier in kept)
-            if not (needless(swap) or undone or _spoils([*kept, swap], profile)):
+            if not (needless(swap, profile) or undone or _spoils([*kept, swap], profile)):
                 kept.append(swap)
         against = next((s for s in reversed(kept) if passed(s, kept, profile)), None)
         if against is None:
@@ -108,10 +108,15 @@ def _together(rated: Sequence[Rated]) -> float:
     return sum(each.n * each.rate.value for each in rated) / sum(each.n for each in rated)
 
 
-def needless(swap: Swap) -> bool:
-    """Whether the interval holds, as printed, what the word means."""
+def needless(swap: Swap, profile: ReaderProfile) -> bool:
+    """Whether the interval holds, as printed, what the word means, as far as its survey knows it.
+
+    Such a word is marked by no rule, so that nothing on the page says it is off.
+    """
     low, high = percent_limits(swap.rate.low, swap.rate.high, swap.rate.value)
-    return low <= round(100 * swap.meaning) <= high
+    own = next((p for p in profile.phrases if p.phrase == swap.phrase), None)
+    unmarked = own is not None and not swap.finding and reaches(own)
+    return unmarked or low <= round(100 * swap.meaning) <= high
 
 
 def _undoes(swap: Swap, earlier: Swap) -> bool:

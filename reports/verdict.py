@@ -15,7 +15,7 @@ from typing import Final
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shown import VISIBLE, Rated, Side, reaches, stated
-from reports.held_back import NO_SCALE, between, grouped, tenths
+from reports.held_back import NO_SCALE, between, grouped, tenths, where
 from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
     alone,
@@ -31,6 +31,7 @@ from reports.single_words import (
     quoted,
     stay,
     surveyed,
+    suspected,
     told,
     unlike,
     unmoved,
@@ -201,9 +202,9 @@ def short(profile: ReaderProfile, words: Strings) -> str:
     if word is None:
         certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
         return words("verdict.short.but", phrases=certain, verdict=text) if single else text
-    where = words("verdict.stay.finding", finding=word.finding) if word.finding else ""
     side = side_of(word.rate.value, word.meaning)
-    return words(f"verdict.short.word_{side}", phrase=word.phrase, where=where, verdict=text)
+    shown = {"phrase": word.phrase, "where": where(word, words), "verdict": text}
+    return words(f"verdict.short.word_{side}", **shown)
 
 
 def sides(profile: ReaderProfile) -> dict[str, Side]:
@@ -357,11 +358,13 @@ def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
     furthest = ""
     if off is not None and abs(off.rate.value - off.meaning) >= VISIBLE:
         furthest = words("verdict.none.furthest", phrase=off.phrase, **figures(off, words))
-    judged = "judged" if profile.judged else "judged_none"
-    return (
-        words("verdict.none.close", points=count(_NEAR), furthest=furthest, **shown),
-        words(f"verdict.none.{judged}", least=count(LEAST_USES), n=count(profile.judged)),
-    )
+    close = words("verdict.none.close", points=count(_NEAR), furthest=furthest, **shown)
+    judged = {"least": count(LEAST_USES), "n": count(profile.judged)}
+    if (habit := suspected(profile)) and profile.judged:
+        judged |= {"phrase": habit.phrase, "where": where(habit, words), **figures(habit, words)}
+        chance = tenths(habit.probability)
+        return close, words("verdict.none.judged_but", chance=chance, **judged)
+    return close, words(f"verdict.none.judged{'' if profile.judged else '_none'}", **judged)
 
 
 def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
@@ -372,14 +375,14 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = [quoted(atom.phrases, words) for _, atom in wrong(profile)]
     but = words("verdict.too_few.first_but", phrases=", ".join(certain)) if certain else ""
-    if where := verdict.carried:
-        said = named(where, words)
+    if cell := verdict.carried:
+        said = named(cell, words)
         lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)
         if word is None:
-            whole = (surveyed(p, words) for p in profile.phrases if p.phrase == where.phrase)
-            look = words("verdict.one_cell.look", cell=said) if where.finding else ""
+            whole = (surveyed(p, words) for p in profile.phrases if p.phrase == cell.phrase)
+            look = words("verdict.one_cell.look", cell=said) if cell.finding else ""
             return but or words("verdict.too_few.first"), _joined(lead, *whole, look)
-        same = word.phrase == where.phrase and where.finding in {"", word.finding}
+        same = word.phrase == cell.phrase and cell.finding in {"", word.finding}
         return "" if same else but or words("verdict.one_cell.first_but", cell=said), lead
     if kind == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)

@@ -205,6 +205,8 @@ def _measures(
 
 _GOOD, _POOR = 0.25, 0.5
 _PLAIN: Final = 0.25
+# Distance of a CT label from ½ from which CT shows the finding or does not: its "possibly" is neither.
+_CLEAR: Final = 0.45
 """A CT label, or what a word means, nearer to ½ than this takes no side."""
 _OF_EACH: Final = 4
 _CERTAIN: Final = ProfileSettings().certain
@@ -244,7 +246,7 @@ def _named(observations: pd.DataFrame, meaning: float | pd.Series[float]) -> pd.
     """Name every case by what its CT showed, and by whether its word said so."""
     word = np.asarray(meaning, dtype=np.float64) - 0.5
     label = observations["label"].to_numpy(dtype=np.float64) - 0.5
-    plain = np.abs(label) >= _PLAIN
+    plain = np.abs(label) >= _CLEAR
     told = plain & (np.abs(word) >= _PLAIN)
     agreed = np.where(told, np.sign(label) == np.sign(word), None)
     showed = np.where(plain, np.sign(label) == 1.0, None)

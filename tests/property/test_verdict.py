@@ -21,6 +21,7 @@ from calibration.profile import Habit, Interval, PhraseRate, ReaderProfile, Swap
 from calibration.profile import profile as fit
 from calibration.profile.results import Cell
 from reports import rounded
+from reports.held_back import grouped
 from reports.numbers import FINE
 from reports.single_words import carriers, claim, foremost, told, weight
 from reports.strings import Strings
@@ -550,7 +551,7 @@ def test_all_cards_followed_at_once_leave_no_word_visibly_further_from_what_it_s
         after = _after(reader, swaps)
         assert [w for w, (was, now) in after.items() if now > was + 0.02] == [], swaps
         followed += len(swaps)
-        offered = _after(reader, [s for s in reader.advice if not needless(s)])
+        offered = _after(reader, [s for s in reader.advice if not needless(s, reader)])
         unguarded += any(now > was + 0.02 for was, now in offered.values())
     assert followed > 300
     assert unguarded > 0
@@ -702,7 +703,7 @@ def test_no_swap_is_offered_where_its_printed_interval_holds_the_word(
             low, high = re.search(r"\((\d+)(?:–(\d+))?\s%,", action.evidence).groups()  # type: ignore[union-attr]
             meaning = int(re.search(PRINTED[language], action.evidence).group(1))  # type: ignore[union-attr]
             assert not int(low) <= meaning <= int(high or low), action.evidence
-        withheld += sum(map(needless, profile.advice))
+        withheld += sum(needless(swap, profile) for swap in profile.advice)
     assert offered > 100
     assert withheld > 0
 
@@ -871,7 +872,11 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         "represent” (44 %) is nearer than “probably” is 8 in 10; we advise from 9 in 10."
     )
     assert stay(samples.around(0.57)) == (
-        "No swap for “probably”: CT shows it about 57 % of the time, and no recommended word lies "
+        "No swap for “probably”: CT shows it about 57 % of the time, about halfway between it and "
+        "the next recommended word, “may represent” (44 %)."
+    )
+    assert stay(samples.around(0.6)) == (
+        "No swap for “probably”: CT shows it about 60 % of the time, and no recommended word lies "
         "nearer to that; the next, “may represent”, says 44 %."
     )
     assert "(44 %) is nearer on the whole, but that it is in each finding and keeps your" in stay(
@@ -1133,6 +1138,44 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
     assert "or more in a single finding (3 of yours) none is surely off there" in some
     none = in_words(replace(drawn, phrases=words, judged=0), words=WORDS).lead
     assert "No word has the 20 statements in a single finding that it takes" in none
+    doubtful = Habit(
+        "likely", "fracture", 80.0, 0.54, Interval(0.53, 0.4, 0.66), 0.72, 0.77, probability=0.25
+    )
+    beside = replace(drawn, phrases=words, judged=3, habits=(doubtful,))
+    assert in_words(beside, words=WORDS).first == NOTHING
+    lead = in_words(beside, words=WORDS).lead.replace("\u00a0", " ")
+    assert (
+        "(3 of yours) none is surely off there. What comes nearest is “likely” for fracture: CT"
+        in lead
+    )
+    assert "53 % of the time (40–66 %, 80 statements), peers take it as 77 %; the chance" in lead
+    assert "that this is more than chance is 2 in 10." in lead
+
+
+def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:
+    """A word 36 points away was named for one that another lay one point from."""
+    scale = {**SCALE, "unlikely": 0.094, "very unlikely": 0.027}
+    drawn = replace(DRAWN[0], habits=(), advice=(), considered=(), rest=())
+
+    def why(phrase: str, meaning: float, rate: float, finding: str | None = None) -> str:
+        word = PhraseRate(phrase, 60.0, rate, samples.around(rate), meaning)
+        whole: PhraseRate | Habit = word
+        if finding:
+            whole = Habit(phrase, finding, 60.0, rate, word.rate, meaning, meaning, 1.0)
+        profile = replace(drawn, phrases=(word,))
+        return " ".join(grouped([whole], profile, WORDS, scale)).replace("\u00a0", " ")
+
+    near = why("consistent with", 0.97, 0.45, "pneumonia")
+    assert near.endswith(
+        "“consistent with” for pneumonia (CT about 45 %; “may represent” says 44 %)."
+    )
+    assert "“unlikely” says 9 %" in why("possibly", 0.29, 0.1)
+    assert why("may represent", 0.44, 0.3) == (
+        "No recommended word lies nearer: “may represent” (CT about 30 %)."
+    )
+    half = "CT lies about halfway to the next recommended word: “likely” (CT about 60 %; “may"
+    assert why("likely", 0.77, 0.6).startswith(half)
+    assert why("possibly", 0.29, 0.16).startswith("The nearer word promises less than CT shows")
 
 
 def _carried(*, others: float, swap: bool) -> ReaderProfile:

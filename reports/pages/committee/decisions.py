@@ -17,9 +17,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import Coordinate, DepartmentProfile, Interval, Part
+from calibration.profile import Coordinate, DepartmentProfile, Interval, Part, PhraseRate
 from calibration.profile.shared import PARTS
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
@@ -33,6 +35,7 @@ from reports.pages.committee.heaviest import (
     distances,
     hands,
     heaviest,
+    in_hands,
     nearer,
     scale_gap,
 )
@@ -163,7 +166,7 @@ def _teach(
             statements=words.several("unit.statements", round(swap.n)),
             meaning=percent(swap.expected),
         ),
-        *(reserve or _effect(swap, own, words)),
+        *(reserve or _effect(swap, own, in_hands(found, swap.source, content.minimum_n), words)),
     )
     return " ".join(said)
 
@@ -186,15 +189,28 @@ def _reserve(
     return [why, owner, ceiling(whole, [swap.source], words)]
 
 
-def _effect(swap: Suggestion, own: Sequence[bool], words: Strings) -> list[str]:
-    """Say what these readers' own pages advise, and what the swap would change at most."""
-    before, after = map(points, distances(swap))
+def _effect(
+    swap: Suggestion, own: Sequence[bool], rates: Sequence[PhraseRate], words: Strings
+) -> list[str]:
+    """Say what these readers' own pages advise, and what the swap would change at most.
+
+    Their distances are added up reader by reader: one who lies above CT makes up for none below.
+    """
+    before, after = distances(swap)
     ends = sorted(abs(end - swap.target_expected) for end in (swap.low, swap.high))
-    inside = swap.low <= swap.target_expected <= swap.high
-    shown = {"low": points(0.0 if inside else ends[0]), "high": points(ends[1])}
+    low, high = 0.0 if swap.low <= swap.target_expected <= swap.high else ends[0], ends[1]
+    if rates:
+        n, rate, meaning, half = np.array(
+            [(p.n, p.rate.value, p.meaning, (p.rate.high - p.rate.low) / 2.0) for p in rates]
+        ).T
+        before, after = (n @ abs(rate - each) / n.sum() for each in (meaning, swap.target_expected))
+        open_ = float(np.hypot.reduce(n * half) / n.sum())
+        low, high = max(after - open_, 0.0), after + open_
+    shown = {"low": points(low), "high": points(high)}
+    shown |= {"before": points(before), "after": points(after)}
     other = len(own) - sum(own)
     pages = [words("decisions.pages", same=sum(own), other=other)] if own else []
-    effect = words("decisions.effect", instead=swap.target, before=before, after=after, **shown)
+    effect = words("decisions.effect", instead=swap.target, **shown)
     return [*pages, words("decisions.owner"), effect]
 
 
@@ -238,12 +254,18 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
 def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
     """Say whether a word is off in most hands that hold it, or too few of them can be judged.
 
-    Of a few readers' own word the others would be led away from CT by what is taught to all.
+    Of a few readers' own word the others would be led away from CT by what is taught to all; the
+    new word has to lie nearer in most hands, too.
     """
     side = side_of(swap.observed, swap.expected)
     enough, off = hands(found, swap.source, side, minimum)
+    rates = in_hands(found, swap.source, minimum)
+    gain = sum(
+        abs(p.rate.value - swap.target_expected) < abs(p.rate.value - p.meaning) for p in rates
+    )
     most = max(_several(len(enough)), len(enough) / 2)
-    return len(off) >= most or len(enough) < _several(len(found.readers))
+    borne = len(off) >= most and 2 * gain > len(rates)
+    return borne or len(enough) < _several(len(found.readers))
 
 
 def _unusual(phrase: str, table: PhraseCalibration) -> bool:

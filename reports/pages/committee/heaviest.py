@@ -66,7 +66,7 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
         words("decisions.carry", gap=gap, shares=shares, sure=sure),
         _in_hands(named, "less" if side == "less" else "more", content, words),
         *_kept(named, content, words),
-        _choose(named, content, words),
+        _choose(named, "less" if side == "less" else "more", content, words),
         words("decisions.owner"),
         ceiling(whole, _swapped(named, content), words),
     ]
@@ -117,16 +117,20 @@ def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, wor
     return words("decisions.in_hands", hands=_and(said, words)) if said else ""
 
 
-def _choose(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> str:
+def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words: Strings) -> str:
     """Lay out what can be decided of words for which none is taught: the scale's part too.
 
-    A word that is advised, to a reader or by a map that held, is not to be taken off the scale.
+    A word that is advised, to a reader or by a map that held, is not to be taken off the scale, nor
+    one that is right in most hands.
     """
-    readers = content.judged.readers if content.judged else ()
-    advised = {swap.instead for reader in readers for swap in kept_swaps(reader)}
-    advised |= {swap.target for _, swap in upheld(content.maps or ())}
-    steps = (("unrecommend", "recommended"), ("discourage", "neither"))
-    free = [phrase for phrase in phrases if phrase not in advised]
+    steps, found = (("unrecommend", "recommended"), ("discourage", "neither")), content.judged
+    kept = {swap.target for _, swap in upheld(content.maps or ())}
+    if found is not None:
+        kept |= {swap.instead for reader in found.readers for swap in kept_swaps(reader)}
+        for phrase in phrases:
+            enough, off = hands(found, phrase, side, content.minimum_n)
+            kept |= {phrase} if 2 * len(off) < len(enough) else set()
+    free = [phrase for phrase in phrases if phrase not in kept]
     scale = [
         words(f"decisions.{step}", phrases=_named(of, words))
         for step, kind in steps
@@ -185,6 +189,12 @@ def distances(swap: Suggestion) -> tuple[float, float]:
 def nearer(swap: Suggestion) -> float:
     """Give how much nearer to CT a swap brings all statements of it together."""
     return float(swap.n * np.subtract(*distances(swap)))
+
+
+def in_hands(found: DepartmentProfile, phrase: str, minimum: int) -> list[PhraseRate]:
+    """Give a word's rates in the hands of those who wrote it often enough."""
+    rates = (rate for reader in found.readers for rate in reader.phrases)
+    return [rate for rate in rates if rate.phrase == phrase and rate.n >= minimum]
 
 
 def hands(
