@@ -28,7 +28,7 @@ from scipy.special import expit, logit
 
 from calibration.arrays import FloatArray
 from pipeline.simulate.department import Department, ct_labels, phrase_logits, phrase_means
-from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.lexicon import hospital, load, wording
 from pipeline.simulate.rates import hedged
 from pipeline.simulate.readers import Reader, Staff
 
@@ -154,31 +154,10 @@ def standing_of(
     return Standing(shift=shift, at_half=intercept, slope=slope, centre=centre)
 
 
-EXAM_COLUMNS: Final = (
-    "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
-    "exam_code", "exam_name", "performed_at", "signed_at", "status", "version",
-    "patient_age_years", "patient_class", "patient_name", "patient_birth_date", "referring_name",
-    "phone", "patient_sex", "text",
-)  # fmt: skip
+EXAM_COLUMNS: Final = tuple(load("tables")["exams"])
 """Columns of the exams table, times in UTC."""
 
-TABLES: Final = {
-    "pairs": (
-        "xr_exam_id", "xr_accession", "ct_exam_id", "ct_accession", "patient_id", "reader_id",
-        "ct_reader_id", "xr_performed_at", "ct_performed_at", "interval_minutes", "site",
-        "patient_class", "patient_age_years",
-    ),
-    "report_findings": (
-        "exam_id", "accession", "version", "status", "modality", "style", "pathology", "phrase",
-        "section",
-    ),
-    "outcomes": (
-        "xr_exam_id", "xr_accession", "reader_id", "pathology", "phrase", "meant", "probability",
-        "ct_phrase", "label",
-    ),
-    "identifiers": ("exam_id", "start", "end", "category", "kind", "text", "distinctive"),
-    "excluded": ("exam_id", "accession", "reason"),
-}  # fmt: skip
+TABLES: Final = {name: tuple(columns) for name, columns in load("tables")["truth"].items()}
 """Truth tables that grow with the simulation, and their columns."""
 
 
