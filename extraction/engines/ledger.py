@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Bound, Completer, Completion, Question, Reply, Usage
-from extraction.engines.guide import Doubt
+from extraction.engines.witness import Doubt
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt.forms import AnswerForm

@@ -15,8 +15,7 @@ from typing import Final
 from extraction.engines.account import Answer, AnswerLine
 from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.grounding import Place
-from extraction.engines.guide import Guided, margins
-from extraction.engines.witness import Testimony, Witness
+from extraction.engines.witness import Guided, Testimony, Witness, margins
 from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality, Outcome
 from extraction.prompt.examples import Example, Prompts
 from extraction.prompt.examples import load as load_prompts

@@ -18,6 +18,7 @@ from calibration.neighbours.class_scores import (
     classwise_error,
     error_bound,
     expected_score,
+    ranking_bound,
     scalar_error,
 )
 from calibration.neighbours.disagreement import Disagreement as Measured
@@ -29,7 +30,6 @@ from calibration.neighbours.export import (
     slider_data,
 )
 from calibration.neighbours.ranking import ranking_risk
-from calibration.neighbours.regret import ranking_bound
 from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.plain import Plain, plain
 from calibration.survey import PhraseTable

@@ -68,11 +68,7 @@ class Deliver(Stage[Delivery, Delivered]):
     """Put every page into its recipient's folder."""
 
     name = "deliver"
-
-    def is_done_here(self, site: Site) -> bool:
-        """One process writes the ledger, and only the run's own may know passphrases."""
-        del site
-        return True
+    only_here = True  # one process writes the ledger, and only the run's own may know passphrases
 
     def do(self, site: Site, item: Delivery) -> Made[Delivered]:
         """Deliver every recipient's pages that are not in the ledger yet.

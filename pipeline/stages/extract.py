@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pipeline.stages.pair import Paired
     from pipeline.store.workspace import Workspace
 
-_TABLES: Final = ("findings", "report_findings", "answers", "readings")
-
 
 @dataclass(frozen=True, slots=True)
 class ReportShard:
@@ -64,6 +62,8 @@ class Extract(Keyed[ReportShard, Read]):
 
     name = kind = "extract"
     counted = ("reports", "statements")
+    tables = ("findings", "report_findings", "answers", "readings")
+    comes_to = Read
 
     def is_done_here(self, site: Site) -> bool:
         """All shards ask one language model, so the process that holds it reads them."""
@@ -83,14 +83,8 @@ class Extract(Keyed[ReportShard, Read]):
         addenda = asked.addenda.to_numpy().tolist()
         return digest_of(self.digest(site), item.shard, asked.exam_keys, addenda)
 
-    def find(self, site: Site, key: str) -> Read | None:
-        """Give the counts of reports that were read."""
-        if not site.workspace.complete("analysis", key, *_TABLES):
-            return None
-        return site.workspace.facts("analysis", "readings", key, Read)
-
     def make(self, site: Site, item: ReportShard, key: str) -> Read:
-        """Read the reports; their ``readings`` are written last."""
+        """Read the reports."""
         store, asked = site.workspace, _asked(site, item)
         columns = ["exam_key", "modality", "text"]
         exams = store.read("analysis", "clean_exams", [item.shard], columns=columns)
@@ -109,11 +103,7 @@ class Extract(Keyed[ReportShard, Read]):
             unmapped=dict(Counter(unmapped.str.lower())),
             disagreement=tables.disagreement,
         )
-        store.write("analysis", "findings", key, tables.findings)
-        store.write("analysis", "report_findings", key, tables.report_findings)
-        store.write("analysis", "answers", key, tables.answers)
-        store.write("analysis", "readings", key, tables.readings, facts=found)
-        return found
+        return self.keep(site, key, found, **{name: getattr(tables, name) for name in self.tables})
 
 
 EXTRACT: Final = Extract()

@@ -64,6 +64,7 @@ class Ingest(Keyed[str, Ingested]):
 
     name = kind = "ingest"
     counted = ("rows", "kept")
+    missing = "{missing:,} of {items:,} sources are new or changed"
 
     def settings(self, site: Site) -> Named:
         """Give how exports are read."""
@@ -135,10 +136,6 @@ class Ingest(Keyed[str, Ingested]):
         if site.config.input.format == "sql":
             return Look(1, 1, why="the database is asked anew by every run")
         return super().look(site, items)
-
-    def why(self, missing: int, items: int) -> str:
-        """Count the sources that are new or changed."""
-        return f"{missing:,} of {items:,} sources are new or changed"
 
 
 INGEST: Final = Ingest()

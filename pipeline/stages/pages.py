@@ -112,6 +112,7 @@ class _Drawing(Keyed[Leaf, Pages]):
     """Calibrate and draw one recipient's files."""
 
     kind = "pages"
+    tables, comes_to = ("advice", "results"), Pages
     files: ClassVar[tuple[str, ...]]
     """Names of the files, in the order of their delivery."""
 
@@ -134,12 +135,10 @@ class _Drawing(Keyed[Leaf, Pages]):
     def find(self, site: Site, key: str) -> Pages | None:
         """Give files that are there as they were drawn, beside the results they show."""
         store = site.workspace
-        if not store.complete("analysis", key, "results", "advice"):
-            return None
-        pages = store.facts("analysis", "results", key, Pages)
+        pages = super().find(site, key)
         whole = all(
             store.has_page(file.draft) and _sha(store.read_page(file.draft)) == file.digest
-            for file in pages.files
+            for file in (pages.files if pages else ())
         )
         return pages if whole else None
 
@@ -152,9 +151,7 @@ class _Drawing(Keyed[Leaf, Pages]):
             store.write_page(draft, drawn.files[name])
             files.append(File(name, draft, _sha(drawn.files[name])))
         pages = Pages(item.recipient, tuple(files))
-        store.write("analysis", "advice", key, drawn.advice)
-        store.write("analysis", "results", key, drawn.results, facts=pages)
-        return pages
+        return self.keep(site, key, pages, advice=drawn.advice, results=drawn.results)
 
     @abstractmethod
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:

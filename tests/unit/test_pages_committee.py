@@ -26,6 +26,7 @@ from pipeline.config.sections import Phrases
 from pipeline.pages import content
 from pipeline.pages.cases import case_mix, disagreement
 from pipeline.pages.over_time import incomplete_quarters, run_charts, scale_use
+from pipeline.pages.review import variation
 from pipeline.pages.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.small_cells import (
     complementary,
@@ -33,7 +34,6 @@ from pipeline.pages.small_cells import (
     results_without,
     withheld_phrases,
 )
-from pipeline.pages.variation import variation
 from pipeline.store.workspace import Workspace
 from pipeline.tables import observations as sums
 from pipeline.tables.observations import Answer, tallied
