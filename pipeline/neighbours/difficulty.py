@@ -40,7 +40,15 @@ from pipeline.store.files import replacing
 def difficulty(given: Difficulty) -> None:
     """Measure a pool, and write what was asked for."""
     pool = read_pool_file(given.predictions, votes=given.votes)
-    found = _difficulty(given, pool)
+    with blaming(given.predictions.name):
+        found = measure(
+            probs=pool.probs,
+            votes=pool.votes,
+            reference=pool.reference,
+            layers=pool.layers,
+            checkpoints=pool.checkpoints,
+            alphas=_numbers(given.alpha, "--alpha"),
+        )
     write_result(given.out, difficulty_data(found))
     if given.items_out is not None:
         frame = queue(found, given.count)
@@ -55,18 +63,6 @@ def difficulty(given: Difficulty) -> None:
         "result": str(given.out),
     }
     given.output.tell(summary)
-
-
-def _difficulty(given: Difficulty, pool: Pool) -> Difficulties:
-    with blaming(given.predictions.name):
-        return measure(
-            probs=pool.probs,
-            votes=pool.votes,
-            reference=pool.reference,
-            layers=pool.layers,
-            checkpoints=pool.checkpoints,
-            alphas=_numbers(given.alpha, "--alpha"),
-        )
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...]:

@@ -266,13 +266,8 @@ def calibrate(given: Recalibration) -> None:
         problems = _problems(held, given.answers.name)
         for name in held.keys() - problems.keys():
             content[name] = _compared(held[name], given)
-    content["settings"] = {
-        "bins": given.bins,
-        "splits": given.splits,
-        "bootstrap": given.bootstrap,
-        "seed": given.seed,
-        "phrases": named,
-    }
+    chosen = {name: getattr(given, name) for name in ("bins", "splits", "bootstrap", "seed")}
+    content["settings"] = {**chosen, "phrases": named}
     content["not_calibrated"] = dict(problems)
     write_result(given.out, content)
     set_aside = sum(sum(form.set_aside.values()) for form in held.values())

@@ -159,8 +159,7 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
             fault = fault or _ELSEWHERE
     best = chosen(found) if found else None
     if isinstance(best, Chosen):
-        form_read = best.form if best.form in ("RTF", "PDF") else ""
-        return "\n".join(text.strip() for _, text in best.parts), form_read, None
+        return "\n".join(text.strip() for _, text in best.parts), best.document, None
     narrative = report.get("text")
     div = text_of(narrative, "div") if isinstance(narrative, dict) else ""
     conclusion = text_of(report, "conclusion")

@@ -124,8 +124,7 @@ def _documents(
     if isinstance(best, SetAside):
         is_none = not any(_kind(row) in _ATTACHMENTS for row in rows)
         return [], "", None if is_none else broken[0] if broken else best
-    form = best.form if best.form in ("RTF", "PDF") else ""
-    return [(whole[at][0], text) for at, text in best.parts], form, None
+    return [(whole[at][0], text) for at, text in best.parts], best.document, None
 
 
 def _rejoined(rows: Sequence[list[str]], separators: Separators) -> list[list[str]]:
