@@ -7,7 +7,7 @@ the report (`cases.case_mix`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -135,17 +135,18 @@ def committee_content(
         The period's sums, all readers.
     """
     settings, cells = issue.config.reports, evidence.cells
+    minimum, minimum_readers = settings.min_exams, settings.min_readers
     readers = variation(evidence, scale=scale)
-    if len(readers) < settings.min_readers:
-        few = SuppressedCell(settings.min_readers, "readers")
+    if len(readers) < minimum_readers:
+        few = SuppressedCell(minimum_readers, "readers")
         return _frame(issue, few, readers, evidence, facts)
     withheld = withheld_phrases(cells, settings)
     results = results_without(results, withheld)
-    department = results.overall or SuppressedCell(settings.min_exams)
+    department = results.overall or SuppressedCell(minimum)
     by_pathology = content.pathology_results(
-        results, settings.min_exams, few_readers=_few_readers(cells, settings.min_readers)
+        results, minimum, few_readers=_few_readers(cells, minimum_readers)
     )
-    review = replace(
+    return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
         profiles=facts.profiles,
@@ -161,35 +162,18 @@ def committee_content(
         run_charts=run_charts(evidence, months=issue.period.months, scale=scale),
         returned=facts.returned,
         written=content.written_of(
-            evidence.written, minimum=settings.min_exams, minimum_readers=settings.min_readers
+            evidence.written, minimum=minimum, minimum_readers=minimum_readers
         ),
-    )
-    return _with_words(review, issue, evidence.words, scale=scale, withheld=withheld[None])
-
-
-def _with_words(
-    review: CommitteeContent,
-    issue: content.Issue,
-    words: pd.DataFrame,
-    *,
-    scale: Scale,
-    withheld: Collection[str],
-) -> CommitteeContent:
-    """Add what rests on the hedges as written: use of the scale, and those that it lacks."""
-    settings = issue.config.reports
-    minimum, minimum_readers = settings.min_exams, settings.min_readers
-    return replace(
-        review,
         unscored=content.unscored_of(
-            words, scale.phrases, minimum=minimum, minimum_readers=minimum_readers
+            evidence.words, scale.phrases, minimum=minimum, minimum_readers=minimum_readers
         ),
         scale_use=scale_use(
-            words,
+            evidence.words,
             months=issue.period.months,
             phrases=issue.config.phrases,
             minimum=minimum,
             minimum_readers=minimum_readers,
-            withheld=withheld,
+            withheld=withheld[None],
         ),
     )
 

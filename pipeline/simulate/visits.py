@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from pipeline.simulate.cases import Cases, draw_cases, repeats, slipped
+from pipeline.simulate.cases import draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.rates import ct_statement, expected_labels, label_of
@@ -51,8 +51,9 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
     """
     site = np.array([e.patient.site for e in episodes], dtype=np.int64)
     patient = np.unique([e.patient.patient_id for e in episodes], return_inverse=True)[1]
+    observation = staff.department.observation
     xr_reader = _assigned(site, staff, rng, avoid=None)
-    if staff.department.observation.repeated:
+    if observation.repeated:
         later, first = repeats(patient)
         xr_reader[later] = xr_reader[first]
     cases = draw_cases(
@@ -60,7 +61,7 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
         patient,
         np.array([e.kind != "xr_only" for e in episodes]),
         practice=staff.practice,
-        observation=staff.department.observation,
+        observation=observation,
         rng=rng,
     )
     versions = {
@@ -68,26 +69,7 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
         for name, share in hospital()["versions"].items()
     }
     ct_reader = _assigned(site, staff, rng, avoid=xr_reader)
-    return _reported(
-        cases, _is_kind(episodes, "ct_only"), (xr_reader, ct_reader), staff, versions, rng
-    )
-
-
-def _is_kind(episodes: Sequence[Episode], kind: str) -> BoolArray:
-    return np.array([e.kind == kind for e in episodes], dtype=np.bool_)
-
-
-def _reported(
-    cases: Cases,
-    no_xray: BoolArray,
-    readers: tuple[IntArray, IntArray],
-    staff: Staff,
-    versions: Mapping[str, BoolArray],
-    rng: np.random.Generator,
-) -> Cohort:
-    """Put what X-rays mean into words, and let CT find what is there."""
-    observation = staff.department.observation
-    meant = np.where(no_xray[:, None], -1, cases.phrase)
+    meant = np.where(_is_kind(episodes, "ct_only")[:, None], -1, cases.phrase)
     phrase = meant.copy()
     phrase[meant >= 0] = slipped(meant[meant >= 0], observation.misworded, rng)
     silent = rng.random(meant.shape) < hospital()["ct"]["silence"]
@@ -97,7 +79,11 @@ def _reported(
     ct[(ct < 0).all(axis=1), effusion] = 0
     asked = cases.is_asked.astype(np.float64)
     probability = expected_labels(cases.disease, asked, staff.missed, observation)
-    return Cohort(*readers, phrase, meant, probability, ct, label_of(ct), versions)
+    return Cohort(xr_reader, ct_reader, phrase, meant, probability, ct, label_of(ct), versions)
+
+
+def _is_kind(episodes: Sequence[Episode], kind: str) -> BoolArray:
+    return np.array([e.kind == kind for e in episodes], dtype=np.bool_)
 
 
 def _assigned(
