@@ -39,15 +39,15 @@ class Pathology:
 
     name: str
     compartment: str
-    sided: bool
-    airspace: bool
     nouns: tuple[Noun, ...]
     detailed: tuple[tuple[Noun, ...], tuple[Noun, ...]]
     signs: tuple[tuple[str, ...], tuple[str, ...]]
     rivals: tuple[str, ...]
-    present: tuple[str, ...]
-    absent: tuple[str, ...]
-    clear: tuple[str, ...]
+    sided: bool = False
+    airspace: bool = False
+    present: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,21 +112,13 @@ def _noun(text: str, side: str) -> Noun:
 
 
 def _pathology(entry: Mapping[str, Any]) -> Pathology:
-    left, right = (tuple(_noun(n, side) for n in entry["detailed"]) for side in _SIDES)
-    seen_left, seen_right = (tuple(_on(s, side) for s in entry["signs"]) for side in _SIDES)
-    return Pathology(
-        name=entry["name"],
-        compartment=entry["compartment"],
-        sided=entry.get("sided", False),
-        airspace=entry.get("airspace", False),
-        nouns=tuple(_noun(n, "") for n in entry["nouns"]),
-        detailed=(left, right),
-        signs=(seen_left, seen_right),
-        rivals=tuple(entry["rivals"]),
-        present=tuple(entry.get("present", ())),
-        absent=tuple(entry.get("absent", ())),
-        clear=tuple(entry.get("clear", ())),
-    )
+    of_sides = {
+        "detailed": tuple(tuple(_noun(n, side) for n in entry["detailed"]) for side in _SIDES),
+        "signs": tuple(tuple(_on(s, side) for s in entry["signs"]) for side in _SIDES),
+    }
+    nouns = tuple(_noun(n, "") for n in entry["nouns"])
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+    return Pathology(**plain | of_sides | {"nouns": nouns})
 
 
 @cache
