@@ -155,17 +155,7 @@ def calibrate(
         raise TallyError(msg)
     tables, interval = options.tables(phrase_table.distributions), options.interval
     means, certain = phrase_table.means, phrase_table.certain
-    if isinstance(patients, GroupedTally):
-        alike, unit = likeness(patients), "patients"
-        n, mass = cluster_moments(patients, replicates=options.bootstrap, rng=rng)
-    else:
-        alike = patients or Likeness()
-        unit = "observations" if alike.whole <= 1.0 else "observations, patients' likeness in it"
-        n, mass = multinomial_moments(
-            tally, replicates=options.bootstrap, rng=rng, effect=alike.whole
-        )
-    null = null_moments(tally.n, means, replicates=options.bootstrap, rng=rng, effect=alike.whole)
-    sample = _Replicates(tally.n, tally.label_mass, n, mass, null, alike, unit)
+    sample = _sampled(tally, patients, means, options.bootstrap, rng)
     return GroupResult(
         n=tally.total,
         tally=tally,
@@ -177,6 +167,25 @@ def calibrate(
         brier=_brier(sample, phrase_table, interval),
         accuracy=_accuracy(sample, phrase_table, interval),
     )
+
+
+def _sampled(
+    tally: Tally,
+    patients: GroupedTally | Likeness | None,
+    means: FloatArray,
+    bootstrap: int,
+    rng: np.random.Generator,
+) -> _Replicates:
+    """Resample observations, or patients where they are known, and labels under the null."""
+    if isinstance(patients, GroupedTally):
+        alike, unit = likeness(patients), "patients"
+        n, mass = cluster_moments(patients, replicates=bootstrap, rng=rng)
+    else:
+        alike = patients or Likeness()
+        unit = "observations" if alike.whole <= 1.0 else "observations, patients' likeness in it"
+        n, mass = multinomial_moments(tally, replicates=bootstrap, rng=rng, effect=alike.whole)
+    null = null_moments(tally.n, means, replicates=bootstrap, rng=rng, effect=alike.whole)
+    return _Replicates(tally.n, tally.label_mass, n, mass, null, alike, unit)
 
 
 def _brier(sample: _Replicates, table: PhraseTable, rule: IntervalRule) -> Estimate:

@@ -265,6 +265,17 @@ def disagreement(
         msg = f"bootstrap {bootstrap}, control_votes {control_votes}: neither may be negative."
         raise CalibrationError(msg)
     p, v = checked_pair(probs, votes)
+    return _measured(p, v, bins, bootstrap, control_votes, rng)
+
+
+def _measured(
+    p: FloatArray,
+    v: FloatArray,
+    bins: int,
+    bootstrap: int,
+    control_votes: int,
+    rng: np.random.Generator,
+) -> Disagreement:
     entropy = entropy_calibration_error(probs=p, votes=v)
     averaged = _averaged(p, v, entropy)
     binned = {

@@ -32,7 +32,7 @@ from openpyxl.utils.escape import unescape
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import Row, SetAside
-from pipeline.formats.values import words
+from pipeline.formats.values import data
 
 SEVERAL: Final = frozenset(
     {"modality", "patient_name", "phone", "staff_names", "relative_names", "other_ids"}
@@ -80,7 +80,7 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
         if isinstance(found, SetAside):
             return text
         plain = found[0].strip(_PADDING)
-        known = words()["heading"].items()
+        known = data("words")["heading"].items()
         heading = next((h for h, pattern in known if re.search(pattern, name, re.I)), "")
         if plain:
             needs_one = heading and not _is_headed(plain, heading)

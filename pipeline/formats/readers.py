@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 import string
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +22,8 @@ import pandas as pd
 
 from pipeline.errors import ConfigurationError
 from pipeline.formats.people import Person, can_be_name, lexicon, named_in_full, person_from_text
-from pipeline.formats.tables import read_table, require_columns
+from pipeline.formats.tables import read_table
+from pipeline.formats.values import data
 from pipeline.names.grammar import UPPER, name_end
 
 SEVERAL_NAMES: Final = "reader ids that stand for more than one name"
@@ -52,8 +52,7 @@ class ReaderRules:
         """
         if path is None:
             return cls(case_sensitive)
-        table = read_table(path).astype("str")
-        require_columns(table, _COLUMNS, source=path.name)
+        table = read_table(path, _COLUMNS).astype("str")
         rules = cls(case_sensitive)
         ids, meant = (rules._spelt(table[name]) for name in _COLUMNS)
         twice = pd.DataFrame({"id": ids, "as": meant}).drop_duplicates()["id"].duplicated().sum()
@@ -120,9 +119,7 @@ class _Label(NamedTuple):
 
 def _labels() -> Iterator[tuple[str, _Label]]:
     """Read the labels of signatures.toml, the fragments that they name put in."""
-    file = Path(__file__).with_name("signatures.toml")
-    written = tomllib.loads(file.read_text(encoding="utf-8"))
-    fragments = {"upper": UPPER}
+    written, fragments = data("signatures"), {"upper": UPPER}
     for name, fragment in written["fragments"].items():
         fragments[name] = _filled(fragment, fragments)
     for name, label in written["labels"].items():

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Final
 
 import pandas as pd
@@ -24,6 +22,7 @@ from pipeline.formats.values import (
     RETRACTED,
     age_in_years,
     between_clocks,
+    data,
     date_formats,
     iso_times,
     known_words,
@@ -31,9 +30,7 @@ from pipeline.formats.values import (
     utc_times,
 )
 
-REASONS: Final[Mapping[str, str]] = tomllib.loads(
-    Path(__file__).with_name("remedies.toml").read_text(encoding="utf-8")
-)["checks"]
+REASONS: Final[Mapping[str, str]] = data("remedies")["checks"]
 """Why a row is set aside; a closed set, beside what a format's reader says."""
 
 _HOUR: Final = pd.Timedelta(hours=1)

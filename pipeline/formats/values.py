@@ -39,15 +39,15 @@ _FILM: Final = re.compile(
 
 
 @cache
-def words() -> Mapping[str, Any]:
-    """Read words.toml."""
-    return tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+def data(name: str) -> Mapping[str, Any]:
+    """Read one of the TOML files beside this code, by its name."""
+    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def known_words(of: str) -> Mapping[str, str]:
     """Give what sources' words mean: each word of a table of words.toml → ours."""
-    return {word: ours for ours, said in words()[of].items() for word in said}
+    return {word: ours for ours, said in data("words")[of].items() for word in said}
 
 
 def status_of(raw: str) -> str:
@@ -55,7 +55,7 @@ def status_of(raw: str) -> str:
     folded = " ".join(raw.casefold().split())
     if folded in known_words("status"):
         return known_words("status")[folded]
-    patterns = words()["status_pattern"]
+    patterns = data("words")["status_pattern"]
     return next((each["means"] for each in patterns if re.search(each["pattern"], folded)), "")
 
 

@@ -33,7 +33,7 @@ from calibration.plain import Plain, plain
 from calibration.survey import PhraseTable
 from pipeline.cli.common import blaming, phrase_table, write_result
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.tables import read_table, refuse, require_columns, write_table
+from pipeline.formats.tables import read_table, refuse, write_table
 from pipeline.neighbours.categories import (
     ClassTable,
     aligned,
@@ -133,8 +133,7 @@ class Judgements:
         if not 0.0 < scale < np.inf:
             msg = f"--scale {scale}: give the slider's reading at certainty, above 0."
             raise ConfigurationError(msg)
-        frame = read_table(path)
-        require_columns(frame, {"slider": "the stated number"}, source=path.name)
+        frame = read_table(path, {"slider": "the stated number"})
         if frame.empty:
             msg = f"{path.name}: no judgements; the table has a header only."
             raise InputError(msg)

@@ -31,7 +31,7 @@ from extraction.neighbours.questions import load_questions
 from pipeline.cli.common import blaming, write_result
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 from pipeline.formats.decoding import require_file
-from pipeline.formats.tables import read_table, refuse, require_columns, write_table
+from pipeline.formats.tables import read_table, refuse, write_table
 from pipeline.neighbours.categories import Pool, read_pool
 from pipeline.neighbours.options import Difficulty, Layers
 from pipeline.store.files import replacing
@@ -205,8 +205,7 @@ def _cases(path: Path, options: int) -> tuple[Cases, int]:
 
 
 def _texts(path: Path) -> Cases:
-    frame = read_table(path)
-    require_columns(frame, {"item": "the case", "text": "what is read"}, source=path.name)
+    frame = read_table(path, {"item": "the case", "text": "what is read"})
     columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
     pairs = list(zip(*columns, strict=True))
     if not pairs or frame["item"].duplicated().any():

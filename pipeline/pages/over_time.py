@@ -21,6 +21,7 @@ from reports.content import SuppressedCell
 from reports.review_content import RunChart, ScaleUse
 
 if TYPE_CHECKING:
+    from pipeline.config import Configuration
     from pipeline.config.sections import Phrases, Reports
 
 _SAMPLES = 400
@@ -129,17 +130,17 @@ def scale_use(
     words: pd.DataFrame,
     *,
     months: Sequence[str],
-    phrases: Phrases,
-    minimum: int,
-    minimum_readers: int,
+    config: Configuration,
     withheld: Collection[str] = (),
 ) -> ScaleUse | None:
     """Share out the hedges of X-ray reports (`observations.words`); None where there is none.
 
     Statements of 0 % and 100 % are no use of the scale and are not among them. A share of fewer
-    than `minimum` phrases is withheld, and so is the count of a term used less often, or by fewer
-    than `minimum_readers`, or named in `withheld` by another table of the same page.
+    than ``min_exams`` phrases is withheld, and so is the count of a term used less often, or by
+    fewer than ``min_readers``, or named in `withheld` by another table of the same page.
     """
+    phrases, settings = config.phrases, config.reports
+    minimum, minimum_readers = settings.min_exams, settings.min_readers
     used = words[words["performed_month"].isin(list(months))]
     if used.empty:
         return None

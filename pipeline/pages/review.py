@@ -134,18 +134,18 @@ def committee_content(
     evidence
         The period's sums, all readers.
     """
-    settings, cells = issue.config.reports, evidence.cells
-    minimum, minimum_readers = settings.min_exams, settings.min_readers
+    settings, cells, words = issue.config.reports, evidence.cells, evidence.words
+    minimum, least = settings.min_exams, settings.min_readers
+    limits = {"minimum": minimum, "minimum_readers": least}
     readers = variation(evidence, scale=scale)
-    if len(readers) < minimum_readers:
-        few = SuppressedCell(minimum_readers, "readers")
+    if len(readers) < least:
+        few = SuppressedCell(least, "readers")
         return _frame(issue, few, readers, evidence, facts)
-    withheld = withheld_phrases(cells, settings)
+    withheld, months = withheld_phrases(cells, settings), issue.period.months
     results = results_without(results, withheld)
     department = results.overall or SuppressedCell(minimum)
-    by_pathology = content.pathology_results(
-        results, minimum, few_readers=_few_readers(cells, minimum_readers)
-    )
+    few_readers, counted = _few_readers(cells, least), tally_of(cells, scale.phrases)
+    by_pathology = content.pathology_results(results, minimum, few_readers=few_readers)
     return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
@@ -154,27 +154,14 @@ def committee_content(
         disagreement=disagreement(evidence.mix, scale=scale),
         sensitivity=(
             *sensitivity_tables(evidence, scale=scale),
-            *extraction_tables(
-                tally_of(cells, scale.phrases), facts.audited, scale=scale, alike=evidence.together
-            ),
+            *extraction_tables(counted, facts.audited, scale=scale, alike=evidence.together),
         ),
         maps=content.advice_rows(results, by_pathology),
-        run_charts=run_charts(evidence, months=issue.period.months, scale=scale),
+        run_charts=run_charts(evidence, months=months, scale=scale),
         returned=facts.returned,
-        written=content.written_of(
-            evidence.written, minimum=minimum, minimum_readers=minimum_readers
-        ),
-        unscored=content.unscored_of(
-            evidence.words, scale.phrases, minimum=minimum, minimum_readers=minimum_readers
-        ),
-        scale_use=scale_use(
-            evidence.words,
-            months=issue.period.months,
-            phrases=issue.config.phrases,
-            minimum=minimum,
-            minimum_readers=minimum_readers,
-            withheld=withheld[None],
-        ),
+        written=content.written_of(evidence.written, **limits),
+        unscored=content.unscored_of(words, scale.phrases, **limits),
+        scale_use=scale_use(words, months=months, config=issue.config, withheld=withheld[None]),
     )
 
 

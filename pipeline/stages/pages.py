@@ -13,7 +13,7 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 import pandas as pd
 
@@ -96,13 +96,8 @@ def leaves(issue: Issue, run: RunFacts) -> tuple[list[Leaf], Leaf]:
     return [Leaf(reader, issue, run) for reader in issue.readers], Leaf(_COMMITTEE, issue, run)
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """The content of each file, and the tables of results and advice behind it."""
-
-    files: Mapping[str, bytes]
-    results: pd.DataFrame
-    advice: pd.DataFrame
+_Drawn: TypeAlias = tuple[Mapping[str, bytes], pd.DataFrame, pd.DataFrame]
+"""The content of each file, and the tables of results and advice behind it."""
 
 
 class _Drawing(Keyed[Leaf, Pages]):
@@ -142,13 +137,13 @@ class _Drawing(Keyed[Leaf, Pages]):
     def make(self, site: Site, item: Leaf, key: str) -> Pages:
         """Draw the files, then keep the results behind them."""
         store, files = site.workspace, []
-        drawn = self._drawn(site, item)
+        drawn, results, advice = self._drawn(site, item)
         for name in self.files:
             draft = f"{key}.{name.rpartition('.')[2]}"
-            store.write_page(draft, drawn.files[name])
-            files.append(File(name, draft, _sha(drawn.files[name])))
+            store.write_page(draft, drawn[name])
+            files.append(File(name, draft, _sha(drawn[name])))
         pages = Pages(item.recipient, tuple(files))
-        return self.keep(site, key, pages, advice=drawn.advice, results=drawn.results)
+        return self.keep(site, key, pages, advice=advice, results=results)
 
     @abstractmethod
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:
@@ -198,7 +193,7 @@ class Feedback(_Drawing):
             "feedback.html": web,
             "feedback.pdf": page,
         }
-        return _Drawn(files, result_table(reader, results), swap_table(profile, reader))
+        return files, result_table(reader, results), swap_table(profile, reader)
 
 
 class Review(_Drawing):
@@ -231,7 +226,7 @@ class Review(_Drawing):
         style = _style(site)
         page, pdf = html.build(filled, style=style), committee.build(filled, style=style)
         files = {"review.html": page, "review.pdf": pdf}
-        return _Drawn(files, result_table(_DEPARTMENT, results), advice_table(_DEPARTMENT, results))
+        return files, result_table(_DEPARTMENT, results), advice_table(_DEPARTMENT, results)
 
 
 FEEDBACK: Final = Feedback()

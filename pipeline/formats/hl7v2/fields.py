@@ -9,10 +9,8 @@ disagree on where the interpreter, the exam's time and the status are.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import hl7
@@ -21,10 +19,9 @@ from pipeline.errors import ConfigurationError
 from pipeline.formats.exams import Merge
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.people import Person, named_in_full, person_from_text
+from pipeline.formats.values import data
 
-DEFAULT_FIELDS: Final[Mapping[str, str]] = tomllib.loads(
-    Path(__file__).with_name("fields.toml").read_text(encoding="utf-8")
-)
+DEFAULT_FIELDS: Final[Mapping[str, str]] = data("hl7v2/fields")
 """Our column → places, most trusted first."""
 
 _PLACE: Final = re.compile(
