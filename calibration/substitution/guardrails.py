@@ -36,19 +36,10 @@ from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable
 
 SuppressionReason = Literal[
-    "too few uses",
-    "protected",
-    "matches expectation",
-    "no better phrase",
-    "step too large",
-    "forbidden",
-    "target little surveyed",
-    "less informative",
-    "unstable",
-    "no clear improvement",
-    "out of order",
-    "not converged",
-]
+    "too few uses", "protected", "matches expectation", "no better phrase", "step too large",
+    "forbidden", "target little surveyed", "less informative", "unstable", "no clear improvement",
+    "out of order", "not converged",
+]  # fmt: skip
 """Why a phrase in use got no advice; a closed set."""
 
 

@@ -33,14 +33,10 @@ from extraction.prompt.template import Manner
 
 NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
     {
-        "server unreachable",
-        "server error",
-        "request refused",
-        "timed out",
-        "model stopped",
+        "server unreachable", "server error", "request refused", "timed out", "model stopped",
         "not recorded",
     }
-)
+)  # fmt: skip
 """Reasons that say that there was no answer at all."""
 
 _ALWAYS_TOLERATED: Final = 2

@@ -32,16 +32,9 @@ from extraction.neighbours.forms import (
 from extraction.neighbours.questions import Question, RememberingCompleter
 
 UnreadableReason: TypeAlias = Literal[
-    "empty answer",
-    "truncated answer",
-    "no guess",
-    "no confidence",
-    "not a probability",
-    "outside 0 to 1",
-    "unlisted phrase",
-    "not a Beta distribution",
-    "parameter not above 0",
-]
+    "empty answer", "truncated answer", "no guess", "no confidence", "not a probability",
+    "outside 0 to 1", "unlisted phrase", "not a Beta distribution", "parameter not above 0",
+]  # fmt: skip
 """Why an answer cannot be read; a closed set."""
 
 REASONS: Final[tuple[UnreadableReason, ...]] = get_args(UnreadableReason)
