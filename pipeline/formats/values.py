@@ -41,7 +41,7 @@ _FILM: Final = re.compile(
 @cache
 def data(name: str) -> Mapping[str, Any]:
     """Read one of the TOML files beside this code, by its name."""
-    return tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
