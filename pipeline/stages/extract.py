@@ -79,17 +79,17 @@ class Extract(Keyed[ReportShard, Read]):
 
     def key(self, site: Site, item: ReportShard) -> str:
         """Hash the shard and which of its reports are read, with which addenda."""
-        asked = _asked(site, item)
-        addenda = asked.addenda.to_numpy().tolist()
-        return digest_of(self.digest(site), item.shard, asked.exam_keys, addenda)
+        exam_keys, addenda = _asked(site, item)
+        told = addenda.to_numpy().tolist()
+        return digest_of(self.digest(site), item.shard, exam_keys, told)
 
     def make(self, site: Site, item: ReportShard, key: str) -> Read:
         """Read the reports."""
-        store, asked = site.workspace, _asked(site, item)
+        store, (exam_keys, addenda) = site.workspace, _asked(site, item)
         columns = ["exam_key", "modality", "text"]
         exams = store.read("analysis", "clean_exams", [item.shard], columns=columns)
-        wanted = exams[exams["exam_key"].isin(asked.exam_keys)].drop_duplicates("exam_key")
-        before = _with_what_came_before(store, asked.addenda)
+        wanted = exams[exams["exam_key"].isin(exam_keys)].drop_duplicates("exam_key")
+        before = _with_what_came_before(store, addenda)
         whole = wanted["exam_key"].map(before).astype("object")
         wanted = wanted.assign(text=whole.fillna(wanted["text"]))
         tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
@@ -109,21 +109,13 @@ class Extract(Keyed[ReportShard, Read]):
 EXTRACT: Final = Extract()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """The exams of a shard that are to be read, and what the addenda among them are read with."""
-
-    exam_keys: list[str]
-    addenda: pd.DataFrame
-
-
 @lru_cache(maxsize=1)
-def _asked(site: Site, item: ReportShard) -> _Asked:
+def _asked(site: Site, item: ReportShard) -> tuple[list[str], pd.DataFrame]:
     store = site.workspace
     wanted = store.read("analysis", "wanted", item.pairs, where=("shard", item.shard))
     exam_keys = sorted(wanted["exam_key"])
     addenda = store.read("analysis", "addenda", item.pairs)
-    return _Asked(exam_keys, addenda[addenda["exam_key"].isin(exam_keys)])
+    return exam_keys, addenda[addenda["exam_key"].isin(exam_keys)]
 
 
 def _with_what_came_before(store: Workspace, addenda: pd.DataFrame) -> dict[str, str]:
