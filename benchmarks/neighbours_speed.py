@@ -25,12 +25,11 @@ import neighbours_twin as twin  # noqa: E402
 from calibration.neighbours import (  # noqa: E402
     binned,
     class_scores,
-    control,
     correlation,
+    disagreement,
     indicators,
     per_item,
     ranking,
-    regret,
     sliders,
 )
 
@@ -85,7 +84,8 @@ def readers(g: np.random.Generator) -> Iterator[bool]:
     yield line("log score of votes", lambda: per_item.log_score_of_votes(**both))
     yield line("accuracy", lambda: binned.majority_accuracy(**both))
     yield line(
-        "control of 5 votes per item", lambda: control.reader_control(votes=votes, size=5, rng=g)
+        "control of 5 votes per item",
+        lambda: disagreement.reader_control(votes=votes, size=5, rng=g),
     )
 
 
@@ -102,7 +102,7 @@ def scalars(g: np.random.Generator) -> Iterator[bool]:
     yield line("ranking risk", lambda: ranking.ranking_risk(score=score, judged=judged),
                lambda: twin.twin_ranking_risk(s, z), pairs=True)  # fmt: skip
     yield line("bound by error", lambda: class_scores.error_bound(**both, values=values))
-    yield line("bound by ranking", lambda: regret.ranking_bound(**both, values=values),
+    yield line("bound by ranking", lambda: class_scores.ranking_bound(**both, values=values),
                lambda: (twin.twin_least(eta), twin.twin_pair_risk(s, eta)), pairs=True)  # fmt: skip
     cdf = class_scores.empirical_cdf(judged)
     yield line("quantising", lambda: class_scores.quantise(cdf, points=np.linspace(0, 1, 19)))

@@ -39,23 +39,10 @@ if TYPE_CHECKING:
     from calibration.tally import Tally, tally_groups
 
 __all__ = [
-    "Advice",
-    "GroupResult",
-    "GuardRails",
-    "Options",
-    "PhraseTable",
-    "Regularisation",
-    "Settings",
-    "Study",
-    "Tally",
-    "advise",
-    "builtin",
-    "calibrate",
-    "fit_survey",
-    "read_survey",
-    "tally_groups",
+    "Advice", "GroupResult", "GuardRails", "Options", "PhraseTable", "Regularisation", "Settings",
+    "Study", "Tally", "advise", "builtin", "calibrate", "fit_survey", "read_survey", "tally_groups",
     "transport_map",
-]
+]  # fmt: skip
 
 _HOMES = {
     "analysis": ("Settings", "Study"),

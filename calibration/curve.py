@@ -25,7 +25,7 @@ rates (y + ½)/(n + 1): phrases multinomial, labels binomial, each with its own 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pandas as pd
@@ -76,20 +76,9 @@ class ReliabilityCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per bin; probabilities between 0 and 1."""
-        return pd.DataFrame(
-            {
-                "bin_low": self.bin_edges[:-1],
-                "bin_high": self.bin_edges[1:],
-                "observed": self.observed,
-                "confidence": self.confidence,
-                "density": self.density,
-                "expected": self.expected,
-                "low": self.low,
-                "high": self.high,
-                "band_low": self.band_low,
-                "band_high": self.band_high,
-            }
-        )
+        ends = {"bin_low": self.bin_edges[:-1], "bin_high": self.bin_edges[1:]}
+        names = (each.name for each in fields(self) if each.name not in ("bin_edges", "n"))
+        return pd.DataFrame(ends | {name: getattr(self, name) for name in names})
 
 
 def curve_points(

@@ -133,13 +133,21 @@ def group_results(
     overall = tally_of(cells, study.phrases)
     shown = {p: _shown(t, minimum) for p, t in counted.items()}
     whole = _shown(overall, minimum)
+    advice: dict[str | None, Advice] = {}
+    if advised:
+        enough = {p: t for p, t in shown.items() if t is not None}
+        together, single = advice_shares(len(enough))
+        for p, t in enough.items():
+            advice[p] = study.advice(t, f"{name}/{p}", share=single)
+        if whole is not None:
+            advice[None] = study.advice(whole, name, share=together)
     return GroupResults(
         overall=None if whole is None else study.result(whole, name, patients=known.get(None)),
         by_pathology={
             p: None if t is None else study.result(t, f"{name}/{p}", patients=known.get(p))
             for p, t in shown.items()
         },
-        advice=_advice(whole, shown, name, study) if advised else {},
+        advice=advice,
         sizes={p: t.total for p, t in counted.items()},
     )
 
@@ -148,20 +156,6 @@ def _shown(exact: Tally, minimum: int) -> Tally | None:
     """Round a tally for a page; None where it counts too few, exactly or once rounded."""
     found = rounded(exact)
     return None if min(exact.total, found.total) < minimum else found
-
-
-def _advice(
-    overall: Tally | None, each: Mapping[str, Tally | None], name: str, study: Study
-) -> dict[str | None, Advice]:
-    """Look for advice for every pathology with enough exams, then for all together."""
-    enough = {p: t for p, t in each.items() if t is not None}
-    together, single = advice_shares(len(enough))
-    found: dict[str | None, Advice] = {
-        p: study.advice(t, f"{name}/{p}", share=single) for p, t in enough.items()
-    }
-    if overall is not None:
-        found[None] = study.advice(overall, name, share=together)
-    return found
 
 
 def quarters(months: Sequence[str]) -> dict[str, list[str]]:

@@ -241,15 +241,8 @@ def _quantiles(curves: FloatArray, occupied: BoolArray) -> tuple[FloatArray, Flo
 
 def _without(sample: _Replicates, dropped: BoolArray) -> _Replicates:
     kept = np.where(dropped, 0.0, 1.0)
-    return _Replicates(
-        n=sample.n * kept,
-        mass=sample.mass * kept,
-        boot_n=sample.boot_n * kept,
-        boot_mass=sample.boot_mass * kept,
-        null_mass=sample.null_mass * kept,
-        alike=sample.alike,
-        resampled=sample.resampled,
-    )
+    arrays = ("n", "mass", "boot_n", "boot_mass", "null_mass")
+    return replace(sample, **{name: getattr(sample, name) * kept for name in arrays})
 
 
 def _error(

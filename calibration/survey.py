@@ -215,21 +215,10 @@ def builtin(name: str) -> PhraseTable:
     0.774
     """
     rows, facts = builtin_source(name)
-    phrases, distributions, respondents = [], [], []
-    for row in rows:
-        if row["kind"] == "unmapped":
-            continue
-        distribution, n = _builtin_distribution(row, facts)
-        phrases.append(row["phrase"])
-        distributions.append(distribution)
-        respondents.append(n)
-    return PhraseTable(
-        name=name,
-        phrases=tuple(phrases),
-        distributions=tuple(distributions),
-        respondents=tuple(respondents),
-        source=str(facts["source"]),
-    )
+    kept = [row for row in rows if row["kind"] != "unmapped"]
+    distributions, n = zip(*(_builtin_distribution(row, facts) for row in kept), strict=True)
+    phrases = tuple(row["phrase"] for row in kept)
+    return PhraseTable(name, phrases, distributions, n, source=str(facts["source"]))
 
 
 def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, object]]:

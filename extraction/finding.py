@@ -23,26 +23,11 @@ PLAIN: Final = ""
 """The cue of a plain assertion: no cue word was written."""
 
 FailureReason: TypeAlias = Literal[
-    "empty text",
-    "not text",
-    "text too long",
-    "no readable section",
-    "unknown modality",
-    "engine error",
-    "empty answer",
-    "unreadable answer",
-    "ungrounded answer",
-    "unsupported answer",
-    "incomplete answer",
-    "repeated answer",
-    "truncated answer",
-    "server unreachable",
-    "server error",
-    "request refused",
-    "timed out",
-    "model stopped",
-    "not recorded",
-]
+    "empty text", "not text", "text too long", "no readable section", "unknown modality",
+    "engine error", "empty answer", "unreadable answer", "ungrounded answer", "unsupported answer",
+    "incomplete answer", "repeated answer", "truncated answer", "server unreachable",
+    "server error", "request refused", "timed out", "model stopped", "not recorded",
+]  # fmt: skip
 """Why a report could not be processed; a closed set. The last thirteen are a language
 model's: seven of its answer, six of what runs it: a server, a process, a recording."""
 

@@ -179,12 +179,7 @@ def _outcome(rows: Sequence[Mapping[str, str]]) -> Outcome:
         return Failed(next((r for r in FAILURE_REASONS if r == failed[0]), "engine error"))
     findings = tuple(
         Finding(
-            section=row["section"] or "findings",
-            start=0,
-            end=0,
-            pathology=row["pathology"],
-            cue=row["cue"],
-            phrase=row["phrase"] or None,
+            row["section"] or "findings", 0, 0, row["pathology"], row["cue"], row["phrase"] or None
         )
         for row in rows
         if row["outcome"] in ("stated", "unmapped")

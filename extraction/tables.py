@@ -22,7 +22,7 @@ import pandas as pd
 
 from extraction.certainty import recommends_ct
 from extraction.engines.account import Answer, Disagreement, answers_of
-from extraction.engines.guide import Guided
+from extraction.engines.witness import Guided
 from extraction.finding import Engine, Extracted, Failed, Finding, Outcome
 from extraction.resolution import DEFAULT_RULE, ResolutionRule, resolve
 from extraction.vocabulary import Vocabulary

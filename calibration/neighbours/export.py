@@ -66,17 +66,9 @@ def _bins(score: BinnedScore) -> dict[str, object]:
 
 def ranking_data(risk: RankingRisk) -> dict[str, Plain]:
     """Ranking risk with both denominators and what they are."""
-    return plain_fields(
-        {
-            "over_all_pairs": risk.over_all_pairs,
-            "over_untied": risk.over_untied,
-            "pairs": risk.pairs,
-            "untied": risk.untied,
-            "wrong": risk.wrong,
-            "tied_scores": risk.tied,
-            "tied_scores_cost": "half",
-        }
-    )
+    names = ("over_all_pairs", "over_untied", "pairs", "untied", "wrong")
+    found = {name: getattr(risk, name) for name in names}
+    return plain_fields({**found, "tied_scores": risk.tied, "tied_scores_cost": "half"})
 
 
 def slider_data(found: SliderResult) -> dict[str, Plain]:
@@ -124,26 +116,14 @@ def difficulty_data(found: Difficulty) -> dict[str, Plain]:
 
 
 def _split(split: SuccessSplit) -> dict[str, Plain]:
+    names = ("n_success", "n_failure", "human_effect", "human_p_value", "misleading")
+    rest: dict[str, object] = {name: getattr(split, name) for name in names}
     paired = {"success": _pairs(split.success), "failure": _pairs(split.failure)}
-    rest = {
-        "n_success": split.n_success,
-        "n_failure": split.n_failure,
-        "human_effect": split.human_effect,
-        "human_p_value": split.human_p_value,
-        "misleading": split.misleading,
-    }
     return plain_fields(rest | paired)
 
 
 def _pairs(found: dict[tuple[str, str], Estimate]) -> list[object]:
     return [
-        {
-            "first": first,
-            "second": second,
-            "rho": estimate.value,
-            "low": estimate.low,
-            "high": estimate.high,
-            "n": estimate.n,
-        }
-        for (first, second), estimate in found.items()
+        {"first": first, "second": second, "rho": e.value, "low": e.low, "high": e.high, "n": e.n}
+        for (first, second), e in found.items()
     ]

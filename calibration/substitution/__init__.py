@@ -8,15 +8,6 @@ from calibration.substitution.suggestion import Suggestion, Suppressed
 from calibration.substitution.transport import Regularisation, transport_map
 
 __all__ = [
-    "Advice",
-    "GuardRails",
-    "HeldOutEffect",
-    "Regularisation",
-    "SubstitutionMap",
-    "Suggestion",
-    "Suppressed",
-    "advise",
-    "held_out_effect",
-    "split_effect",
-    "transport_map",
-]
+    "Advice", "GuardRails", "HeldOutEffect", "Regularisation", "SubstitutionMap", "Suggestion",
+    "Suppressed", "advise", "held_out_effect", "split_effect", "transport_map",
+]  # fmt: skip

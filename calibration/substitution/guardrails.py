@@ -36,19 +36,10 @@ from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable
 
 SuppressionReason = Literal[
-    "too few uses",
-    "protected",
-    "matches expectation",
-    "no better phrase",
-    "step too large",
-    "forbidden",
-    "target little surveyed",
-    "less informative",
-    "unstable",
-    "no clear improvement",
-    "out of order",
-    "not converged",
-]
+    "too few uses", "protected", "matches expectation", "no better phrase", "step too large",
+    "forbidden", "target little surveyed", "less informative", "unstable", "no clear improvement",
+    "out of order", "not converged",
+]  # fmt: skip
 """Why a phrase in use got no advice; a closed set."""
 
 
@@ -97,14 +88,8 @@ class GuardRails:
     keep_order: bool = False
 
     def __post_init__(self) -> None:
-        shares = (
-            self.min_stability,
-            self.informativeness_floor,
-            self.max_step,
-            self.min_gap,
-            self.family_error,
-        )
-        if self.min_n < 1 or not all(0.0 <= share <= 1.0 for share in shares):
+        names = ("min_stability", "informativeness_floor", "max_step", "min_gap", "family_error")
+        if self.min_n < 1 or not all(0.0 <= getattr(self, name) <= 1.0 for name in names):
             msg = (
                 "GuardRails: min_n must be at least 1; max_step, min_gap, family_error, "
                 "min_stability and informativeness_floor lie between 0 and 1."

@@ -14,8 +14,7 @@ from dataclasses import astuple, dataclass, field
 from operator import add
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
-from extraction.engines.guide import Doubt
-from extraction.engines.witness import VERDICTS, Coverage, Verdict
+from extraction.engines.witness import VERDICTS, Coverage, Doubt, Verdict
 from extraction.finding import Engine, Extracted, Failed, FailureReason, Modality, Outcome
 
 Rejection: TypeAlias = Literal[

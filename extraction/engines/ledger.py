@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from extraction.engines.account import Answer, Disagreement, Rejection
 from extraction.engines.completer import Bound, Completer, Completion, Question, Reply, Usage
-from extraction.engines.guide import Doubt
+from extraction.engines.witness import Doubt
 from extraction.errors import ModelOutageError, ModelSettingsError
 from extraction.finding import Failed, FailureReason, Outcome
 from extraction.prompt.forms import AnswerForm
@@ -33,14 +33,10 @@ from extraction.prompt.template import Manner
 
 NO_ANSWER: Final[frozenset[FailureReason]] = frozenset(
     {
-        "server unreachable",
-        "server error",
-        "request refused",
-        "timed out",
-        "model stopped",
+        "server unreachable", "server error", "request refused", "timed out", "model stopped",
         "not recorded",
     }
-)
+)  # fmt: skip
 """Reasons that say that there was no answer at all."""
 
 _ALWAYS_TOLERATED: Final = 2

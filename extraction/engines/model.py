@@ -20,7 +20,6 @@ from typing import Final, TypeAlias
 from extraction.engines.account import Answer
 from extraction.engines.completer import Completer, Completion, Question, Usage
 from extraction.engines.grounding import Place
-from extraction.engines.guide import Guided
 from extraction.engines.ledger import (
     NO_ANSWER,
     Heading,
@@ -32,7 +31,7 @@ from extraction.engines.ledger import (
 )
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import LocalSettings, ServerSettings
-from extraction.engines.witness import Testimony
+from extraction.engines.witness import Guided, Testimony
 from extraction.finding import UNREADABLE, Failed, FailureReason, Modality, Outcome
 from extraction.prompt.examples import Prompts
 from extraction.prompt.template import MARK

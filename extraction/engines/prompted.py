@@ -15,8 +15,7 @@ from typing import Final
 from extraction.engines.account import Answer, AnswerLine
 from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.grounding import Place
-from extraction.engines.guide import Guided, margins
-from extraction.engines.witness import Testimony, Witness
+from extraction.engines.witness import Guided, Testimony, Witness, margins
 from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality, Outcome
 from extraction.prompt.examples import Example, Prompts
 from extraction.prompt.examples import load as load_prompts
@@ -165,7 +164,12 @@ class PromptedReader:
             return Failed("text too long")
         order = slice(number - 1, None, -1) if again else slice(number)
         more = min(self.answer_tokens, room - sum(costs[:number])) if again else 0
-        prompt, turns = self._written(shown, order, modality)
+        prompt = ""  # as one text, or as turns
+        turns: tuple[Turn, ...] = ()
+        if self.manner.chat:
+            turns = self._template.turns(shown, self._worked[modality][order], modality)
+        else:
+            prompt = self._template.prompt(shown, self._blocks[modality][order], modality)
         return Asked(prompt, self.answer_tokens + more, clean, sections, sentences, turns)
 
     def hear(self, asked: Sequence[Asked]) -> list[Testimony | None]:
@@ -214,14 +218,6 @@ class PromptedReader:
             _recalled(outcome, each.within(only) if each and only else each)
             for outcome, each, (_, only) in zip(outcomes, heard, said, strict=True)
         ]
-
-    def _written(
-        self, shown: str, order: slice, modality: Modality
-    ) -> tuple[str, tuple[Turn, ...]]:
-        """Write the question as one text, or as turns."""
-        if self.manner.chat:
-            return "", self._template.turns(shown, self._worked[modality][order], modality)
-        return self._template.prompt(shown, self._blocks[modality][order], modality), ()
 
     def _shown(
         self, text: str, sections: Sequence[Section], only: Collection[Place] = ()

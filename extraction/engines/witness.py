@@ -1,4 +1,18 @@
-"""What the rules hold against a model's answer, and the report as they read it.
+"""The rules beside a model: where they doubt, so that it is asked, and what they hold against it.
+
+| doubt | a sentence in which |
+|---|---|
+| hedged | a statement carries another certainty than absent or present, or one that maps to none |
+| conflicting | a pathology is called absent or present, and elsewhere in the report the opposite |
+| unstated | a pathology is named and nothing is stated of it: a question, advice, a limitation |
+
+All other sentences are the rules'. The model is shown the doubtful sentences of a report and no
+others; its statements take the place of the rules' there, and where it fails the report fails,
+because what is left of it would read as "not mentioned".
+
+Margin: by how much the log-probability of the token written lies above that of the likeliest other
+one, in nats; of a line the smallest over the tokens of its certainty. Below 0 the grammar, and not
+the model, chose the token.
 
 A statement is *supported* where the quoted words speak of its pathology and carry its certainty;
 *unsupported* where they do not speak of the pathology, or carry another certainty on the same side;
@@ -10,16 +24,207 @@ Convention: "absent", "very unlikely" and "unlikely" are one side, all other phr
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias, cast, get_args
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from extraction.engines.grounding import Place
-from extraction.engines.guide import Guided, guided
-from extraction.finding import NOT_EVALUABLE, OTHER, UNREADABLE
+from extraction.finding import (
+    NOT_EVALUABLE,
+    OTHER,
+    UNREADABLE,
+    Extracted,
+    Failed,
+    Finding,
+    NothingStated,
+    Outcome,
+)
 from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from extraction.prompt.examples import Line
+    from extraction.prompt.forms import AnswerForm
+
+
+Doubt: TypeAlias = Literal["hedged", "conflicting", "unstated"]
+"""Why a model is asked about a sentence; a closed set."""
+
+_PLAIN: Final = frozenset({"absent", "present"})
+_CERTAINTY: Final = re.compile(r'"certainty"\s*:\s*"([^"]*)"')
+_DROPPED: Final = re.compile(r"[^!-~]")
+
+
+@dataclass(frozen=True, slots=True)
+class Guided:
+    """One report as the rules read it, and where they are in doubt.
+
+    Attributes
+    ----------
+    read
+        What the rules read.
+    doubts
+        Doubtful sentences in reading order, each with its first reason.
+    sentences
+        Sentences that name a pathology.
+    """
+
+    read: Outcome
+    doubts: Mapping[Place, Doubt] = field(default_factory=dict)
+    sentences: int = 0
+
+    @property
+    def counted(self) -> dict[Doubt, int]:
+        """Doubtful sentences by reason."""
+        return dict(Counter(self.doubts.values()))
+
+    def with_answer(self, said: Outcome | None, *, engine: str) -> Outcome:
+        """Join the rules' sure statements to what a model said of the doubtful sentences.
+
+        Parameters
+        ----------
+        said
+            The model's outcome; None where it was not asked.
+        engine
+            What its findings are to be known by.
+        """
+        if said is None:
+            return _marked(self.read, "rules")
+        if isinstance(said, Failed):
+            return said
+        own = self.read.findings if isinstance(self.read, Extracted) else ()
+        sure = [f for f in own if Place(f.section, f.start, f.end) not in self.doubts]
+        asked = said.findings if isinstance(said, Extracted) else ()
+        findings = [replace(f, read_by="rules") for f in sure]
+        findings += [replace(f, read_by=engine) for f in asked]
+        if not findings:
+            return NothingStated(said.not_evaluable)
+        return Extracted(tuple(sorted(findings, key=_place)), said.not_evaluable)
+
+
+def guided(rules: RuleEngine, texts: Sequence[str]) -> list[Guided]:
+    """Read reports by the rules, and name the sentences in which they are in doubt."""
+    outcomes = rules.extract(texts, modality="XR")
+    readable = [text for text, o in zip(texts, outcomes, strict=True) if not isinstance(o, Failed)]
+    spoken = iter(rules.spoken(readable))
+    return [
+        Guided(outcome) if isinstance(outcome, Failed) else _guided(outcome, next(spoken))
+        for outcome in outcomes
+    ]
+
+
+def _guided(outcome: Outcome, spoken: Sequence[Spoken]) -> Guided:
+    return Guided(outcome, doubtful(spoken), len({(said.start, said.end) for said in spoken}))
+
+
+def doubtful(spoken: Sequence[Spoken]) -> dict[Place, Doubt]:
+    """Name the sentences of a report in which its rules are in doubt, in reading order."""
+    sides: dict[str, set[str]] = {}
+    for said in spoken:
+        if said.states and said.phrase in _PLAIN:
+            sides.setdefault(said.pathology, set()).add(said.phrase)
+    found: dict[Place, Doubt] = {}
+    for said in spoken:
+        reason = _reason(said, both=len(sides.get(said.pathology, ())) > 1)
+        if reason:
+            found.setdefault(Place(said.section, said.start, said.end), reason)
+    return found
+
+
+def margins(
+    completion: str, form: AnswerForm, logprobs: Sequence[Mapping[str, float]], *, most: int
+) -> list[float | None]:
+    """Give the margin of each line of an answer; None where it cannot be told.
+
+    Parameters
+    ----------
+    completion
+        What the model wrote, up to the mark that ended it.
+    form
+        The form of the answer.
+    logprobs
+        For each token written, itself first and then the likeliest others.
+    most
+        Lines that are read at most.
+    """
+    lines = form.parsed(completion, most=most).lines
+    ends, steps = _tokens(completion, logprobs)
+    if not ends:
+        return [None] * len(lines)
+    return [_margin(cell, completion, ends, steps) for cell in _cells(completion, lines)]
+
+
+def _reason(said: Spoken, *, both: bool) -> Doubt | None:
+    if not said.states:
+        return "unstated"
+    if said.phrase not in _PLAIN:
+        return "hedged"
+    return "conflicting" if both else None
+
+
+def _marked(outcome: Outcome, engine: str) -> Outcome:
+    if not isinstance(outcome, Extracted):
+        return outcome
+    findings = tuple(replace(f, read_by=engine) for f in outcome.findings)
+    return Extracted(findings, outcome.not_evaluable)
+
+
+def _place(finding: Finding) -> tuple[int, int]:
+    return finding.start, finding.end
+
+
+def _cells(
+    completion: str, lines: Sequence[tuple[str, Line | None]]
+) -> Iterator[tuple[int, int] | None]:
+    """Say from where to where each line's certainty stands in the answer."""
+    named = [match.span(1) for match in _CERTAINTY.finditer(completion)]
+    if len(named) == len(lines):
+        yield from named
+        return
+    passed = 0
+    for written, line in lines:
+        at = completion.find(written, passed)
+        within = written.lower().rfind(line.certainty) if line else -1
+        passed = at + len(written) if at >= 0 else passed
+        found = at >= 0 and within >= 0 and line is not None
+        yield (at + within, at + within + len(line.certainty)) if found and line else None
+
+
+def _tokens(
+    completion: str, logprobs: Sequence[Mapping[str, float]]
+) -> tuple[list[int], list[float | None]]:
+    """Give where each token ends, spaces and foreign letters not counted, and its margin.
+
+    Tokenizers write spaces, and letters of several bytes, each in their own way; nothing is given
+    for tokens that are not those of the answer.
+    """
+    ends, steps, said = [], [], ""
+    for place in logprobs:
+        words = list(place)
+        said += _DROPPED.sub("", words[0]) if words else ""
+        ends.append(len(said))
+        others = [place[word] for word in words[1:]]
+        steps.append(place[words[0]] - max(others) if others else None)
+    return (ends, steps) if said.startswith(_DROPPED.sub("", completion)) else ([], [])
+
+
+def _margin(
+    cell: tuple[int, int] | None, completion: str, ends: list[int], steps: list[float | None]
+) -> float | None:
+    if cell is None:
+        return None
+    first, last = (len(_DROPPED.sub("", completion[:at])) for at in cell)
+    starts = [0, *ends[:-1]]
+    within = [
+        step
+        for start, end, step in zip(starts, ends, steps, strict=True)
+        if step is not None and start < last and end > first
+    ]
+    return min(within, default=None)
+
 
 REVISION: Final = "1"
 """Raised whenever what is held against an answer changes; part of a model engine's version."""

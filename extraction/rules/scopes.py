@@ -22,15 +22,9 @@ _SHORT: Final = 3
 _CAUSE: Final = 4
 """Words that may name a cause of no name of ours."""
 _FIRM: Final = (
-    Part.MENTION
-    | Part.CUE
-    | Part.VERB
-    | Part.OR
-    | Part.AND
-    | Part.COMPANION
-    | Part.COMMA
+    Part.MENTION | Part.CUE | Part.VERB | Part.OR | Part.AND | Part.COMPANION | Part.COMMA
     | Part.COLON
-)
+)  # fmt: skip
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _CHANGE_WITHIN: Final = 4

@@ -78,17 +78,10 @@ class Statistics:
         """Put phrases, settings and seed together."""
         from calibration.analysis import Settings, Study
 
-        settings = Settings(
-            bins=self.bins,
-            bin_rule=self.bin_rule,  # type: ignore[arg-type]
-            bootstrap=self.bootstrap,
-            interval=self.interval,  # type: ignore[arg-type]
-            epsilon=self.epsilon,
-            tau=self.tau,
-            regulariser=self.regulariser,  # type: ignore[arg-type]
-            holdout=_holdout(self.holdout),
-        )
-        return Study(phrase_table(phrases), settings, self.seed)
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        seed = given.pop("seed")
+        settings = Settings(**given | {"holdout": _holdout(self.holdout)})
+        return Study(phrase_table(phrases), settings, seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

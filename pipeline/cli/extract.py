@@ -208,7 +208,7 @@ def keep_doubts(
     ConfigurationError
         If a model reads, and not the rules.
     """
-    from extraction.engines.guide import guided
+    from extraction.engines.witness import guided
     from extraction.rules.engine import RuleEngine
     from extraction.tables import doubt_table
     from pipeline.formats.tables import write_table

@@ -152,7 +152,8 @@ def demo(given: Demo) -> None:
     """Simulate a hospital and run the whole job on it: no GPU, no weights, no network."""
     given.out.mkdir(parents=True, exist_ok=True)
     config = given.out / "radcal.toml"
-    config.write_text(_DEMO_CONFIG.format(language=given.language), encoding="utf-8")
+    written = Path(__file__).with_name("demo.toml").read_text(encoding="utf-8")
+    config.write_text(written.format(language=given.language), encoding="utf-8")
     if not {"RADCAL_VAULT_KEY", "RADCAL_VAULT_KEY_FILE"} & set(os.environ):
         os.environ["RADCAL_VAULT_KEY_FILE"] = str(_new_key(given.out))
     large, make = given.pairs >= _LARGE_PAIRS, partial(_hospital, given, given.out / "hospital")
@@ -313,15 +314,3 @@ def _new_key(folder: Path) -> Path:
         path.touch(mode=0o600)
         path.write_text(new_key() + "\n", encoding="utf-8")
     return path.resolve()
-
-
-_DEMO_CONFIG = """\
-# The demonstration's configuration; `radcal init DIR` writes a fully commented one.
-[input]
-paths = ["hospital/exams.csv"]
-
-[reports]
-institution = "Simulated General Hospital"
-language = "{language}"
-demonstration = true
-"""

@@ -76,18 +76,12 @@ class Configuration(Section):
                 "notify": True,
                 "reports": {"passphrases", "accessions"},
                 "extraction": {
-                    "server_url",
-                    "server_concurrency",
-                    "server_silence_seconds",
-                    "record",
-                    "data_parallel",
-                    "vllm_python",
-                    "memory_share",
-                    "max_sequences",
+                    "server_url", "server_concurrency", "server_silence_seconds", "record",
+                    "data_parallel", "vllm_python", "memory_share", "max_sequences",
                     "model_timeout_seconds",
                 },
             },
-        )
+        )  # fmt: skip
 
 
 def load(path: Path) -> Configuration:

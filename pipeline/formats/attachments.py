@@ -188,6 +188,11 @@ class Chosen:
     parts: tuple[tuple[int, str], ...]
     form: str
 
+    @property
+    def document(self) -> str:
+        """The form where it is that of a document, else ''."""
+        return self.form if self.form in ("RTF", "PDF") else ""
+
 
 def chosen(attachments: Sequence[Attachment]) -> Chosen | SetAside:
     """Read the plainest form that is whole; else say what is wrong with the first document."""

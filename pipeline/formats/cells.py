@@ -32,6 +32,7 @@ from openpyxl.utils.escape import unescape
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import Row, SetAside
+from pipeline.formats.values import data
 
 SEVERAL: Final = frozenset(
     {"modality", "patient_name", "phone", "staff_names", "relative_names", "other_ids"}
@@ -42,15 +43,6 @@ _PADDING: Final = " \t\r\n\x00\u00a0\ufeff"
 _MAX_DEPTH: Final = 8
 _MAX_WHOLE: Final = 10**15
 """Up to here a floating-point number holds every whole one."""
-_HEADINGS: Final = (
-    (re.compile(r"finding|befund", re.IGNORECASE), "FINDINGS"),
-    (re.compile(r"impression|conclusion|beurteilung|(?<![a-z])imp(?![a-z])", re.I), "IMPRESSION"),
-    (re.compile(r"addend", re.IGNORECASE), "ADDENDUM"),
-    (re.compile(r"indication|history", re.IGNORECASE), "INDICATION"),
-    (re.compile(r"comparison", re.IGNORECASE), "COMPARISON"),
-    (re.compile(r"technique", re.IGNORECASE), "TECHNIQUE"),
-)
-"""What the name of a report's part says → its heading."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
 _LONGEST_CELL: Final = 64
 _NOTHING: Final = frozenset(
@@ -88,7 +80,8 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
         if isinstance(found, SetAside):
             return text
         plain = found[0].strip(_PADDING)
-        heading = next((h for pattern, h in _HEADINGS if pattern.search(name)), "")
+        known = data("words")["heading"].items()
+        heading = next((h for h, pattern in known if re.search(pattern, name, re.I)), "")
         if plain:
             needs_one = heading and not _is_headed(plain, heading)
             sections.append(f"{heading}:\n{plain}" if needs_one else plain)

@@ -25,9 +25,15 @@ from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, wr
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
 from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
-from pipeline.formats.json_rows import objects
 from pipeline.formats.people import named_reader
-from pipeline.formats.records import HEADER_WITHIN, Header, header_of, records, with_quotes_of
+from pipeline.formats.records import (
+    HEADER_WITHIN,
+    Header,
+    header_of,
+    objects,
+    records,
+    with_quotes_of,
+)
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Final, NamedTuple
 
+from pipeline.formats.values import known_words
+
 _BREAKS: Final = frozenset(
     {"p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol"}
     | {"section", "dt", "dd", "pre", "blockquote", "header", "footer"}
@@ -129,12 +131,6 @@ def _broken(piece: _Piece) -> str:
     return "\n" if piece.content in _BREAKS else ""
 
 
-SECTION_CODES: Final[Mapping[str, str]] = {
-    "18782-3": "FINDINGS:", "59776-5": "FINDINGS:", "19005-8": "IMPRESSION:",
-    "55110-1": "IMPRESSION:", "55107-7": "ADDENDUM:", "55752-0": "HISTORY:",
-    "18785-6": "INDICATION:", "18834-2": "COMPARISON:", "55111-9": "TECHNIQUE:",
-}  # fmt: skip
-"""LOINC code of a part of a report → its heading."""
 _CLINICAL: Final = re.compile(r"<(?:\w{1,16}:)?ClinicalDocument\b")
 _WITHIN: Final = 4096
 """A clinical document begins on so many characters."""
@@ -164,7 +160,7 @@ class _Narrative:
             self._place.append(piece.content)
             self._enter(piece.content, piece.attributes)
         elif piece.kind == "start" and piece.content == "code" and inside[-1:] == ["section"]:
-            self._heading = SECTION_CODES.get(_attributes(piece).get("code", ""), "")
+            self._heading = known_words("section_code").get(_attributes(piece).get("code", ""), "")
 
     def _enter(self, name: str, attributes: str) -> None:
         if name == "section":

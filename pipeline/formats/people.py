@@ -69,6 +69,20 @@ def drafter(
     return reader.key if reader and is_preliminary else ""
 
 
+def attributed(
+    reader: Person | None, source: str, signed: Person | None, author: str
+) -> dict[str, str]:
+    """Give the columns of who read a report, where it says so, and whether its signature agrees."""
+    conflict = reader and signed and reader.family and not reader.is_same(signed)
+    return {
+        "reader_id": reader.key if reader else "",
+        "reader_name": reader.name if reader else "",
+        "reader_source": source,
+        "reader_conflict": "1" if conflict else "",
+        "preliminary_author": author,
+    }
+
+
 def person_from_text(name: str) -> Person | None:
     """Read ``Last, First M``, ``LAST^FIRST`` or ``First M. Last``, with titles or without."""
     first, *others = (_without_titles(part.split()) for part in re.split(r"[,^]", name))

@@ -22,7 +22,8 @@ import pandas as pd
 
 from pipeline.errors import ConfigurationError
 from pipeline.formats.people import Person, can_be_name, lexicon, named_in_full, person_from_text
-from pipeline.formats.tables import read_table, require_columns
+from pipeline.formats.tables import read_table
+from pipeline.formats.values import data
 from pipeline.names.grammar import UPPER, name_end
 
 SEVERAL_NAMES: Final = "reader ids that stand for more than one name"
@@ -51,8 +52,7 @@ class ReaderRules:
         """
         if path is None:
             return cls(case_sensitive)
-        table = read_table(path).astype("str")
-        require_columns(table, _COLUMNS, source=path.name)
+        table = read_table(path, _COLUMNS).astype("str")
         rules = cls(case_sensitive)
         ids, meant = (rules._spelt(table[name]) for name in _COLUMNS)
         twice = pd.DataFrame({"id": ids, "as": meant}).drop_duplicates()["id"].duplicated().sum()
@@ -108,15 +108,6 @@ def reader_notes(readers: Iterable[tuple[str, str]]) -> Counter[str]:
 
 _TAIL: Final = 3000
 _ABBREVIATION: Final = 3
-_NO_NAME: Final = (
-    r"(?!(?i:date|time|on|at|by|off|in|as|the|and|final|report|status|electronically|pending|not)"
-    r"\b)"
-)
-"""What stands behind "signed" and begins no name: "Signed Date/Time: ..."."""
-_TO_NAME: Final = rf"[ \t\n]{{0,4}}(?i:(?:Drs?|Prof)\b\.?[ \t])?(?=[{UPPER}]){_NO_NAME}"
-_MARK: Final = r"[ \t]{0,2}(?::|-(?=[ \t]))"
-"""What parts a label from a name."""
-_PERSON: Final = r"(?:radiologist|physician|provider|doctor)"
 
 
 class _Label(NamedTuple):
@@ -126,49 +117,25 @@ class _Label(NamedTuple):
     words: tuple[str, ...]
 
 
-_SIGNED: Final = _Label(
-    re.compile(
-        r"(?i:(?:signed|verified|finali[sz]ed|authenticated|approved|authori[sz]ed"
-        rf"|(?:signing|releasing|approving)[ \t]{_PERSON}"
-        r"|(?:electronic|digital)[ \t]signature|signer(?:[ \t]name)?(?=:))"
-        r"(?:[ \t]and[ \t]\w{4,12}|[ \t]electronically|[ \t]\(electronic[ \t]signature\))?"
-        rf"[ \t]{{0,2}}(?:by[ \t]{{0,2}})?(?:{_MARK})?)" + _TO_NAME
-    ),
-    ("signed", "verified", "finali", "authenticated", "approved", "authori", "signing", "releasing",
-     "approving", "electronic", "digital", "signer"),
-)  # fmt: skip
-_SLASHED: Final = _Label(re.compile(r"(?i:(?<!\w)/[es]s?/)" + _TO_NAME), ("/s", "/e"))
-_READ: Final = _Label(
-    re.compile(
-        r"(?<![A-Za-z])(?i:(?:interpreted|read|reported|reviewed"
-        rf"|(?:interpreting|reading|reporting)[ \t]{_PERSON}"
-        rf"|attending(?:[ \t]{_PERSON})?|radiologist|(?:principal|primary)[ \t]interpreter)"
-        rf"(?:[ \t]by)?{_MARK}|(?:interpreted|read|reported|reviewed)[ \t]by\b)" + _TO_NAME
-    ),
-    ("interpret", "read", "report", "reviewed", "attending", "radiologist", "principal", "primary"),
-)
-_ATTESTED: Final = _Label(re.compile(r"(?<!\w)I,(?=[ \t])" + _TO_NAME), ("i,",))
-_DICTATED: Final = _Label(
-    re.compile(rf"(?i:(?:dictated|dictating[ \t]{_PERSON})(?:[ \t]by)?(?:{_MARK})?)" + _TO_NAME),
-    ("dictat",),
-)
-_DRAFTED: Final = _Label(
-    re.compile(
-        rf"(?i:(?<!\w)(?:resident|fellow|trainee|registrar)(?:[ \t]{_PERSON})?{_MARK})" + _TO_NAME
-    ),
-    ("resident", "fellow", "trainee", "registrar"),
-)
-_SIGNATURE: Final = _Label(
-    re.compile(
-        rf"(?m)^[ \t<*]{{0,8}}(?=[{UPPER}])([^\n:;()<>\[\]]{{4,60}}?)[ \t,]{{0,3}}\n?[ \t]{{0,4}}"
-        r"(?i:[(<\[*/-]{0,2}[ \t]?(?:electronic|digital)(?:ally)?[ \t]"
-        r"(?:sign(?:ature|ed)|verified|authenticated)\b(?![ \t]{0,2}(?:by\b|:))"
-        r"|[(-]?[ \t]?(?:consultant|staff|attending)[ \t]radiologist\b)"
-    ),
-    ("electronic", "digital", "consultant", "staff", "attending"),
-)
+def _labels() -> Iterator[tuple[str, _Label]]:
+    """Read the labels of signatures.toml, the fragments that they name put in."""
+    written, fragments = data("signatures"), {"upper": UPPER}
+    for name, fragment in written["fragments"].items():
+        fragments[name] = _filled(fragment, fragments)
+    for name, label in written["labels"].items():
+        pattern = "".join(_filled(part, fragments) for part in label["pattern"])
+        yield name, _Label(re.compile(pattern), tuple(label["words"]))
+
+
+def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
+    return re.sub(r"<<(\w+)>>", lambda named: fragments[named[1]], pattern)
+
+
+_KNOWN: Final = dict(_labels())
+_SIGNATURE: Final = _KNOWN["signature"]
 """A name before its signature: "Jane Doe, MD (electronic signature)"."""
-_LABELS: Final = (_SIGNED, _SLASHED, _SIGNATURE, _READ, _ATTESTED, _DICTATED)
+_SIGNING: Final = ("signed", "slashed", "signature", "read", "attested", "dictated")
+_DRAFTING: Final = ("dictated", "drafted")
 _BEFORE_A_LABEL: Final = frozenset({"", "electronically", "digitally", "e-"})
 _FIRST_LINE: Final = re.compile(r"\s{0,40}([^\n,:]{4,50}),[ \t]?(?:M\.?D\.?|D\.?O\.?)\b")
 _TRAILING_TITLE: Final = re.compile(r"[ \t]+(?:M\.?D|D\.?O)\.?(?=,)")
@@ -177,8 +144,8 @@ _LOWER: Final = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 def signer(text: str) -> Person | None:
     """Find who signed a report: who signed, else who read, else who dictated it."""
-    for label in _LABELS:
-        people = list(_people(text, label))
+    for name in _SIGNING:
+        people = list(_people(text, _KNOWN[name]))
         if people:
             return people[-1]
     first = _FIRST_LINE.match(text)
@@ -187,7 +154,7 @@ def signer(text: str) -> Person | None:
 
 def dictator(text: str) -> Person | None:
     """Find who dictated a report, or is named as the resident, by its own text."""
-    return next((p for label in (_DICTATED, _DRAFTED) for p in _people(text, label)), None)
+    return next((p for name in _DRAFTING for p in _people(text, _KNOWN[name])), None)
 
 
 @lru_cache(maxsize=2)

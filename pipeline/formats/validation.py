@@ -22,6 +22,7 @@ from pipeline.formats.values import (
     RETRACTED,
     age_in_years,
     between_clocks,
+    data,
     date_formats,
     iso_times,
     known_words,
@@ -29,29 +30,8 @@ from pipeline.formats.values import (
     utc_times,
 )
 
-REASONS: Final[Mapping[str, str]] = {
-    "missing_accession": "no accession number",
-    "missing_patient_id": "no patient identifier",
-    "rounded_number": "the accession or patient number was rounded by a spreadsheet (1.2E+11)",
-    "unknown_status": "the report status is not one we know",
-    "missing_text": "the report is empty",
-    "text_too_long": "the report is longer than [input] max_text_characters",
-    "nul_bytes": "the report holds NUL characters",
-    "unknown_modality": "the modality is not in [input.modalities]",
-    "bad_performed_at": "the time of the exam is missing or unreadable",
-    "no_time_of_day": "the exam has a date but no time of day, so no interval can be measured",
-    "bad_signed_at": "the time of signing is unreadable (it may be empty: then it is unknown)",
-    "future_date": "a time lies after the day of this run; read again when it has come",
-    "signed_before_performed": "signed more than an hour before the exam was performed",
-    "duplicate_exam": "the same version of the same report came before",
-}
+REASONS: Final[Mapping[str, str]] = data("remedies")["checks"]
 """Why a row is set aside; a closed set, beside what a format's reader says."""
-
-_SEX: Final[Mapping[str, str]] = {
-    "f": "female", "female": "female", "w": "female", "m": "male", "male": "male",
-    "o": "other", "other": "other", "a": "other", "d": "other",
-}  # fmt: skip
-"""By letter or word, as HL7 table 0001, FHIR, DICOM and German exports write it."""
 
 _HOUR: Final = pd.Timedelta(hours=1)
 CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
@@ -160,7 +140,7 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
         patient_class=_mapped(
             raw["patient_class"].str.lower(), known_words("patient_class")
         ).fillna("unknown"),
-        patient_sex=_mapped(raw["patient_sex"].str.lower(), _SEX).fillna("unknown"),
+        patient_sex=_mapped(raw["patient_sex"].str.lower(), known_words("sex")).fillna("unknown"),
         performed_at=utc_times(raw["performed_at"], zone),
         signed_at=utc_times(_end_of_day(raw["signed_at"]), zone, last=True),
         sent_at=utc_times(raw["sent_at"], zone, last=True),

@@ -15,22 +15,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import pandas as pd
 
 RETRACTED: Final = "retracted"
 """The status of a row or message that takes the report back and says nothing in its place."""
-_STATUS_WORDS: Final = (
-    (re.compile(r"\bentered.in.error\b|^(?:retract|withdrawn|void|delet|cancel)"), RETRACTED),
-    (re.compile(r"^(?:un|not |non-?)(?:sign|verif|final|auth)|\bunsigned\b"), "prelim"),
-    (re.compile(r"\baddend"), "addendum"),
-    (re.compile(r"^corr|\b(?:correct|amend|edited|revised)"), "corrected"),
-    (re.compile(r"^(?:prelim|wet\b)"), "prelim"),
-    (re.compile(r"^final"), "final"),
-)
-"""What a status says → ours, in this order: "Edited result - FINAL" is a correction."""
 
 _WORD: Final = re.compile(
     r"\b(XR|CR|DX|CT|CTA|CTPA|CTAP|HRCT|LDCT|MRI?|MRA|US|NM|PET|MG|FL|IR|P?CXR)\b"
@@ -48,10 +39,15 @@ _FILM: Final = re.compile(
 
 
 @cache
+def data(name: str) -> Mapping[str, Any]:
+    """Read one of the TOML files beside this code, by its name."""
+    return tomllib.loads((Path(__file__).parent / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def known_words(of: str) -> Mapping[str, str]:
-    """Read what sources' words mean: each word of a table of words.toml → ours."""
-    known = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))[of]
-    return {word: ours for ours, said in known.items() for word in said}
+    """Give what sources' words mean: each word of a table of words.toml → ours."""
+    return {word: ours for ours, said in data("words")[of].items() for word in said}
 
 
 def status_of(raw: str) -> str:
@@ -59,7 +55,8 @@ def status_of(raw: str) -> str:
     folded = " ".join(raw.casefold().split())
     if folded in known_words("status"):
         return known_words("status")[folded]
-    return next((ours for pattern, ours in _STATUS_WORDS if pattern.search(folded)), "")
+    patterns = data("words")["status_pattern"]
+    return next((each["means"] for each in patterns if re.search(each["pattern"], folded)), "")
 
 
 def modality_of(exam_name: str) -> str:

@@ -5,7 +5,6 @@ Results are one JSON file each, without NaN, described in docs/neighbours.md.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,9 +17,9 @@ from calibration.neighbours.class_scores import (
     classwise_error,
     error_bound,
     expected_score,
+    ranking_bound,
     scalar_error,
 )
-from calibration.neighbours.disagreement import Disagreement as Measured
 from calibration.neighbours.disagreement import disagreement as measure
 from calibration.neighbours.export import (
     disagreement_data,
@@ -29,13 +28,12 @@ from calibration.neighbours.export import (
     slider_data,
 )
 from calibration.neighbours.ranking import ranking_risk
-from calibration.neighbours.regret import ranking_bound
 from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.plain import Plain, plain
 from calibration.survey import PhraseTable
 from pipeline.cli.common import blaming, phrase_table, write_result
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.tables import read_table, refuse, require_columns, write_table
+from pipeline.formats.tables import read_table, refuse, write_table
 from pipeline.neighbours.categories import (
     ClassTable,
     aligned,
@@ -50,22 +48,8 @@ def disagreement(given: Disagreement) -> None:
     """Measure predictions against votes, and write what was asked for."""
     predicted = read_predictions(given.predictions)
     voted = aligned(read_votes(given.votes, classes=predicted.classes), predicted)
-    found = _disagreement(given, predicted, voted)
-    write_result(given.out, _disagreement_result(given, predicted.classes, found))
-    if given.items_out is not None:
-        frame = found.to_frame()
-        frame.insert(0, "item", list(predicted.items))
-        write_table(frame, given.items_out)
-    names = ("distance", "entropy", "ranking", "accuracy", "confidence_ece", "classwise_ece")
-    summary: dict[str, object] = {"items": found.n}
-    summary |= {name: _short(float(found.estimates[name].value)) for name in names}
-    summary |= {"noise_floor": _short(float(found.floor)), "result": str(given.out)}
-    given.output.tell(summary)
-
-
-def _disagreement(given: Disagreement, predicted: ClassTable, voted: ClassTable) -> Measured:
     with blaming(given.votes.name):
-        return measure(
+        found = measure(
             probs=predicted.cells,
             votes=voted.cells,
             bins=given.bins,
@@ -73,22 +57,18 @@ def _disagreement(given: Disagreement, predicted: ClassTable, voted: ClassTable)
             control_votes=given.control,
             rng=np.random.default_rng(given.seed),
         )
-
-
-def _disagreement_result(
-    given: Disagreement, classes: Sequence[str], found: Measured
-) -> dict[str, Plain]:
-    settings: dict[str, Plain] = {
-        "bins": given.bins,
-        "bootstrap": given.bootstrap,
-        "control": given.control,
-        "seed": given.seed,
-    }
-    return {"classes": list(classes), "settings": settings, **disagreement_data(found)}
-
-
-def _short(value: float) -> float:
-    return round(value, 4)
+    settings = {name: getattr(given, name) for name in ("bins", "bootstrap", "control", "seed")}
+    data = disagreement_data(found)
+    write_result(given.out, {"classes": list(predicted.classes), "settings": settings, **data})
+    if given.items_out is not None:
+        frame = found.to_frame()
+        frame.insert(0, "item", list(predicted.items))
+        write_table(frame, given.items_out)
+    names = ("distance", "entropy", "ranking", "accuracy", "confidence_ece", "classwise_ece")
+    summary: dict[str, object] = {"items": found.n}
+    summary |= {name: round(float(found.estimates[name].value), 4) for name in names}
+    summary |= {"noise_floor": round(float(found.floor), 4), "result": str(given.out)}
+    given.output.tell(summary)
 
 
 def scalar(given: Scalar) -> None:
@@ -153,8 +133,7 @@ class Judgements:
         if not 0.0 < scale < np.inf:
             msg = f"--scale {scale}: give the slider's reading at certainty, above 0."
             raise ConfigurationError(msg)
-        frame = read_table(path)
-        require_columns(frame, {"slider": "the stated number"}, source=path.name)
+        frame = read_table(path, {"slider": "the stated number"})
         if frame.empty:
             msg = f"{path.name}: no judgements; the table has a header only."
             raise InputError(msg)

@@ -31,7 +31,7 @@ from extraction.neighbours.questions import load_questions
 from pipeline.cli.common import blaming, write_result
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 from pipeline.formats.decoding import require_file
-from pipeline.formats.tables import read_table, refuse, require_columns, write_table
+from pipeline.formats.tables import read_table, refuse, write_table
 from pipeline.neighbours.categories import Pool, read_pool
 from pipeline.neighbours.options import Difficulty, Layers
 from pipeline.store.files import replacing
@@ -40,7 +40,15 @@ from pipeline.store.files import replacing
 def difficulty(given: Difficulty) -> None:
     """Measure a pool, and write what was asked for."""
     pool = read_pool_file(given.predictions, votes=given.votes)
-    found = _difficulty(given, pool)
+    with blaming(given.predictions.name):
+        found = measure(
+            probs=pool.probs,
+            votes=pool.votes,
+            reference=pool.reference,
+            layers=pool.layers,
+            checkpoints=pool.checkpoints,
+            alphas=_numbers(given.alpha, "--alpha"),
+        )
     write_result(given.out, difficulty_data(found))
     if given.items_out is not None:
         frame = queue(found, given.count)
@@ -55,18 +63,6 @@ def difficulty(given: Difficulty) -> None:
         "result": str(given.out),
     }
     given.output.tell(summary)
-
-
-def _difficulty(given: Difficulty, pool: Pool) -> Difficulties:
-    with blaming(given.predictions.name):
-        return measure(
-            probs=pool.probs,
-            votes=pool.votes,
-            reference=pool.reference,
-            layers=pool.layers,
-            checkpoints=pool.checkpoints,
-            alphas=_numbers(given.alpha, "--alpha"),
-        )
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...]:
@@ -209,8 +205,7 @@ def _cases(path: Path, options: int) -> tuple[Cases, int]:
 
 
 def _texts(path: Path) -> Cases:
-    frame = read_table(path)
-    require_columns(frame, {"item": "the case", "text": "what is read"}, source=path.name)
+    frame = read_table(path, {"item": "the case", "text": "what is read"})
     columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
     pairs = list(zip(*columns, strict=True))
     if not pairs or frame["item"].duplicated().any():

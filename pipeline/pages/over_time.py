@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +21,8 @@ from reports.content import SuppressedCell
 from reports.review_content import RunChart, ScaleUse
 
 if TYPE_CHECKING:
-    from pipeline.config.sections import Phrases
+    from pipeline.config import Configuration
+    from pipeline.config.sections import Phrases, Reports
 
 _SAMPLES = 400
 """Samples behind the distance that chance alone gives a month."""
@@ -35,11 +36,10 @@ def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tu
     settings = scale.config.reports
     distances = _Monthly(evidence.cells, "month", "count")
     shares = _Monthly(evidence.words, "performed_month", "n")
-    limits = {"minimum": settings.min_exams, "minimum_readers": settings.min_readers}
     named = scale.config.phrases.recommended
-    level = distances.values(months, lambda part: _distance(part, scale), **limits)
-    by_chance = distances.values(months, lambda part: _chance(part, scale), **limits)
-    use = shares.values(months, lambda part: _share(part, named), **limits)
+    level = distances.values(months, lambda part: _distance(part, scale), settings)
+    by_chance = distances.values(months, lambda part: _chance(part, scale), settings)
+    use = shares.values(months, lambda part: _share(part, named), settings)
     partial = _partial(evidence.coverage, months)
     for values in (level, by_chance, use):
         values[np.isin(months, partial)] = np.nan
@@ -97,15 +97,14 @@ class _Monthly:
         self,
         months: Sequence[str],
         measure: Callable[[pd.DataFrame], float],
-        *,
-        minimum: int,
-        minimum_readers: int,
+        settings: Reports,
     ) -> FloatArray:
         """Measure every month (T,); NaN where it is withheld or nothing was written."""
         parts = {m: self.rows[self.rows[self.month] == m] for m in months}
         sizes = {m: float(part[self.count].sum()) for m, part in parts.items()}
         readers = {m: int(part["reader_code"].nunique()) for m, part in parts.items()}
-        few = {m for m in months if sizes[m] < minimum or readers[m] < minimum_readers}
+        least, least_readers = settings.min_exams, settings.min_readers
+        few = {m for m in months if sizes[m] < least or readers[m] < least_readers}
         hidden = few | complementary(sizes, few)
         return np.array([np.nan if m in hidden else measure(parts[m]) for m in months])
 
@@ -131,17 +130,17 @@ def scale_use(
     words: pd.DataFrame,
     *,
     months: Sequence[str],
-    phrases: Phrases,
-    minimum: int,
-    minimum_readers: int,
+    config: Configuration,
     withheld: Collection[str] = (),
 ) -> ScaleUse | None:
     """Share out the hedges of X-ray reports (`observations.words`); None where there is none.
 
     Statements of 0 % and 100 % are no use of the scale and are not among them. A share of fewer
-    than `minimum` phrases is withheld, and so is the count of a term used less often, or by fewer
-    than `minimum_readers`, or named in `withheld` by another table of the same page.
+    than ``min_exams`` phrases is withheld, and so is the count of a term used less often, or by
+    fewer than ``min_readers``, or named in `withheld` by another table of the same page.
     """
+    phrases, settings = config.phrases, config.reports
+    minimum, minimum_readers = settings.min_exams, settings.min_readers
     used = words[words["performed_month"].isin(list(months))]
     if used.empty:
         return None
@@ -153,13 +152,15 @@ def scale_use(
     terms = terms.sort_values(ascending=False, kind="stable")
     counts = {str(term): int(count) for term, count in terms.items()}
     users = used.groupby("phrase")["reader_code"].nunique()
-    cells = _withheld(
-        counts,
+    few = few_users(
+        {term: n for term, n in counts.items() if term not in withheld},
         {str(term): int(n) for term, n in users.items()},
-        minimum=minimum,
+        minimum_n=minimum,
         minimum_readers=minimum_readers,
-        named=withheld,
     )
+    cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
+    for term in (*few, *(term for term in withheld if term in counts)):
+        cells.setdefault(term, SuppressedCell(minimum_readers, "readers"))
     return ScaleUse(
         periods=tuple(spans),
         n=np.array([part["n"].sum() for part in spans.values()], dtype=np.int64),
@@ -169,27 +170,6 @@ def scale_use(
             (term, cells.get(term, count), _kind(term, phrases)) for term, count in counts.items()
         ),
     )
-
-
-def _withheld(
-    counts: Mapping[str, int],
-    users: Mapping[str, int],
-    *,
-    minimum: int,
-    minimum_readers: int,
-    named: Collection[str],
-) -> dict[str, SuppressedCell]:
-    """Give the terms whose count may not be printed, and why."""
-    few = few_users(
-        {term: n for term, n in counts.items() if term not in named},
-        users,
-        minimum_n=minimum,
-        minimum_readers=minimum_readers,
-    )
-    cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
-    for term in (*few, *(term for term in named if term in counts)):
-        cells.setdefault(term, SuppressedCell(minimum_readers, "readers"))
-    return cells
 
 
 def _shares(

@@ -1,26 +1,107 @@
-"""The committee's review: every reader by code, the department and its maps, how the run went."""
+"""The committee's review: every reader by code, the department and its maps, how the run went.
+
+How readers differ is shown in gaps that are raw, shrunk, and adjusted for case mix: finding, age
+band, patient class, the interval between X-ray and CT, difficulty, and whether someone else drafted
+the report (`cases.case_mix`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
+from calibration.estimate import Estimate
+from calibration.gaps import Gaps, ShrunkGaps, reader_gaps, shrink_gaps
 from calibration.groups import GroupResults, tally_of
 from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
+from calibration.rounding import counted as printed
+from calibration.rounding import rounded
+from calibration.tally import Tally
 from pipeline.pages import content
-from pipeline.pages.cases import case_mix, disagreement
+from pipeline.pages.cases import MIX, adjusted, case_mix, disagreement, estimate, mix_columns
 from pipeline.pages.over_time import run_charts, scale_use
 from pipeline.pages.sensitivity import Evidence, extraction_tables, sensitivity_tables
-from pipeline.pages.small_cells import results_without, withheld_phrases
-from pipeline.pages.variation import variation
+from pipeline.pages.small_cells import complementary, results_without, withheld_phrases
 from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import Sifted
 from pipeline.tables.results import Scale
 from reports.content import Gate, Instrument, Returned, SuppressedCell
 from reports.review_content import CommitteeContent, ReaderRow
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What is known of the readers that may be shown, in code order."""
+
+    codes: Sequence[str] = ()
+    raw: Gaps | None = None
+    shrunk: ShrunkGaps | None = None
+    adjusted: Gaps | None = None
+
+
+def variation(evidence: Evidence, *, scale: Scale) -> tuple[ReaderRow, ...]:
+    """Measure every reader of the period against the others."""
+    grouped = {str(c): own for c, own in evidence.cells.groupby("reader_code", sort=True)}
+    tallies = {code: tally_of(own, scale.phrases) for code, own in grouped.items()}
+    minimum = scale.config.reports.min_exams
+    exact = {code: t.total for code, t in tallies.items()}
+    sizes = {code: rounded(t).total for code, t in tallies.items()}
+    few = {code for code, n in sizes.items() if min(n, exact[code]) < minimum}
+    hidden = complementary(exact, few)
+    shown = {code: t for code, t in tallies.items() if code not in few | hidden}
+    enough = len(tallies) >= scale.config.reports.min_readers
+    measured = _measure(shown, evidence, scale) if shown and enough else _Measured()
+    withheld = dict.fromkeys(few, SuppressedCell(minimum))
+    withheld |= dict.fromkeys(hidden, SuppressedCell(minimum, "complementary"))
+    return tuple(
+        ReaderRow(code, 0, withheld[code], withheld[code], withheld[code])
+        if code in withheld
+        else _row(code, n, measured, evidence.coverage, scale)
+        for code, n in sizes.items()
+    )
+
+
+def _measure(shown: dict[str, Tally], evidence: Evidence, scale: Scale) -> _Measured:
+    codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
+    effects = [evidence.alike_by_reader.get(code, 1.0) for code in codes]
+    raw = reader_gaps(tallies, means=means).widened(effects)
+    seen = evidence.mix[evidence.mix["reader_code"].isin(codes)]
+    fair = adjusted(mix_columns(seen), "reader_code", codes, equal=MIX, scale=scale)
+    return _Measured(
+        codes=codes,
+        raw=raw,
+        shrunk=shrink_gaps(raw),
+        adjusted=None if fair is None else fair.widened(effects),
+    )
+
+
+def _row(
+    code: str, n: float, measured: _Measured, coverage: pd.DataFrame, scale: Scale
+) -> ReaderRow:
+    own = content.coverage_of(coverage[coverage["reader_code"] == code], scale.config)
+    at = list(measured.codes).index(code) if measured.codes else None
+    return ReaderRow(
+        code,
+        round(n),
+        gap=estimate(measured.raw, at, "mean difference, normal"),
+        adjusted=estimate(measured.adjusted, at, "indirect standardisation, normal"),
+        shrunk=_of_shrunk(measured.shrunk, at, n),
+        reliability=float("nan")
+        if measured.shrunk is None or at is None
+        else float(measured.shrunk.reliability[at]),
+        share_paired=float(printed(own.paired) / printed(own.xrays)) if own else None,
+    )
+
+
+def _of_shrunk(shrunk: ShrunkGaps | None, at: int | None, n: float) -> Estimate | None:
+    if shrunk is None or at is None or not np.isfinite(shrunk.value[at]):
+        return None
+    value, low, high = (float(part[at]) for part in (shrunk.value, shrunk.low, shrunk.high))
+    return Estimate(value, low, high, n, "empirical Bayes, normal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +134,19 @@ def committee_content(
     evidence
         The period's sums, all readers.
     """
-    settings, cells = issue.config.reports, evidence.cells
+    settings, cells, words = issue.config.reports, evidence.cells, evidence.words
+    minimum, least = settings.min_exams, settings.min_readers
+    limits = {"minimum": minimum, "minimum_readers": least}
     readers = variation(evidence, scale=scale)
-    if len(readers) < settings.min_readers:
-        few = SuppressedCell(settings.min_readers, "readers")
+    if len(readers) < least:
+        few = SuppressedCell(least, "readers")
         return _frame(issue, few, readers, evidence, facts)
-    withheld = withheld_phrases(cells, settings)
+    withheld, months = withheld_phrases(cells, settings), issue.period.months
     results = results_without(results, withheld)
-    department = results.overall or SuppressedCell(settings.min_exams)
-    by_pathology = content.pathology_results(
-        results, settings.min_exams, few_readers=_few_readers(cells, settings.min_readers)
-    )
-    review = replace(
+    department = results.overall or SuppressedCell(minimum)
+    few_readers, counted = _few_readers(cells, least), tally_of(cells, scale.phrases)
+    by_pathology = content.pathology_results(results, minimum, few_readers=few_readers)
+    return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
         profiles=facts.profiles,
@@ -72,44 +154,14 @@ def committee_content(
         disagreement=disagreement(evidence.mix, scale=scale),
         sensitivity=(
             *sensitivity_tables(evidence, scale=scale),
-            *extraction_tables(
-                tally_of(cells, scale.phrases), facts.audited, scale=scale, alike=evidence.together
-            ),
+            *extraction_tables(counted, facts.audited, scale=scale, alike=evidence.together),
         ),
         maps=content.advice_rows(results, by_pathology),
-        run_charts=run_charts(evidence, months=issue.period.months, scale=scale),
+        run_charts=run_charts(evidence, months=months, scale=scale),
         returned=facts.returned,
-        written=content.written_of(
-            evidence.written, minimum=settings.min_exams, minimum_readers=settings.min_readers
-        ),
-    )
-    return _with_words(review, issue, evidence.words, scale=scale, withheld=withheld[None])
-
-
-def _with_words(
-    review: CommitteeContent,
-    issue: content.Issue,
-    words: pd.DataFrame,
-    *,
-    scale: Scale,
-    withheld: Collection[str],
-) -> CommitteeContent:
-    """Add what rests on the hedges as written: use of the scale, and those that it lacks."""
-    settings = issue.config.reports
-    minimum, minimum_readers = settings.min_exams, settings.min_readers
-    return replace(
-        review,
-        unscored=content.unscored_of(
-            words, scale.phrases, minimum=minimum, minimum_readers=minimum_readers
-        ),
-        scale_use=scale_use(
-            words,
-            months=issue.period.months,
-            phrases=issue.config.phrases,
-            minimum=minimum,
-            minimum_readers=minimum_readers,
-            withheld=withheld,
-        ),
+        written=content.written_of(evidence.written, **limits),
+        unscored=content.unscored_of(words, scale.phrases, **limits),
+        scale_use=scale_use(words, months=months, config=issue.config, withheld=withheld[None]),
     )
 
 

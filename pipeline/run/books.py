@@ -34,6 +34,7 @@ Counts = Mapping[str, int | Mapping[str, int]]
 """A run's accounting, and how many pages were delivered; by name."""
 _LOG = logging.getLogger("radcal")
 _SILENCE_SECONDS: Final = 10.0
+_KEPT: Final = ("last_success_at", "last_period", "last_run", "last_issue", "last_tallies")
 _SPENT: Final = ("seconds", "work_seconds", "cpu_seconds")
 
 
@@ -180,11 +181,7 @@ class Books:
             host=socket.gethostname(),
             process=os.getpid(),
             started_at=now.isoformat(timespec="seconds"),
-            last_success_at=before.last_success_at,
-            last_period=before.last_period,
-            last_run=before.last_run,
-            last_issue=before.last_issue,
-            last_tallies=before.last_tallies,
+            **{name: getattr(before, name) for name in _KEPT},
         )
 
     @contextmanager

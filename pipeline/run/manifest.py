@@ -15,19 +15,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pipeline.config import Configuration
 from pipeline.config.basis import digest_of
 from pipeline.pages import content
 from pipeline.run.books import LastRun, StageEntry, last_run
-from pipeline.run.gates import Accounting, Gathered
+from pipeline.run.gates import Gathered, Issued
 from pipeline.site.engines import reading
 from pipeline.site.site import Site
 from pipeline.stages import Keyed, Look, Named, clean, extract, ingest, pages, pair, register, tally
-from pipeline.stages.deliver import Delivered
-from pipeline.stages.ingest import Ingested
 from pipeline.store.files import typed_json
 from pipeline.store.provenance import version
-from pipeline.tables.pairing import Sifted
 from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
@@ -48,78 +44,47 @@ Ingredients = Mapping[str, Named]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended: its gates, its stages, and how many shards it found damaged."""
+    """How a run ended: its gates, its stages, how many shards it found damaged, and its issue."""
 
+    run: str
     outcome: Outcome
     gates: tuple[Gate, ...]
     stages: tuple[StageEntry, ...]
     damaged: int
-    later: tuple[tuple[str, int], ...] = ()
+    issued: Issued | None
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """A run's account of itself; `shown` are the entries that a page shows."""
-
-    run: str
-    outcome: Outcome
-    radcal: str
-    config_hash: str
-    configuration: Configuration
-    sources: tuple[Ingested, ...]
-    set_aside: Mapping[str, int]
-    reading_notes: Mapping[str, int]
-    ingredients: Ingredients
-    accounting: Accounting
-    flow: tuple[Sifted, ...]
-    months: tuple[str, ...]
-    left_for_the_next_issue: Mapping[str, int]
-    versions_signed_after_the_ct: int
-    exams_with_contradicting_versions: int
-    versions_taken_back: int
-    returned: Mapping[str, int]
-    unmapped_cues: Mapping[str, int]
-    failed_reports: Mapping[str, int]
-    removed: Mapping[str, int]
-    extraction: Mapping[str, object]
-    gates: tuple[Gate, ...]
-    seconds: Mapping[str, float]
-    stages: tuple[StageEntry, ...]
-    damaged_shards_made_anew: int
-    shown: tuple[tuple[str, str], ...]
-
-    @classmethod
-    def of(cls, site: Site, gathered: Gathered, ending: Ending) -> Manifest:
-        """Say what a run came to and how it ended."""
-        run = run_id(site, gathered)
-        return cls(
-            run=run,
-            radcal=version(),
-            config_hash=site.config.digest,
-            configuration=site.config,
-            sources=tuple(gathered.sources),
-            set_aside=gathered.quarantined,
-            reading_notes=gathered.reading,
-            ingredients={stage.kind: stage.ingredients(site) for stage in KEYED},
-            accounting=gathered.accounting(),
-            flow=gathered.flow,
-            months=gathered.months,
-            left_for_the_next_issue=dict(ending.later),
-            versions_signed_after_the_ct=gathered.late_versions,
-            exams_with_contradicting_versions=gathered.contradictory,
-            versions_taken_back=gathered.taken_back,
-            returned=gathered.returned,
-            unmapped_cues=dict(gathered.unmapped.most_common()),
-            failed_reports=gathered.failed,
-            removed=gathered.removed,
-            extraction=reading(site.engine),
-            shown=shown(site, run=run),
-            outcome=ending.outcome,
-            gates=ending.gates,
-            seconds={entry.stage: entry.seconds for entry in ending.stages},
-            stages=ending.stages,
-            damaged_shards_made_anew=ending.damaged,
-        )
+def manifest(site: Site, gathered: Gathered, ending: Ending) -> dict[str, object]:
+    """Give a run's account of itself: what it came to and how it ended."""
+    later = ending.issued.issue.period.later if ending.issued else ()
+    return {
+        "run": ending.run,
+        "radcal": version(),
+        "config_hash": site.config.digest,
+        "configuration": site.config,
+        "sources": gathered.sources,
+        "set_aside": gathered.quarantined,
+        "reading_notes": gathered.reading,
+        "ingredients": {stage.kind: stage.ingredients(site) for stage in KEYED},
+        "accounting": gathered.accounting(),
+        "flow": gathered.flow,
+        "months": gathered.months,
+        "left_for_the_next_issue": dict(later),
+        "versions_signed_after_the_ct": gathered.late_versions,
+        "exams_with_contradicting_versions": gathered.contradictory,
+        "versions_taken_back": gathered.taken_back,
+        "returned": gathered.returned,
+        "unmapped_cues": gathered.unmapped,
+        "failed_reports": gathered.failed,
+        "removed": gathered.removed,
+        "extraction": reading(site.engine),
+        "shown": shown(site, run=ending.run),
+        "outcome": ending.outcome,
+        "gates": ending.gates,
+        "seconds": {entry.stage: entry.seconds for entry in ending.stages},
+        "stages": ending.stages,
+        "damaged_shards_made_anew": ending.damaged,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,24 +129,24 @@ def shown(site: Site, *, run: str = "") -> tuple[tuple[str, str], ...]:
     return tuple((words(f"manifest.row.{what}"), entry) for what, entry in entries.items())
 
 
-def draw_report(site: Site, manifest: Manifest, last: LastRun, delivered: Delivered | None) -> None:
+def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -> None:
     """Draw the report of a run that came as far as its gates."""
     started = datetime.fromisoformat(str(last.started_at))
     style = style_for(site.config.reports.page, language=site.config.reports.language)
-    months = manifest.months or ("–",)
+    months = gathered.months or ("–",)
     about = content.Issue(site.config, Period(months[-1], months))
     filled = RunReportContent(
         masthead=content.masthead(about, style.strings("page.operations")),
-        outcome=manifest.outcome,
+        outcome=ending.outcome,
         started=f"{started:%Y-%m-%d %H:%M} UTC",
         seconds=(datetime.now(tz=UTC) - started).total_seconds(),
-        counts=_counts(manifest, delivered),
-        flow=content.flow_steps(manifest.flow),
-        gates=manifest.gates,
+        counts=_counts(gathered, ending),
+        flow=content.flow_steps(gathered.flow),
+        gates=ending.gates,
         stages=tuple(_stage(entry, style.strings) for entry in last.stages),
-        manifest=manifest.shown,
+        manifest=shown(site, run=ending.run),
     )
-    path = site.workspace.root / "runs" / manifest.run / "report.pdf"
+    path = site.workspace.root / "runs" / ending.run / "report.pdf"
     site.workspace.write_bytes(path, run_report.build(filled, style=style))
 
 
@@ -198,24 +163,24 @@ def draw_refusal(
     return str(path)
 
 
-def _counts(manifest: Manifest, delivered: Delivered | None) -> RunCounts:
-    a = manifest.accounting
+def _counts(gathered: Gathered, ending: Ending) -> RunCounts:
+    a, delivered = gathered.accounting(), ending.issued.delivered if ending.issued else None
     return RunCounts(
-        exports=len(manifest.sources),
+        exports=len(gathered.sources),
         rows_read=a.rows_in,
-        set_aside=tuple(sorted(manifest.set_aside.items())),
-        noted=tuple(sorted(manifest.reading_notes.items())),
+        set_aside=tuple(sorted(gathered.quarantined.items())),
+        noted=tuple(sorted(gathered.reading.items())),
         cleaned=a.exams_cleaned,
         withheld=a.exams_withheld,
         reports_read=a.reports_read,
         reports_failed=a.reports_failed,
         left_out=tuple((reason, n) for reason, n in a.left_out.items() if n),
-        unmapped=tuple(manifest.unmapped_cues.items()),
+        unmapped=tuple(gathered.unmapped.most_common()),
         pairs=a.pairs,
         observations=a.observations,
         pages_delivered=0 if delivered is None else delivered.delivered,
         pages_unchanged=0 if delivered is None else delivered.unchanged,
-        damaged=manifest.damaged_shards_made_anew,
+        damaged=ending.damaged,
     )
 
 

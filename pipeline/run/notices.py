@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import logging
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -123,32 +124,8 @@ def _emit(event: str, run: str, **counts: int) -> None:
     )
 
 
-_STAGE: Final = (
-    ("seconds", "stage_seconds", "Wall time of a stage of the last run.", 1),
-    ("work_seconds", "stage_work_seconds", "Time in a stage's tasks, over all processes.", 1),
-    ("cpu_seconds", "stage_cpu_seconds", "Processor time in a stage's tasks.", 1),
-    ("peak_mib", "stage_peak_memory_bytes", "Largest process of a stage.", 2**20),
-    ("items", "stage_shards", "Shards or pages a stage was asked for.", 1),
-    ("made", "stage_shards_made", "Of these, how many were not there yet.", 1),
-)
-_COUNTS: Final = (
-    ("rows", "Rows of the exports.", (
-        ("read", "rows_in"), ("kept", "rows_kept"), ("quarantined", "rows_quarantined"))),
-    ("exams", "Exams by what de-identification did.", (
-        ("cleaned", "exams_cleaned"), ("withheld", "exams_withheld"))),
-    ("reports", "Paired reports by whether they could be read.", (
-        ("read", "reports_read"), ("failed", "reports_failed"))),
-    ("statements", "Statements by whether their cue maps to a phrase.", (
-        ("all", "statements"), ("unmapped", "statements_unmapped"))),
-    ("evidence", "What a month's figures rest on.", (
-        ("pairs", "pairs"), ("observations", "observations"))),
-    ("pages", "Pages of the last issue.", (
-        ("delivered", "pages_delivered"), ("unchanged", "pages_unchanged"))),
-)  # fmt: skip
-_TIMES: Final = (
-    ("run_start_timestamp_seconds", "started_at", "When the last run began."),
-    ("run_end_timestamp_seconds", "ended_at", "When the last run ended."),
-    ("last_success_timestamp_seconds", "last_success_at", "When a run last ended well."),
+_FIGURES: Final = tomllib.loads(
+    Path(__file__).with_name("metrics.toml").read_text(encoding="utf-8")
 )
 
 
@@ -185,16 +162,17 @@ def exposition(last: LastRun) -> bytes:
         Gauge(f"radcal_{name}", text, registry=registry).set(number)
 
     family("build_info", "Version of radcal.", "version", [(last.radcal, 1.0)])
-    for name, field, text in _TIMES:
-        if at := getattr(last, field):
-            single(name, text, datetime.fromisoformat(at).timestamp())
+    for each in _FIGURES["time"]:
+        if at := getattr(last, each["field"]):
+            single(each["name"], each["help"], datetime.fromisoformat(at).timestamp())
     code = 1 if last.exit_code is None else last.exit_code
     single("run_success", "Whether the last run ended well.", float(last.exit_code in _WELL))
     single("run_exit_code", "Exit code of the last run; 3: some input set aside.", code)
-    for field, name, text, unit in _STAGE:
-        family(name, text, "stage", ((s.stage, getattr(s, field) * unit) for s in last.stages))
-    for name, text, states in _COUNTS:
-        family(name, text, "state", _stated(last, states))
+    for each in _FIGURES["stage"]:
+        found = [(s.stage, getattr(s, each["field"]) * each["unit"]) for s in last.stages]
+        family(each["name"], each["help"], "stage", found)
+    for each in _FIGURES["count"]:
+        family(each["name"], each["help"], "state", _stated(last, each["states"]))
     passed = ((gate.name, float(gate.passed is True)) for gate in last.gates or ())
     family("gate_passed", "1 passed, 0 failed or could not be checked.", "gate", passed)
     damaged = last.damaged_shards or 0
@@ -202,9 +180,9 @@ def exposition(last: LastRun) -> bytes:
     return generate_latest(registry)
 
 
-def _stated(last: LastRun, states: Iterable[tuple[str, str]]) -> Iterator[tuple[str, float]]:
+def _stated(last: LastRun, states: Mapping[str, str]) -> Iterator[tuple[str, float]]:
     """Give the counts that the run knows; none is taken for 0."""
-    for state, name in states:
+    for state, name in states.items():
         count = (last.counts or {}).get(name)
         if isinstance(count, int):
             yield state, float(count)

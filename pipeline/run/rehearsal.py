@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import socket
-import tomllib
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from urllib.parse import urlsplit
 import pandas as pd
 import pyarrow.parquet as pq
 
-from pipeline import formats
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.formats.decoding import files_of
@@ -27,7 +25,7 @@ from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
 from pipeline.formats.sources import queried
-from pipeline.formats.values import formats_that_read, iso_times, utc_times
+from pipeline.formats.values import data, formats_that_read, iso_times, utc_times
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
 
@@ -305,7 +303,7 @@ def _shape(name: str, value: str) -> str:
 def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
     """List values that no map knows, with the line that would map each."""
     found = sum((part.unknown for part in parts), Counter[str]())
-    lines = _said("values")
+    lines = data("remedies")["values"]
     for told, count in found.most_common(2 * _LISTED):
         if not told.startswith("unknown "):
             continue
@@ -318,13 +316,11 @@ def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
 
 def _remedies(sources: Sequence[SourceSeen]) -> Iterator[Unmapped]:
     """Say of each reason for which rows are set aside what to add, or to ask for."""
-    met, known = sum((Counter(s.set_aside) for s in sources), Counter[str]()), _said("reasons")
+    met, known = (
+        sum((Counter(s.set_aside) for s in sources), Counter[str]()),
+        data("remedies")["reasons"],
+    )
     return (Unmapped(why, n, known[why]) for why, n in met.most_common() if why in known)
-
-
-def _said(of: str) -> dict[str, str]:
-    known = Path(formats.__path__[0], "remedies.toml")
-    return dict(tomllib.loads(known.read_text(encoding="utf-8"))[of])
 
 
 def _times(site: Site, raw: pd.DataFrame) -> Iterator[Unmapped]:

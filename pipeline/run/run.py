@@ -20,10 +20,10 @@ from pipeline.run.books import Books
 from pipeline.run.gates import Gathered, Issued, check
 from pipeline.run.manifest import (
     Ending,
-    Manifest,
     Outcome,
     draw_refusal,
     draw_report,
+    manifest,
     run_id,
     shown,
 )
@@ -226,18 +226,17 @@ class Run:
 
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
         """Close the books; gives the run's folder."""
-        store = self.site.workspace
-        later = () if issued is None else issued.issue.period.later
-        ending = Ending(outcome, self.gates, self.books.entries(), len(self.damaged), later)
-        manifest = Manifest.of(self.site, gathered, ending)
-        folder = store.root / "runs" / manifest.run
+        store, run = self.site.workspace, run_id(self.site, gathered)
+        stages, counts = self.books.entries(), plain(gathered.accounting())
+        ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued)
+        folder = store.root / "runs" / run
         keep_list(folder, self.books.used() | store.taken())
-        store.write_json(folder / "manifest.json", manifest)
+        store.write_json(folder / "manifest.json", manifest(self.site, gathered, ending))
         self._log.append(
             "run",
-            run=manifest.run,
+            run=run,
             outcome=outcome,
-            config_hash=manifest.config_hash,
+            config_hash=self.site.config.digest,
             inputs=digest_of(sorted(s for source in gathered.sources for s in source.shards)),
             manifest=hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest(),
             counts=_counts(gathered, issued),
@@ -246,8 +245,8 @@ class Run:
             self.books.last,
             outcome=outcome,
             exit_code=gathered.exit_code,
-            last_run=manifest.run,
-            counts=plain(manifest.accounting),
+            last_run=run,
+            counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),
         )
@@ -255,13 +254,13 @@ class Run:
             pages = {f"pages_{name}": n for name, n in plain(issued.delivered).items()}
             told = replace(
                 told,
-                counts={**plain(manifest.accounting), **pages},
+                counts={**counts, **pages},
                 last_period=issued.issue.period.name,
                 last_issue=FEEDBACK.digest(self.site),
                 last_tallies=issued.issue.tallies,
             )
         self.books.close(told)
-        draw_report(self.site, manifest, self.books.last, issued.delivered if issued else None)
+        draw_report(self.site, gathered, ending, self.books.last)
         return folder
 
 

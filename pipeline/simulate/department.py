@@ -20,10 +20,9 @@ here is a declaration; `readers.py`, `cases.py` and `rates.py` make it true.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -35,7 +34,7 @@ from scipy.special import ndtr, ndtri
 from calibration.arrays import FloatArray
 from calibration.survey import builtin
 from pipeline.errors import ConfigurationError
-from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.lexicon import hospital, load, wording
 
 Shape: TypeAlias = Callable[[FloatArray, float], FloatArray]
 
@@ -84,8 +83,9 @@ class Curve:
         return self.shape(np.clip(means, *LEVELS), amount)
 
 
-def _probit(m: FloatArray, shift: float, slope: float) -> FloatArray:
-    return np.asarray(ndtr(shift + slope * ndtri(m)), dtype=np.float64)
+def _probit(m: FloatArray, amount: float, shift: float = 0.0, slope: float = 0.0) -> FloatArray:
+    """Move every word, stretch all of them, or both: a line in probits."""
+    return np.asarray(ndtr(shift * amount + (1.0 + slope * amount) * ndtri(m)), dtype=np.float64)
 
 
 def _power(m: FloatArray, amount: float) -> FloatArray:
@@ -113,7 +113,7 @@ def _ceiling(m: FloatArray, amount: float) -> FloatArray:
     return np.asarray(0.5 + (m - 0.5) / np.hypot(1.0, 4.0 * amount * (m - 0.5)), dtype=np.float64)
 
 
-def _levels(m: FloatArray, amount: float, levels: tuple[float, float, float]) -> FloatArray:
+def _levels(m: FloatArray, amount: float, levels: Sequence[float]) -> FloatArray:
     """Know three degrees alone: words of one degree hold at nearly one rate."""
     step = np.interp(m, (0.0, 0.2, 0.35, 0.55, 0.72, 1.0), np.repeat(levels, 2))
     return np.asarray((1.0 - amount) * m + amount * step, dtype=np.float64)
@@ -130,39 +130,23 @@ def _mirrored(shape: Shape) -> Shape:
     return lambda m, amount: 1.0 - shape(1.0 - m, amount)
 
 
-_TOO_SURE_LEVELS: Final = (0.22, 0.45, 0.74)
-_TOO_CAUTIOUS_LEVELS: Final = (0.02, 0.45, 0.97)
+_SHAPES: Final[Mapping[str, Callable[..., FloatArray]]] = {
+    shape.__name__.removeprefix("_"): shape
+    for shape in (
+        _probit, _power, _strong_words, _weak_words, _middle, _ceiling, _levels, _smoothstep,
+    )
+}  # fmt: skip
 
-CURVES: Final[Mapping[str, Curve]] = MappingProxyType({
-    "every word too strong": Curve("overcalls", lambda m, a: _probit(m, -a, 1.0), 0.2, 0.6),
-    "odds of a power": Curve("overcalls", _power, 0.4, 1.6),
-    "strong words too strong": Curve("overcalls, too sure", _strong_words, 0.2, 0.7),
-    "weak words too strong": Curve("overcalls", _weak_words, 0.2, 0.5),
-    "every word too weak": Curve("undercalls", lambda m, a: _probit(m, a, 1.0), 0.2, 0.6),
-    "odds of a root": Curve("undercalls", _mirrored(_power), 0.4, 1.6),
-    "weak words too weak": Curve("undercalls, too sure", _mirrored(_strong_words), 0.2, 0.7),
-    "strong words too weak": Curve("undercalls", _mirrored(_weak_words), 0.2, 0.5),
-    "drawn to one half": Curve("too sure", _middle, 0.15, 0.5),
-    "a ceiling and a floor": Curve("too sure", _ceiling, 0.2, 0.8),
-    "flat probit": Curve("too sure", lambda m, a: _probit(m, 0.0, 1.0 - a), 0.15, 0.5),
-    "three weak degrees": Curve("too sure", lambda m, a: _levels(m, a, _TOO_SURE_LEVELS), 0.5, 1.0),
-    "steep probit": Curve("too cautious", lambda m, a: _probit(m, 0.0, 1.0 + a), 0.2, 0.8),
-    "knows more than said": Curve("too cautious", _smoothstep, 0.4, 0.9),
-    "three strong degrees": Curve(
-        "too cautious", lambda m, a: _levels(m, a, _TOO_CAUTIOUS_LEVELS), 0.5, 0.9
-    ),
-    "drawn to a low rate": Curve("overcalls, too sure", lambda m, a: _middle(m, a, 0.15), 0.2, 0.5),
-    "drawn to a high rate": Curve(
-        "undercalls, too sure", lambda m, a: _middle(m, a, 0.85), 0.2, 0.5
-    ),
-    "steep and low": Curve(
-        "overcalls, too cautious", lambda m, a: _probit(m, -a, 1.0 + a), 0.25, 0.6
-    ),
-    "steep and high": Curve(
-        "undercalls, too cautious", lambda m, a: _probit(m, a, 1.0 + a), 0.25, 0.6
-    ),
-})  # fmt: skip
-"""Curves by name; ``towards`` is where a curve leads, not a promise about one reader's rates."""
+
+def _curve(
+    towards: str, shape: str, least: float, most: float, *, mirrored: bool = False, **how: Any
+) -> Curve:
+    drawn = partial(_SHAPES[shape], **how)
+    return Curve(towards, _mirrored(drawn) if mirrored else drawn, least, most)
+
+
+CURVES: Final = MappingProxyType({name: _curve(**each) for name, each in load("curves").items()})
+"""Curves by name (``data/curves.toml``)."""
 
 
 DEFAULT: Final = "clustered"
@@ -269,12 +253,6 @@ class Department(_Declared):
     observation: Observation = Observation()
 
 
-@cache
-def _shipped() -> dict[str, Any]:
-    source = files(__package__) / "data" / "departments.toml"
-    return tomllib.loads(source.read_text(encoding="utf-8"))
-
-
 def load_department(name: str) -> Department:
     """Return a department by its name, or from a TOML file of one department.
 
@@ -283,11 +261,12 @@ def load_department(name: str) -> Department:
     ConfigurationError
         If it is neither, or if the file declares what cannot be; all faults at once.
     """
-    if name in _shipped():
-        return Department(**_shipped()[name])
+    shipped = load("departments")
+    if name in shipped:
+        return Department(**shipped[name])
     path = Path(name)
     if path.suffix != ".toml" or not path.is_file():
-        msg = f"--department {name}: neither one of {', '.join(_shipped())} nor a .toml file."
+        msg = f"--department {name}: neither one of {', '.join(shipped)} nor a .toml file."
         raise ConfigurationError(msg)
     try:
         return Department(**tomllib.loads(path.read_text(encoding="utf-8")))

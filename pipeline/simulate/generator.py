@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from pipeline.errors import ConfigurationError
 from pipeline.simulate.department import DEFAULT, Department, load_department
 from pipeline.simulate.episodes import draw_episodes
-from pipeline.simulate.lexicon import hospital, names
+from pipeline.simulate.lexicon import hospital, load, names
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
@@ -136,22 +136,13 @@ EXAM_FORMATS: Final = ("csv", "parquet", "jsonl")
 """Formats of the exams export."""
 
 _FIXED: Final = ("readers", "habits", "swaps", "pathologies", "phrases")
-_TYPES: Final = {
-    "version": pa.int64(),
-    "patient_age_years": pa.int64(),
-    "interval_minutes": pa.int64(),
-    "start": pa.int64(),
-    "end": pa.int64(),
-    "probability": pa.float64(),
-    "label": pa.float64(),
-    "distinctive": pa.bool_(),
-}
+_TYPES: Final = {name: of for of, names in load("tables")["types"].items() for name in names}
 
 
 def _type(column: str) -> Any:
     if column.endswith("_at"):
         return pa.timestamp("us", tz="UTC")
-    return _TYPES.get(column, pa.string())
+    return pa.type_for_alias(_TYPES.get(column, "string"))
 
 
 def _textual(frame: pd.DataFrame) -> pd.DataFrame:

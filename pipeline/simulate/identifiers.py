@@ -9,7 +9,7 @@ identifies nobody and gets no span.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -40,14 +40,9 @@ class Document:
     ('MRN: 00412', [Span(start=5, end=10, category='ID', kind='mrn')])
     """
 
-    pieces: list[str]
-    spans: list[Span]
-    length: int
-
-    def __init__(self) -> None:
-        self.pieces = []
-        self.spans = []
-        self.length = 0
+    pieces: list[str] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    length: int = 0
 
     def add(self, text: str) -> None:
         """Append text that identifies nobody."""
@@ -152,24 +147,8 @@ def _initials(c: Context, rng: Random) -> _Found:
     return f"{short}/{typist}", "NAME", "initials"
 
 
-def _prior(c: Context, rng: Random) -> _Found:
-    text, kind = exam_date(c.when - timedelta(days=1 + int(rng.random() * 900)), rng=rng)
-    return text, "DATE", kind
-
-
-def _moment(when: datetime, rng: Random) -> _Found:
-    text, kind = exam_moment(when, rng=rng)
-    return text, "DATE", kind
-
-
-def _date(when: datetime, rng: Random) -> _Found:
-    text, kind = exam_date(when, rng=rng, partial=False)
-    return text, "DATE", kind
-
-
-def _birth(c: Context, rng: Random) -> _Found:
-    text, kind = exam_date(c.birth, rng=rng, partial=False)
-    return text, "DATE", f"birth {kind}"
+def _dated(found: tuple[str, str], of: str = "") -> _Found:
+    return found[0], "DATE", f"{of}{found[1]}"
 
 
 def _email(c: Context) -> _Found:
@@ -180,11 +159,13 @@ def _email(c: Context) -> _Found:
 
 
 _DRAWN: Final[Mapping[str, _Slot]] = {
-    "date": lambda c, rng: _date(c.when, rng),
-    "datetime": lambda c, rng: _moment(c.signed, rng),
+    "date": lambda c, rng: _dated(exam_date(c.when, rng=rng, partial=False)),
+    "datetime": lambda c, rng: _dated(exam_moment(c.signed, rng=rng)),
     "time": lambda c, rng: (clock_time(c.signed, rng=rng)[0], "TIME", "time"),
-    "prior": _prior,
-    "birth": _birth,
+    "prior": lambda c, rng: _dated(
+        exam_date(c.when - timedelta(days=1 + int(rng.random() * 900)), rng=rng)
+    ),
+    "birth": lambda c, rng: _dated(exam_date(c.birth, rng=rng, partial=False), "birth "),
     "pager": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "pager"),
     "extension": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "ext"),
     "email": lambda c, _: _email(c),

@@ -39,15 +39,15 @@ class Pathology:
 
     name: str
     compartment: str
-    sided: bool
-    airspace: bool
     nouns: tuple[Noun, ...]
     detailed: tuple[tuple[Noun, ...], tuple[Noun, ...]]
     signs: tuple[tuple[str, ...], tuple[str, ...]]
     rivals: tuple[str, ...]
-    present: tuple[str, ...]
-    absent: tuple[str, ...]
-    clear: tuple[str, ...]
+    sided: bool = False
+    airspace: bool = False
+    present: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    clear: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +62,21 @@ class Wording:
     mixed: Mapping[tuple[int, int], tuple[str, ...]]
 
 
-def _load(name: str) -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "data" / name).read_text(encoding="utf-8"))
-
-
 @cache
+def load(name: str) -> dict[str, Any]:
+    """Read one of the files in ``data/``."""
+    place = files(__package__) / "data" / f"{name}.toml"
+    return tomllib.loads(place.read_text(encoding="utf-8"))
+
+
 def hospital() -> dict[str, Any]:
     """Return rates, sites and exam codes."""
-    return _load("hospital.toml")
+    return load("hospital")
 
 
-@cache
 def names() -> dict[str, list[str]]:
     """Return the invented given and family names."""
-    return _load("names.toml")
+    return load("names")
 
 
 class Spelling(NamedTuple):
@@ -89,20 +90,15 @@ class Spelling(NamedTuple):
 
 
 @cache
-def _spellings() -> dict[str, dict[str, Any]]:
-    return _load("spellings.toml")
-
-
-@cache
 def spellings(of: Literal["date", "moment"]) -> tuple[tuple[str, str], ...]:
     """Return the ways to write a date (day, month and year first) or one with its time."""
-    return tuple(_spellings()[of].items())
+    return tuple(load("spellings")[of].items())
 
 
 @cache
 def slot_spellings() -> dict[str, tuple[Spelling, ...]]:
     """Return the ways to write each identifier that a slot may name."""
-    slots = _spellings()["slot"].items()
+    slots = load("spellings")["slot"].items()
     return {slot: tuple(Spelling(**each) for each in ways) for slot, ways in slots}
 
 
@@ -116,29 +112,21 @@ def _noun(text: str, side: str) -> Noun:
 
 
 def _pathology(entry: Mapping[str, Any]) -> Pathology:
-    left, right = (tuple(_noun(n, side) for n in entry["detailed"]) for side in _SIDES)
-    seen_left, seen_right = (tuple(_on(s, side) for s in entry["signs"]) for side in _SIDES)
-    return Pathology(
-        name=entry["name"],
-        compartment=entry["compartment"],
-        sided=entry.get("sided", False),
-        airspace=entry.get("airspace", False),
-        nouns=tuple(_noun(n, "") for n in entry["nouns"]),
-        detailed=(left, right),
-        signs=(seen_left, seen_right),
-        rivals=tuple(entry["rivals"]),
-        present=tuple(entry.get("present", ())),
-        absent=tuple(entry.get("absent", ())),
-        clear=tuple(entry.get("clear", ())),
-    )
+    of_sides = {
+        "detailed": tuple(tuple(_noun(n, side) for n in entry["detailed"]) for side in _SIDES),
+        "signs": tuple(tuple(_on(s, side) for s in entry["signs"]) for side in _SIDES),
+    }
+    nouns = tuple(_noun(n, "") for n in entry["nouns"])
+    plain: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()}
+    return Pathology(**plain | of_sides | {"nouns": nouns})
 
 
 @cache
 def wording() -> Wording:
     """Return pathologies, phrases and templates; translated reports fall back to plain ones."""
-    raw = _load("phrases.toml")
-    mixed_rows = raw.pop("mixed")["descending"]
-    phrases = tuple(raw)
+    raw = load("phrases")
+    mixed_rows = raw["mixed"]["descending"]
+    phrases = tuple(name for name in raw if name != "mixed")
     mixed: dict[tuple[int, int], tuple[str, ...]] = {}
     for first, second, template in mixed_rows:
         key = (phrases.index(first), phrases.index(second))
@@ -156,7 +144,7 @@ def wording() -> Wording:
 
     ct = templates("both", "ct")
     return Wording(
-        pathologies=tuple(_pathology(e) for e in _load("pathologies.toml")["pathology"]),
+        pathologies=tuple(_pathology(e) for e in load("pathologies")["pathology"]),
         phrases=phrases,
         single={
             "xray": templates("both", "xray"),
@@ -191,7 +179,7 @@ def frames() -> dict[str, Any]:
 
     Words, headings and complaints have no slots and stay plain strings.
     """
-    raw = _load("frames.toml")
+    raw = load("frames")
     plain = {"headings", "distractors", "others"}
     out: dict[str, Any] = {k: v if k in plain else _framed(v) for k, v in raw.items()}
     for word_list in ("complaint", "request"):

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from pipeline.simulate.dictation import dictate, dictate_addendum, dictate_other
-from pipeline.simulate.episodes import Patient
+from pipeline.simulate.episodes import Episode, Patient
 from pipeline.simulate.identifiers import Context, Document
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.people import Person, accession, phone, record_name
@@ -48,7 +48,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class _Version:
+class Version:
     """One version of a report: when it was signed, what it counts as, and how it is dictated."""
 
     signed: datetime
@@ -68,19 +68,13 @@ class Scribe:
     ledger: Ledger
 
     def order(
-        self,
-        patient: Patient,
-        *,
-        patient_class: str,
-        exam: Mapping[str, Any],
-        reader: Reader,
-        performed: datetime,
+        self, episode: Episode, exam: Mapping[str, Any], reader: Reader, performed: datetime
     ) -> Order:
         """Open an exam under a new accession."""
-        short = hospital()["site"][patient.site]["short"]
+        short = hospital()["site"][episode.patient.site]["short"]
         return Order(
-            patient=patient,
-            patient_class=patient_class,
+            patient=episode.patient,
+            patient_class=episode.patient_class,
             exam=exam,
             reader=reader,
             performed=performed,
@@ -90,38 +84,23 @@ class Scribe:
             trainee=self.rng.choice(self.trainees),
         )
 
-    def chest(
-        self,
-        order: Order,
-        cells: Sequence[Cell],
-        *,
-        style: str,
-        signed: datetime,
-        status: str = "final",
-        version: int = 1,
-    ) -> str:
+    def chest(self, order: Order, cells: Sequence[Cell], written: Version) -> str:
         """Write a chest report; return its exam_id."""
-        dictated = dictate(
-            cells, style=style, context=order.context(signed), wording=wording(), rng=self.rng
-        )
-        return self._report(order, cells, dictated, _Version(signed, status, version, style))
+        context, style = order.context(written.signed), written.style
+        dictated = dictate(cells, style=style, context=context, wording=wording(), rng=self.rng)
+        return self._report(order, cells, dictated, written)
 
-    def addendum(
-        self, order: Order, cells: Sequence[Cell], *, signed: datetime, version: int
-    ) -> str:
+    def addendum(self, order: Order, cells: Sequence[Cell], written: Version) -> str:
         """Write an addendum that gives the CT away; return its exam_id."""
-        dictated = dictate_addendum(
-            cells, context=order.context(signed), wording=wording(), rng=self.rng
-        )
-        written = _Version(signed, "addendum", version, "addendum")
+        context = order.context(written.signed)
+        dictated = dictate_addendum(cells, context=context, wording=wording(), rng=self.rng)
         return self._report(order, cells, dictated, written)
 
     def other(self, order: Order, *, signed: datetime) -> str:
         """Write a report of another body part; return its exam_id."""
-        document, text = dictate_other(
-            context=order.context(signed), wording=wording(), rng=self.rng
-        )
-        return self._row(order, text, document, _Version(signed))
+        context = order.context(signed)
+        document, text = dictate_other(context=context, wording=wording(), rng=self.rng)
+        return self._row(order, text, document, Version(signed))
 
     def exclude(self, order: Order, exam_id: str, reason: str) -> None:
         """Note that an exam must not end up in a pair, and why."""
@@ -131,7 +110,7 @@ class Scribe:
         self.counter += 1
         return self.counter
 
-    def _row(self, order: Order, text: str, document: Document, written: _Version) -> str:
+    def _row(self, order: Order, text: str, document: Document, written: Version) -> str:
         patient, site = order.patient, hospital()["site"][order.patient.site]
         exam_id = f"E{self._number():09d}"
         self.ledger.exams.append((
@@ -155,7 +134,7 @@ class Scribe:
         order: Order,
         cells: Sequence[Cell],
         dictated: tuple[Document, str, Mapping[int, str]],
-        written: _Version,
+        written: Version,
     ) -> str:
         """Enter a dictated report and what it states."""
         document, text, where = dictated

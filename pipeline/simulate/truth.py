@@ -28,7 +28,7 @@ from scipy.special import expit, logit
 
 from calibration.arrays import FloatArray
 from pipeline.simulate.department import Department, ct_labels, phrase_logits, phrase_means
-from pipeline.simulate.lexicon import hospital, wording
+from pipeline.simulate.lexicon import hospital, load, wording
 from pipeline.simulate.rates import hedged
 from pipeline.simulate.readers import Reader, Staff
 
@@ -154,31 +154,10 @@ def standing_of(
     return Standing(shift=shift, at_half=intercept, slope=slope, centre=centre)
 
 
-EXAM_COLUMNS: Final = (
-    "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
-    "exam_code", "exam_name", "performed_at", "signed_at", "status", "version",
-    "patient_age_years", "patient_class", "patient_name", "patient_birth_date", "referring_name",
-    "phone", "patient_sex", "text",
-)  # fmt: skip
+EXAM_COLUMNS: Final = tuple(load("tables")["exams"])
 """Columns of the exams table, times in UTC."""
 
-TABLES: Final = {
-    "pairs": (
-        "xr_exam_id", "xr_accession", "ct_exam_id", "ct_accession", "patient_id", "reader_id",
-        "ct_reader_id", "xr_performed_at", "ct_performed_at", "interval_minutes", "site",
-        "patient_class", "patient_age_years",
-    ),
-    "report_findings": (
-        "exam_id", "accession", "version", "status", "modality", "style", "pathology", "phrase",
-        "section",
-    ),
-    "outcomes": (
-        "xr_exam_id", "xr_accession", "reader_id", "pathology", "phrase", "meant", "probability",
-        "ct_phrase", "label",
-    ),
-    "identifiers": ("exam_id", "start", "end", "category", "kind", "text", "distinctive"),
-    "excluded": ("exam_id", "accession", "reason"),
-}  # fmt: skip
+TABLES: Final = {name: tuple(columns) for name, columns in load("tables")["truth"].items()}
 """Truth tables that grow with the simulation, and their columns."""
 
 
@@ -244,7 +223,7 @@ def _statements(staff: Staff) -> FloatArray:
 
 
 def _readers(staff: Staff) -> Iterator[dict[str, Any]]:
-    statements = _statements(staff)
+    statements, words, weights = _statements(staff), wording().phrases, hospital()["phrase_weights"]
     hedges = np.where(hedged(phrase_means()), statements, 0.0)
     for i, reader in enumerate(staff.readers):
         own = hedges[i].sum(axis=0)
@@ -255,46 +234,30 @@ def _readers(staff: Staff) -> Iterator[dict[str, Any]]:
         standing = standing_of(rates, others, phrase_logits(), centre=centre)
         fitted = line_of(rates, statements[i], phrase_logits())
         whole = standing_of(rates, hedges[i], phrase_logits(), centre=centre)
-        both = {**_standing(standing), "direction_with_habits": whole.direction()}
-        yield {**_declared(reader), **both, **_rest(reader, fitted)}
-
-
-def _declared(reader: Reader) -> dict[str, Any]:
-    return {
-        "reader_id": reader.reader_id,
-        "reader_name": reader.person.full,
-        "site": hospital()["site"][reader.site]["name"],
-        "kind": reader.kind.name,
-        "curve": reader.kind.curve or "line",
-        "amount": reader.kind.amount,
-        "line_intercept": reader.kind.intercept,
-        "line_slope": reader.kind.slope,
-    }
-
-
-def _standing(standing: Standing) -> dict[str, Any]:
-    return {
-        "direction": standing.direction(),
-        "clearly": ", ".join(w for w in standing.direction().split(", ") if w in standing.clear()),
-        "shift": standing.shift,
-        "intercept": standing.at_half,
-        "slope": standing.slope,
-    }
-
-
-def _rest(reader: Reader, fitted: tuple[float, float]) -> dict[str, Any]:
-    """Tell the fitted line and the ways of writing; favourites relative to the department's."""
-    weights = hospital()["phrase_weights"]
-    liking = reader.favourites / [weights[p] for p in wording().phrases]
-    favourites = liking[1:-1].argsort()[::-1][:3] + 1
-    return {
-        "fitted_intercept": fitted[0],
-        "fitted_slope": fitted[1],
-        "habits": len(reader.habits),
-        "favourites": "; ".join(wording().phrases[k] for k in favourites),
-        "xray_style": reader.xray_style,
-        "ct_style": reader.ct_style,
-    }
+        told, liking = standing.direction(), reader.favourites / [weights[p] for p in words]
+        yield {
+            "reader_id": reader.reader_id,
+            "reader_name": reader.person.full,
+            "site": hospital()["site"][reader.site]["name"],
+            "kind": reader.kind.name,
+            "curve": reader.kind.curve or "line",
+            "amount": reader.kind.amount,
+            "line_intercept": reader.kind.intercept,
+            "line_slope": reader.kind.slope,
+            "direction": told,
+            "clearly": ", ".join(w for w in told.split(", ") if w in standing.clear()),
+            "shift": standing.shift,
+            "intercept": standing.at_half,
+            "slope": standing.slope,
+            "direction_with_habits": whole.direction(),
+            "fitted_intercept": fitted[0],
+            "fitted_slope": fitted[1],
+            "habits": len(reader.habits),
+            # Favourites relative to the department's.
+            "favourites": "; ".join(words[k] for k in liking[1:-1].argsort()[::-1][:3] + 1),
+            "xray_style": reader.xray_style,
+            "ct_style": reader.ct_style,
+        }
 
 
 def _habits(staff: Staff) -> pd.DataFrame:

@@ -14,12 +14,12 @@ from typing import Final
 import numpy as np
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from pipeline.simulate.cases import Cases, draw_cases, repeats, slipped
+from pipeline.simulate.cases import draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.rates import ct_statement, expected_labels, label_of
 from pipeline.simulate.readers import CT_STYLES, XRAY_STYLES, Reader, Staff
-from pipeline.simulate.scribe import Order, Scribe
+from pipeline.simulate.scribe import Order, Scribe, Version
 from pipeline.simulate.sentences import Cell
 
 _HOME_ADVANTAGE: Final = 4.0
@@ -51,8 +51,9 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
     """
     site = np.array([e.patient.site for e in episodes], dtype=np.int64)
     patient = np.unique([e.patient.patient_id for e in episodes], return_inverse=True)[1]
+    observation = staff.department.observation
     xr_reader = _assigned(site, staff, rng, avoid=None)
-    if staff.department.observation.repeated:
+    if observation.repeated:
         later, first = repeats(patient)
         xr_reader[later] = xr_reader[first]
     cases = draw_cases(
@@ -60,7 +61,7 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
         patient,
         np.array([e.kind != "xr_only" for e in episodes]),
         practice=staff.practice,
-        observation=staff.department.observation,
+        observation=observation,
         rng=rng,
     )
     versions = {
@@ -68,26 +69,7 @@ def draw_cohort(episodes: Sequence[Episode], staff: Staff, rng: np.random.Genera
         for name, share in hospital()["versions"].items()
     }
     ct_reader = _assigned(site, staff, rng, avoid=xr_reader)
-    return _reported(
-        cases, _is_kind(episodes, "ct_only"), (xr_reader, ct_reader), staff, versions, rng
-    )
-
-
-def _is_kind(episodes: Sequence[Episode], kind: str) -> BoolArray:
-    return np.array([e.kind == kind for e in episodes], dtype=np.bool_)
-
-
-def _reported(
-    cases: Cases,
-    no_xray: BoolArray,
-    readers: tuple[IntArray, IntArray],
-    staff: Staff,
-    versions: Mapping[str, BoolArray],
-    rng: np.random.Generator,
-) -> Cohort:
-    """Put what X-rays mean into words, and let CT find what is there."""
-    observation = staff.department.observation
-    meant = np.where(no_xray[:, None], -1, cases.phrase)
+    meant = np.where(_is_kind(episodes, "ct_only")[:, None], -1, cases.phrase)
     phrase = meant.copy()
     phrase[meant >= 0] = slipped(meant[meant >= 0], observation.misworded, rng)
     silent = rng.random(meant.shape) < hospital()["ct"]["silence"]
@@ -97,7 +79,11 @@ def _reported(
     ct[(ct < 0).all(axis=1), effusion] = 0
     asked = cases.is_asked.astype(np.float64)
     probability = expected_labels(cases.disease, asked, staff.missed, observation)
-    return Cohort(*readers, phrase, meant, probability, ct, label_of(ct), versions)
+    return Cohort(xr_reader, ct_reader, phrase, meant, probability, ct, label_of(ct), versions)
+
+
+def _is_kind(episodes: Sequence[Episode], kind: str) -> BoolArray:
+    return np.array([e.kind == kind for e in episodes], dtype=np.bool_)
 
 
 def _assigned(
@@ -155,13 +141,12 @@ class _Visit:
         cells, style = _cells(self.cohort.phrase[self.i]), self._style(reader, "XR")
         early = episode.xr_performed + timedelta(minutes=2)
         if versions["prelim"][self.i]:
-            write(order, self._revised(cells), style=style, signed=early, status="prelim")
-            return order, write(order, cells, style=style, signed=signed, version=2)
+            write(order, self._revised(cells), Version(early, "prelim", style=style))
+            return order, write(order, cells, Version(signed, version=2, style=style))
         if versions["corrected"][self.i]:
-            write(order, self._revised(cells), style=style, signed=early)
-            status = "corrected"
-            return order, write(order, cells, style=style, signed=signed, status=status, version=2)
-        return order, write(order, cells, style=style, signed=signed)
+            write(order, self._revised(cells), Version(early, style=style))
+            return order, write(order, cells, Version(signed, "corrected", 2, style))
+        return order, write(order, cells, Version(signed, style=style))
 
     def ct(self, episode: Episode, *, chest: bool, once: bool = False) -> tuple[Order, str]:
         """Write the CT's report, and unless it is written ``once`` its preliminary version."""
@@ -174,9 +159,10 @@ class _Visit:
         version = 1
         if self.cohort.versions["ct_prelim"][self.i] and not once:
             early = performed + timedelta(minutes=10)
-            write(order, self._revised(cells), style=style, signed=early, status="prelim")
+            write(order, self._revised(cells), Version(early, "prelim", style=style))
             version = 2
-        return order, write(order, cells, style=style, signed=episode.ct_signed, version=version)
+        written = Version(episode.ct_signed, version=version, style=style)
+        return order, write(order, cells, written)
 
     def note_pair(self, written: Sequence[tuple[Order, str]]) -> None:
         """Enter the pair and its outcomes into the truth."""
@@ -207,7 +193,7 @@ class _Visit:
             leaked = [c for c in _cells(self.cohort.ct[i]) if c[1] in (0, present)]
             version = 3 if versions["prelim"][i] or versions["corrected"][i] else 2
             signed = episode.ct_signed + timedelta(hours=1)
-            self.scribe.addendum(xr, leaked, signed=signed, version=version)
+            self.scribe.addendum(xr, leaked, Version(signed, "addendum", version, "addendum"))
         if versions["second_ct"][i]:
             later = replace(
                 episode,
@@ -221,12 +207,8 @@ class _Visit:
     ) -> Order:
         wanted = (modality, chest)
         fitting = [e for e in hospital()["exam"] if (e["modality"], e["chest"]) == wanted]
-        episode = self.episode
-        return self.scribe.order(
-            episode.patient, patient_class=episode.patient_class,
-            exam=self.scribe.rng.choice(fitting), reader=reader,
-            performed=performed or episode.xr_performed,
-        )  # fmt: skip
+        exam, episode = self.scribe.rng.choice(fitting), self.episode
+        return self.scribe.order(episode, exam, reader, performed or episode.xr_performed)
 
     def _style(self, reader: Reader, modality: str) -> str:
         own, styles = (

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 KEY_VARIABLE: Final = "RADCAL_SERVER_KEY"
 """The environment variable that holds a model server's key; it stands nowhere else."""
 
+_ALIKE: Final = {
+    "dtype", "tensor_parallel", "data_parallel", "memory_share", "weights", "cache",
+    "context_tokens", "answer_tokens",
+}  # fmt: skip
+"""Options that the configuration and a model's settings call by one name."""
 _INSTALLED: Final = Path(__file__).resolve().parents[2] / ".venv-vllm" / "bin" / "python"
 
 
@@ -109,18 +114,11 @@ def local_settings(settings: Extraction, *, folder: Path) -> LocalSettings:
     backend: Backend = "transformers" if settings.engine == "transformers" else "vllm"
     bound = settings.structured_output
     return LocalSettings(
+        **settings.model_dump(include=_ALIKE),
         backend=backend,
         model=folder / (settings.model or ""),
         python=_python(settings, backend, folder),
-        dtype=settings.dtype,
-        tensor_parallel=settings.tensor_parallel,
-        memory_share=settings.memory_share,
-        data_parallel=settings.data_parallel,
-        weights=settings.weights,
-        cache=settings.cache,
         max_sequences=None if settings.max_sequences == "auto" else settings.max_sequences,
-        context_tokens=settings.context_tokens,
-        answer_tokens=settings.answer_tokens,
         structured=backend == "vllm" if bound is None else bool(bound),
         manner=settings.manner(chat=has_chat_template(folder / (settings.model or ""))),
         timeout_seconds=settings.model_timeout_seconds,

@@ -30,7 +30,7 @@ from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, RadcalError
-from pipeline.formats.tables import read_table, require_columns
+from pipeline.formats.tables import read_table
 from pipeline.site import engines
 from pipeline.site.audited import SiteAudit, misread_share, read_audit
 from pipeline.site.engines import OutcomeMemory
@@ -175,8 +175,7 @@ class Site:
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))
-        frame = read_table(path)
-        require_columns(frame, {"phrase": "the phrase", "kind": "beta or atom"}, source=path.name)
+        frame = read_table(path, {"phrase": "the phrase", "kind": "beta or atom"})
         for column in ("alpha", "beta", "at", "n"):
             if column in frame:
                 frame[column] = pd.to_numeric(frame[column], errors="coerce")

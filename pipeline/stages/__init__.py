@@ -12,7 +12,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import pandas as pd
 
 from pipeline.config.basis import digest_of
 from pipeline.errors import DamagedShardError
@@ -59,15 +61,17 @@ class Stage(ABC, Generic[Item, Found]):
 
     name: ClassVar[str]
     counted: ClassVar[tuple[str, ...]] = ()
+    only_here: ClassVar[bool] = False
+    """Whether only the run's own process may do it, none of its workers."""
 
     @abstractmethod
     def do(self, site: Site, item: Item) -> Made[Found]:
         """Take one item to its counts; what is there already is found, not made."""
 
     def is_done_here(self, site: Site) -> bool:
-        """Whether only the run's own process may do it, none of its workers."""
+        """Whether only the run's own process may do it on this site."""
         del site
-        return False
+        return self.only_here
 
     def counts(self, found: Sequence[Found]) -> dict[str, int]:
         """Add up what is shown of all items; nothing where there was none."""
@@ -86,6 +90,12 @@ class Keyed(Stage[Item, Found]):
 
     kind: ClassVar[str]
     """What decides the keys, in messages and manifests; stages that share it go stale together."""
+    tables: ClassVar[tuple[str, ...]]
+    """Tables of the analysis zone that hold an item's results; the counts lie with the last."""
+    comes_to: ClassVar[type[Any]]
+    """What an item is counted as."""
+    missing: ClassVar[str] = "{missing:,} of {items:,} shards are new or changed"
+    """Why some results are missing although their ingredients are as they were."""
 
     @abstractmethod
     def settings(self, site: Site) -> Named:
@@ -95,9 +105,20 @@ class Keyed(Stage[Item, Found]):
     def key(self, site: Site, item: Item) -> str:
         """Give the key under which an item's results lie."""
 
-    @abstractmethod
     def find(self, site: Site, key: str) -> Found | None:
         """Give the counts of results that are there whole; None if any of them is missing."""
+        if not site.workspace.complete("analysis", key, *self.tables):
+            return None
+        found: Found = site.workspace.facts("analysis", self.tables[-1], key, self.comes_to)
+        return found
+
+    def keep(self, site: Site, key: str, found: Found, /, **tables: pd.DataFrame) -> Found:
+        """Write an item's tables, the one with its counts last."""
+        *before, last = self.tables
+        for name in before:
+            site.workspace.write("analysis", name, key, tables[name])
+        site.workspace.write("analysis", last, key, tables[last], facts=found)
+        return found
 
     @abstractmethod
     def make(self, site: Site, item: Item, key: str) -> Found:
@@ -132,11 +153,8 @@ class Keyed(Stage[Item, Found]):
         each = [self._seen(site, item) for item in items]
         found = tuple(one for one in each if one is not None)
         missing = len(each) - len(found)
-        return Look(len(each), missing, found, self.why(missing, len(each)))
-
-    def why(self, missing: int, items: int) -> str:
-        """Say why some results are missing although their ingredients are as they were."""
-        return f"{missing:,} of {items:,} shards are new or changed"
+        why = self.missing.format(missing=missing, items=len(each))
+        return Look(len(each), missing, found, why)
 
     def _seen(self, site: Site, item: Item) -> Found | None:
         try:

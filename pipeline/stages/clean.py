@@ -76,6 +76,7 @@ class Clean(Keyed[ExamShard, Coded]):
 
     name = kind = "de-identify"
     counted = ("rows", "cleaned")
+    tables, comes_to = ("withheld", "clean_exams"), Coded
 
     def settings(self, site: Site) -> Named:
         """Give how identifiers are found and replaced, and which codes are in force."""
@@ -92,12 +93,6 @@ class Clean(Keyed[ExamShard, Coded]):
     def key(self, site: Site, item: ExamShard) -> str:
         """Hash the shard's name, which is a hash of the exams in it, and their stated months."""
         return digest_of(self.digest(site), item.shard, item.moved, item.merged)
-
-    def find(self, site: Site, key: str) -> Coded | None:
-        """Give the counts of a shard that was cleaned."""
-        if not site.workspace.complete("analysis", key, "clean_exams", "withheld"):
-            return None
-        return site.workspace.facts("analysis", "clean_exams", key, Coded)
 
     def make(self, site: Site, item: ExamShard, key: str) -> Coded:
         """Code and clean the shard's exams."""
@@ -121,9 +116,7 @@ class Clean(Keyed[ExamShard, Coded]):
             removed=dict(sorted(cleaned.removed.items())),
             phrases_locked=int(cleaned.exams["phrases_locked"].sum()),
         )
-        store.write("analysis", "withheld", key, cleaned.withheld)
-        store.write("analysis", "clean_exams", key, cleaned.exams, facts=found)
-        return found
+        return self.keep(site, key, found, withheld=cleaned.withheld, clean_exams=cleaned.exams)
 
 
 CLEAN: Final = Clean()

@@ -26,7 +26,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
 
 from pipeline.errors import ConfigurationError, StorageError
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 _MAKING, _READY, _OLD = ".making", ".ready", ".old"
 _KEPT: Final = "kept"
 _SHEET: Final = "return.csv"
+_Whose: TypeAlias = tuple[str, str]
+"""An issue's period, and one recipient of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +70,7 @@ class Deliver(Stage[Delivery, Delivered]):
     """Put every page into its recipient's folder."""
 
     name = "deliver"
-
-    def is_done_here(self, site: Site) -> bool:
-        """One process writes the ledger, and only the run's own may know passphrases."""
-        del site
-        return True
+    only_here = True  # one process writes the ledger, and only the run's own may know passphrases
 
     def do(self, site: Site, item: Delivery) -> Made[Delivered]:
         """Deliver every recipient's pages that are not in the ledger yet.
@@ -156,14 +154,14 @@ def _list(codes: Sequence[str], vault: Vault, link: str | None) -> bytes:
 
 def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledger: _Ledger) -> bool:
     """Lay one recipient's files into a folder, unless they got the same ones before."""
-    period, recipient = place.parent.name, place.name
-    _recover(place, ours=ledger.delivered(period, recipient))
+    whose = place.parent.name, place.name
+    _recover(place, ours=ledger.delivered(whose))
     marks = {name: _digest(content) for name, content in drafts.items()}
-    if ledger.has(period, recipient, marks, lock=lock):
+    if ledger.has(whose, marks, lock):
         return False
     files = drafts if lock is None else seal(drafts, lock)
-    _make(place, files, ours=ledger.delivered(period, recipient))
-    ledger.add(period, recipient, marks, files, lock=lock)
+    _make(place, files, ours=ledger.delivered(whose))
+    ledger.add(whose, marks, files, lock)
     _place(place)
     return True
 
@@ -197,36 +195,27 @@ class _Ledger:
             )
             raise StorageError(msg) from None
 
-    def has(
-        self, period: str, recipient: str, marks: Mapping[str, str], *, lock: str | None
-    ) -> bool:
+    def has(self, whose: _Whose, marks: Mapping[str, str], lock: str | None) -> bool:
         """Whether these pages under this passphrase are the recipient's last of the period."""
-        last = {entry.page: entry for entry in self._of(period, recipient)}
+        last = {entry.page: entry for entry in self._of(whose)}
         if not all(name in last and last[name].drawn == mark for name, mark in marks.items()):
             return False
         locked = {last[name].lock for name in marks}
         return len(locked) == 1 and _same_lock(locked.pop(), lock)
 
-    def delivered(self, period: str, recipient: str) -> dict[str, str]:
+    def delivered(self, whose: _Whose) -> dict[str, str]:
         """Digest of each file as it was last laid into the recipient's folder."""
-        laid = self._of(period, recipient)
+        laid = self._of(whose)
         return {e.file: e.sha256 for e in laid if e.file is not None and e.sha256 is not None}
 
     def add(
-        self,
-        period: str,
-        recipient: str,
-        marks: Mapping[str, str],
-        files: Mapping[str, bytes],
-        *,
-        lock: str | None,
+        self, whose: _Whose, marks: Mapping[str, str], files: Mapping[str, bytes], lock: str | None
     ) -> None:
         """Note one recipient's delivery."""
         mark_of_lock = None if lock is None else mark_of(lock)
         self.entries += [
             _Entry(
-                period=period,
-                recipient=recipient,
+                *whose,
                 page=name,
                 drawn=mark,
                 file=name if name in files else None,
@@ -239,8 +228,8 @@ class _Ledger:
         lines = (json.dumps(plain(entry), sort_keys=True) + "\n" for entry in self.entries)
         self.store.write_bytes(self.path, "".join(lines).encode())
 
-    def _of(self, period: str, recipient: str) -> list[_Entry]:
-        return [e for e in self.entries if (e.period, e.recipient) == (period, recipient)]
+    def _of(self, whose: _Whose) -> list[_Entry]:
+        return [e for e in self.entries if (e.period, e.recipient) == whose]
 
 
 def _same_lock(mark: str | None, lock: str | None) -> bool:

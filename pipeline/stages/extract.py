@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pipeline.stages.pair import Paired
     from pipeline.store.workspace import Workspace
 
-_TABLES: Final = ("findings", "report_findings", "answers", "readings")
-
 
 @dataclass(frozen=True, slots=True)
 class ReportShard:
@@ -64,6 +62,8 @@ class Extract(Keyed[ReportShard, Read]):
 
     name = kind = "extract"
     counted = ("reports", "statements")
+    tables = ("findings", "report_findings", "answers", "readings")
+    comes_to = Read
 
     def is_done_here(self, site: Site) -> bool:
         """All shards ask one language model, so the process that holds it reads them."""
@@ -79,23 +79,17 @@ class Extract(Keyed[ReportShard, Read]):
 
     def key(self, site: Site, item: ReportShard) -> str:
         """Hash the shard and which of its reports are read, with which addenda."""
-        asked = _asked(site, item)
-        addenda = asked.addenda.to_numpy().tolist()
-        return digest_of(self.digest(site), item.shard, asked.exam_keys, addenda)
-
-    def find(self, site: Site, key: str) -> Read | None:
-        """Give the counts of reports that were read."""
-        if not site.workspace.complete("analysis", key, *_TABLES):
-            return None
-        return site.workspace.facts("analysis", "readings", key, Read)
+        exam_keys, addenda = _asked(site, item)
+        told = addenda.to_numpy().tolist()
+        return digest_of(self.digest(site), item.shard, exam_keys, told)
 
     def make(self, site: Site, item: ReportShard, key: str) -> Read:
-        """Read the reports; their ``readings`` are written last."""
-        store, asked = site.workspace, _asked(site, item)
+        """Read the reports."""
+        store, (exam_keys, addenda) = site.workspace, _asked(site, item)
         columns = ["exam_key", "modality", "text"]
         exams = store.read("analysis", "clean_exams", [item.shard], columns=columns)
-        wanted = exams[exams["exam_key"].isin(asked.exam_keys)].drop_duplicates("exam_key")
-        before = _with_what_came_before(store, asked.addenda)
+        wanted = exams[exams["exam_key"].isin(exam_keys)].drop_duplicates("exam_key")
+        before = _with_what_came_before(store, addenda)
         whole = wanted["exam_key"].map(before).astype("object")
         wanted = wanted.assign(text=whole.fillna(wanted["text"]))
         tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
@@ -109,31 +103,19 @@ class Extract(Keyed[ReportShard, Read]):
             unmapped=dict(Counter(unmapped.str.lower())),
             disagreement=tables.disagreement,
         )
-        store.write("analysis", "findings", key, tables.findings)
-        store.write("analysis", "report_findings", key, tables.report_findings)
-        store.write("analysis", "answers", key, tables.answers)
-        store.write("analysis", "readings", key, tables.readings, facts=found)
-        return found
+        return self.keep(site, key, found, **{name: getattr(tables, name) for name in self.tables})
 
 
 EXTRACT: Final = Extract()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """The exams of a shard that are to be read, and what the addenda among them are read with."""
-
-    exam_keys: list[str]
-    addenda: pd.DataFrame
-
-
 @lru_cache(maxsize=1)
-def _asked(site: Site, item: ReportShard) -> _Asked:
+def _asked(site: Site, item: ReportShard) -> tuple[list[str], pd.DataFrame]:
     store = site.workspace
     wanted = store.read("analysis", "wanted", item.pairs, where=("shard", item.shard))
     exam_keys = sorted(wanted["exam_key"])
     addenda = store.read("analysis", "addenda", item.pairs)
-    return _Asked(exam_keys, addenda[addenda["exam_key"].isin(exam_keys)])
+    return exam_keys, addenda[addenda["exam_key"].isin(exam_keys)]
 
 
 def _with_what_came_before(store: Workspace, addenda: pd.DataFrame) -> dict[str, str]:

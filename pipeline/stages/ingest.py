@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("radcal")
 _CHEST: Final = {"true": True, "1": True, "yes": True, "y": True,
                  "false": False, "0": False, "no": False, "n": False}  # fmt: skip
+_ALIKE: Final = (
+    "modalities", "chest_pattern", "time_zone", "max_text_characters", "statuses",
+    "patient_ids_shared",
+)  # fmt: skip
+"""Options that the configuration and the checks call by one name."""
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -64,6 +69,7 @@ class Ingest(Keyed[str, Ingested]):
 
     name = kind = "ingest"
     counted = ("rows", "kept")
+    missing = "{missing:,} of {items:,} sources are new or changed"
 
     def settings(self, site: Site) -> Named:
         """Give how exports are read."""
@@ -135,10 +141,6 @@ class Ingest(Keyed[str, Ingested]):
         if site.config.input.format == "sql":
             return Look(1, 1, why="the database is asked anew by every run")
         return super().look(site, items)
-
-    def why(self, missing: int, items: int) -> str:
-        """Count the sources that are new or changed."""
-        return f"{missing:,} of {items:,} sources are new or changed"
 
 
 INGEST: Final = Ingest()
@@ -323,16 +325,11 @@ def judged(
     """Judge what a source gives; each batch comes as it was found and as it is kept."""
     settings = site.config.input
     checks = IngestOptions(
-        modalities=settings.modalities,
-        chest_pattern=settings.chest_pattern,
         now=_now(),
-        time_zone=settings.time_zone,
         time_formats=settings.time_formats,
-        max_text_characters=settings.max_text_characters,
         chest_codes=site.once(chest_codes),
-        statuses=settings.statuses,
-        patient_ids_shared=settings.patient_ids_shared,
         as_written=as_written,
+        **{name: getattr(settings, name) for name in _ALIKE},
     )
     rules, seen = site.once(reader_rules), set[str]()
     for batch in found:

@@ -106,6 +106,7 @@ class ChooseIssue(Keyed[Asked, Issue]):
     """Add all blocks up over the issue's months."""
 
     name = kind = "issue"
+    tables, comes_to = (*(f"issue_{name}" for name in _SUMS), "profiles"), Issue
 
     def settings(self, site: Site) -> Named:
         """Give what phrases mean, which are never advised, who may be judged, and the audit."""
@@ -122,13 +123,6 @@ class ChooseIssue(Keyed[Asked, Issue]):
         """Hash the blocks and the months."""
         months, later = item.period.months, item.period.later
         return digest_of(self.digest(site), item.tallies, item.paired, months, later, item.before)
-
-    def find(self, site: Site, key: str) -> Issue | None:
-        """Give an issue whose sums are all there."""
-        tables = ("profiles", *(f"issue_{name}" for name in _SUMS))
-        if not site.workspace.complete("analysis", key, *tables):
-            return None
-        return site.workspace.facts("analysis", "profiles", key, Issue)
 
     def make(self, site: Site, item: Asked, key: str) -> Issue:
         """Add up, and judge all readers together; the ``profiles`` are written last."""

@@ -13,14 +13,12 @@ import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 import pandas as pd
 
 from calibration.groups import (
     Group,
-    GroupResults,
-    Trend,
     group_results,
     likeness_of,
     likenesses,
@@ -28,7 +26,6 @@ from calibration.groups import (
     trend,
 )
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
-from calibration.profile import ReaderProfile
 from calibration.rounding import rounded
 from pipeline.config.basis import digest_of
 from pipeline.pages import content
@@ -44,7 +41,7 @@ from pipeline.tables.observations import coded
 from pipeline.tables.pairing import Sifted
 from pipeline.tables.profiles import compact, department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
-from reports.content import Gate, Instrument, RadiologistContent, SuppressedCell
+from reports.content import Gate, Instrument, SuppressedCell
 from reports.drawing.style import Style, style_for
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
@@ -99,19 +96,15 @@ def leaves(issue: Issue, run: RunFacts) -> tuple[list[Leaf], Leaf]:
     return [Leaf(reader, issue, run) for reader in issue.readers], Leaf(_COMMITTEE, issue, run)
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawn:
-    """The content of each file, and the tables of results and advice behind it."""
-
-    files: Mapping[str, bytes]
-    results: pd.DataFrame
-    advice: pd.DataFrame
+_Drawn: TypeAlias = tuple[Mapping[str, bytes], pd.DataFrame, pd.DataFrame]
+"""The content of each file, and the tables of results and advice behind it."""
 
 
 class _Drawing(Keyed[Leaf, Pages]):
     """Calibrate and draw one recipient's files."""
 
     kind = "pages"
+    tables, comes_to = ("advice", "results"), Pages
     files: ClassVar[tuple[str, ...]]
     """Names of the files, in the order of their delivery."""
 
@@ -134,27 +127,23 @@ class _Drawing(Keyed[Leaf, Pages]):
     def find(self, site: Site, key: str) -> Pages | None:
         """Give files that are there as they were drawn, beside the results they show."""
         store = site.workspace
-        if not store.complete("analysis", key, "results", "advice"):
-            return None
-        pages = store.facts("analysis", "results", key, Pages)
+        pages = super().find(site, key)
         whole = all(
             store.has_page(file.draft) and _sha(store.read_page(file.draft)) == file.digest
-            for file in pages.files
+            for file in (pages.files if pages else ())
         )
         return pages if whole else None
 
     def make(self, site: Site, item: Leaf, key: str) -> Pages:
         """Draw the files, then keep the results behind them."""
         store, files = site.workspace, []
-        drawn = self._drawn(site, item)
+        drawn, results, advice = self._drawn(site, item)
         for name in self.files:
             draft = f"{key}.{name.rpartition('.')[2]}"
-            store.write_page(draft, drawn.files[name])
-            files.append(File(name, draft, _sha(drawn.files[name])))
+            store.write_page(draft, drawn[name])
+            files.append(File(name, draft, _sha(drawn[name])))
         pages = Pages(item.recipient, tuple(files))
-        store.write("analysis", "advice", key, drawn.advice)
-        store.write("analysis", "results", key, drawn.results, facts=pages)
-        return pages
+        return self.keep(site, key, pages, advice=advice, results=results)
 
     @abstractmethod
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:
@@ -168,23 +157,43 @@ class Feedback(_Drawing):
     files = ("return.csv", "feedback.html", "feedback.pdf")
 
     def _drawn(self, site: Site, item: Leaf) -> _Drawn:
-        reader, issue, scale = item.recipient, item.issue, Scale(site.phrases, site.config)
-        cells = summed(site.workspace, "tallies", issue.key, reader)
-        rows, minimum = _rows(site, issue, reader), site.config.reports.min_exams
+        store, reader, issue = site.workspace, item.recipient, item.issue
+        scale, minimum = Scale(site.phrases, site.config), site.config.reports.min_exams
+        cells, rows = summed(store, "tallies", issue.key, reader), _rows(site, issue, reader)
         group = Group(reader, cells, likenesses(compact(rows), site.phrases))
         results = group_results(
             group, pathologies=issue.pathologies, study=scale.study, minimum=minimum
         )
         profile = profile_of(_profiles(site, issue, reader), reader)
         series = trend(group, months=issue.period.months, study=scale.study, minimum=minimum)
-        filled = _feedback(site, item, rows, series, results, profile)
+        coverage = summed(store, "coverage", issue.key, reader)
+        incomplete = incomplete_quarters(summed(store, "coverage", issue.key), issue.period.months)
+        facts = content.ReaderFacts(
+            trend=content.trend_points(series, minimum, incomplete=incomplete),
+            cases=content.cases(plainest(rows, site.phrases)),
+            action_cases=content.action_cases(rows, profile),
+            unscored=content.unscored_of(
+                summed(store, "words", issue.key, reader), site.phrases, minimum=minimum
+            ),
+            returned=content.returned_of(_answers(site, reader)),
+            coverage=content.coverage_of(coverage, site.config),
+            measured=_instrument(site, item.run),
+        )
+        filled = content.radiologist_content(
+            _about(site, issue),
+            reader,
+            results=results,
+            profile=profile,
+            department=_department_line(summed(store, "tallies", issue.key), scale),
+            facts=facts,
+        )
         page, web = radiologist.build_both(filled, style=_style(site))
         files = {
             "return.csv": radiologist.sheet(filled),
             "feedback.html": web,
             "feedback.pdf": page,
         }
-        return _Drawn(files, result_table(reader, results), swap_table(profile, reader))
+        return files, result_table(reader, results), swap_table(profile, reader)
 
 
 class Review(_Drawing):
@@ -217,7 +226,7 @@ class Review(_Drawing):
         style = _style(site)
         page, pdf = html.build(filled, style=style), committee.build(filled, style=style)
         files = {"review.html": page, "review.pdf": pdf}
-        return _Drawn(files, result_table(_DEPARTMENT, results), advice_table(_DEPARTMENT, results))
+        return files, result_table(_DEPARTMENT, results), advice_table(_DEPARTMENT, results)
 
 
 FEEDBACK: Final = Feedback()
@@ -248,40 +257,6 @@ def _rows(site: Site, issue: Issue, reader: str) -> pd.DataFrame:
     mine = ("reader_code", reader)
     rows = site.workspace.read("analysis", "observations", issue.tallies, where=mine)
     return rows[rows["performed_month"].isin(issue.period.months)]
-
-
-def _feedback(
-    site: Site,
-    item: Leaf,
-    rows: pd.DataFrame,
-    series: Trend,
-    results: GroupResults,
-    profile: ReaderProfile | None,
-) -> RadiologistContent:
-    """Fill one reader's page from the shards of the issue."""
-    store, issue, reader = site.workspace, item.issue, item.recipient
-    scale, minimum = Scale(site.phrases, site.config), site.config.reports.min_exams
-    coverage = summed(store, "coverage", issue.key, reader)
-    incomplete = incomplete_quarters(summed(store, "coverage", issue.key), issue.period.months)
-    facts = content.ReaderFacts(
-        trend=content.trend_points(series, minimum, incomplete=incomplete),
-        cases=content.cases(plainest(rows, site.phrases)),
-        action_cases=content.action_cases(rows, profile),
-        unscored=content.unscored_of(
-            summed(store, "words", issue.key, reader), site.phrases, minimum=minimum
-        ),
-        returned=content.returned_of(_answers(site, reader)),
-        coverage=content.coverage_of(coverage, site.config),
-        measured=_instrument(site, item.run),
-    )
-    return content.radiologist_content(
-        _about(site, issue),
-        reader,
-        results=results,
-        profile=profile,
-        department=_department_line(summed(store, "tallies", issue.key), scale),
-        facts=facts,
-    )
 
 
 def _answers(site: Site, reader: str) -> pd.DataFrame:

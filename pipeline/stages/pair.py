@@ -30,7 +30,6 @@ _COLUMNS: Final = [
     "signed_at", "performed_month", "status", "is_chest", "is_adult", "age_band",
     "patient_class", "patient_sex", "site_code", "drafted", "cues", *VERSION_COLUMNS,
 ]  # fmt: skip
-_TABLES: Final = ("pairs", "wanted", "addenda", "fates", "coverage", "written", "contradictory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +74,9 @@ class Pair(Keyed[Block, Paired]):
 
     name = kind = "pair"
     counted = ("pairs",)
+    tables = ("fates", "contradictory", "coverage", "written", "wanted", "addenda", "pairs")
+    comes_to = Paired
+    missing = "other exams than before"
 
     def settings(self, site: Site) -> Named:
         """Give which CT may answer which X-ray."""
@@ -86,11 +88,9 @@ class Pair(Keyed[Block, Paired]):
 
     def find(self, site: Site, key: str) -> Paired | None:
         """Give the counts of a block whose tables are all there, those of other windows too."""
-        store = site.workspace
-        if not store.complete("analysis", key, *_TABLES):
-            return None
-        found = store.facts("analysis", "pairs", key, Paired)
-        whole = all(store.has("analysis", "window_pairs", window) for _, window in found.windows)
+        found = super().find(site, key)
+        windows = found.windows if found else ()
+        whole = all(site.workspace.has("analysis", "window_pairs", of) for _, of in windows)
         return found if whole else None
 
     def make(self, site: Site, item: Block, key: str) -> Paired:
@@ -106,14 +106,6 @@ class Pair(Keyed[Block, Paired]):
         for hours, pairs in others.items():
             store.write("analysis", "window_pairs", f"{key}-{hours:g}", pairs)
         wanted = _wanted(gathered, pd.concat([paired.pairs, *others.values()]))
-        store.write("analysis", "fates", key, paired.fates)
-        store.write("analysis", "contradictory", key, paired.contradictory)
-        store.write("analysis", "coverage", key, coverage(paired.fates))
-        store.write("analysis", "written", key, written(paired.fates))
-        store.write("analysis", "wanted", key, wanted)
-        store.write(
-            "analysis", "addenda", key, parts(in_force(gathered), wanted["exam_key"].tolist())
-        )
         found = Paired(
             key=key,
             pairs=len(paired.pairs),
@@ -123,13 +115,13 @@ class Pair(Keyed[Block, Paired]):
             windows=tuple((hours, f"{key}-{hours:g}") for hours in others),
             shards=tuple(sorted(wanted["shard"].unique())),
         )
-        store.write("analysis", "pairs", key, paired.pairs, facts=found)
-        return found
-
-    def why(self, missing: int, items: int) -> str:
-        """Say that the exams are others."""
-        del missing, items
-        return "other exams than before"
+        return self.keep(
+            site, key, found,
+            fates=paired.fates, contradictory=paired.contradictory,
+            coverage=coverage(paired.fates), written=written(paired.fates),
+            wanted=wanted, addenda=parts(in_force(gathered), wanted["exam_key"].tolist()),
+            pairs=paired.pairs,
+        )  # fmt: skip
 
 
 PAIR: Final = Pair()

@@ -203,11 +203,7 @@ class Register(Stage[Everyone, Registered]):
     """Give every patient, study and reader of new shards a code; one writer, before the rest."""
 
     name = "register"
-
-    def is_done_here(self, site: Site) -> bool:
-        """Only the run's own process may write to the vault."""
-        del site
-        return True
+    only_here = True  # no other process may write to the vault
 
     def do(self, site: Site, item: Everyone) -> Made[Registered]:
         """Register the shards that are not cleaned yet, and look at all readers' ids."""

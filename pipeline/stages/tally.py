@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from pipeline.stages.pair import Paired
     from pipeline.store.workspace import Workspace
 
-_TABLES: Final = ("tallies", "observations", "alternatives", "mix", "words")
 _SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
 _ANSWERED: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence")
 
@@ -66,6 +65,9 @@ class Tally(Keyed[ReadBlock, Tallied]):
 
     name = kind = "tally"
     counted = ("observations",)
+    tables = ("observations", "alternatives", "mix", "words", "tallies")
+    comes_to = Tallied
+    missing = "other readings or returned sheets than before"
 
     def settings(self, site: Site) -> Named:
         """Give what phrases mean and how a CT's answer becomes a label."""
@@ -81,16 +83,10 @@ class Tally(Keyed[ReadBlock, Tallied]):
         returned = site.workspace.keys("analysis", "returns")
         return digest_of(self.digest(site), item.pairs, item.readings, returned)
 
-    def find(self, site: Site, key: str) -> Tallied | None:
-        """Give the counts of a block that was tallied."""
-        if not site.workspace.complete("analysis", key, *_TABLES):
-            return None
-        return site.workspace.facts("analysis", "tallies", key, Tallied)
-
     def make(self, site: Site, item: ReadBlock, key: str) -> Tallied:
-        """Observe the block and keep its sums; ``tallies`` are written last."""
-        store, settings = site.workspace, site.config.calibration
-        block = _block(store, item)
+        """Observe the block and keep its sums."""
+        settings = site.config.calibration
+        block = _block(site.workspace, item)
         answer = Answer(site.phrases, settings.label, settings.ct_silence)
         observed, other = block.observed(answer), alternatives(block, answer)
         rows = observed.observations
@@ -104,17 +100,11 @@ class Tally(Keyed[ReadBlock, Tallied]):
             returned=dict(Counter(block.returned["answer"])),
             months=tuple(sorted(rows["performed_month"].unique())),
         )
-        store.write("analysis", "observations", key, rows)
-        store.write("analysis", "alternatives", key, other)
-        store.write("analysis", "mix", key, mix(rows))
-        store.write("analysis", "words", key, words(block.pairs, block.report_findings))
-        store.write("analysis", "tallies", key, tallies, facts=found)
-        return found
-
-    def why(self, missing: int, items: int) -> str:
-        """Say that readings or returned sheets are others."""
-        del missing, items
-        return "other readings or returned sheets than before"
+        return self.keep(
+            site, key, found,
+            observations=rows, alternatives=other, mix=mix(rows),
+            words=words(block.pairs, block.report_findings), tallies=tallies,
+        )  # fmt: skip
 
 
 TALLY: Final = Tally()

@@ -130,7 +130,15 @@ class Workspace:
         InputError
             If another version wrote it, without some of these columns.
         """
-        frames = [self._read_one(zone, name, key, columns, where) for key in keys]
+        frames: list[pd.DataFrame] = []
+        for key in keys:
+            with self._judged(zone, name, key):
+                content = self.objects.get(_shard(zone, name, key))
+                table = decode(content, None if where else columns)
+            if where:
+                table = table.filter(pc.field(where[0]) == where[1])
+                table = table.select(list(columns)) if columns else table
+            frames.append(table.to_pandas())
         kept = [frame for frame in frames if len(frame)] or frames[:1]
         return (
             pd.concat(kept, ignore_index=True)
@@ -228,23 +236,6 @@ class Workspace:
             shutil.rmtree(vault, ignore_errors=True)
         for spooled in (self.root / "raw" / "queries").glob("*.parquet"):
             spooled.unlink(missing_ok=True)
-
-    def _read_one(
-        self,
-        zone: Zone,
-        name: str,
-        key: str,
-        columns: Sequence[str] | None,
-        where: tuple[str, str] | None,
-    ) -> pd.DataFrame:
-        with self._judged(zone, name, key):
-            content = self.objects.get(_shard(zone, name, key))
-            table = decode(content, None if where else columns)
-        if where:
-            table = table.filter(pc.field(where[0]) == where[1])
-            table = table.select(list(columns)) if columns else table
-        frame: pd.DataFrame = table.to_pandas()
-        return frame
 
     def _use(self, name: str) -> None:
         with self._using:

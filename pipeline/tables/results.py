@@ -62,13 +62,8 @@ class Scale:
         """The configured phrases, settings and seed, as every result takes them."""
         how, advice = self.config.calibration, self.config.advice
         settings = Settings(
-            bins=how.bins,
-            bin_rule=how.bin_rule,
-            bootstrap=how.bootstrap,
-            interval=how.interval,
-            epsilon=advice.epsilon,
-            tau=advice.tau,
-            regulariser=advice.regulariser,
+            **how.model_dump(include={"bins", "bin_rule", "bootstrap", "interval"}),
+            **advice.model_dump(include={"epsilon", "tau", "regulariser"}),
             guard_rails=self.guard_rails,
         )
         return Study(self.phrases, settings, how.seed)

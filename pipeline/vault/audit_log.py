@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeAlias
 
 from pipeline.errors import InputError, RadcalError
 from pipeline.store.files import replacing
@@ -30,6 +30,9 @@ _MAX_VALUE: Final = 400
 _TAIL: Final = 2**16
 
 Scalar = str | int | float | bool | None
+_Details: TypeAlias = Mapping[str, Scalar | Mapping[str, Scalar]]
+_Head: TypeAlias = tuple[int, str]
+"""The number and the hash of the last entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +79,15 @@ class AuditLog:
         """
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with self._locked() as handle:
-            number, last = _head(self.path)
-            unsealed = _unsealed(self.path, number, last)
-            if unsealed:
-                number, last = number + 1, unsealed
-                _write_head(self.path, number, last)
-                number, last = self._write(
-                    handle, number, last, "head restored", {"sealed_entry": number}
-                )
-            self._write(handle, number, last, event, details)
+            head = _head(self.path)
+            if unsealed := _unsealed(self.path, *head):
+                head = head[0] + 1, unsealed
+                _write_head(self.path, *head)
+                head = self._write(handle, head, "head restored", {"sealed_entry": head[0]})
+            self._write(handle, head, event, details)
 
-    def _write(
-        self,
-        handle: BinaryIO,
-        number: int,
-        last: str,
-        event: str,
-        details: Mapping[str, Scalar | Mapping[str, Scalar]],
-    ) -> tuple[int, str]:
+    def _write(self, handle: BinaryIO, head: _Head, event: str, details: _Details) -> _Head:
+        number, last = head
         body = {
             "number": number + 1,
             "at": datetime.now(tz=UTC).isoformat(timespec="milliseconds"),
@@ -188,7 +182,7 @@ def _unsealed(path: Path, number: int, last: str) -> str:
     return hashlib.sha256(line[0]).hexdigest()
 
 
-def _head(path: Path) -> tuple[int, str]:
+def _head(path: Path) -> _Head:
     head = path.with_name(f"{path.name}.head")
     if not head.is_file():
         return 0, _START

@@ -29,15 +29,8 @@ from pipeline.vault.key import Box, Key
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024
-SCHEMA: Final = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE codes (
-    domain TEXT NOT NULL, epoch INTEGER NOT NULL, lookup BLOB NOT NULL, code TEXT NOT NULL,
-    sealed BLOB NOT NULL, PRIMARY KEY (domain, epoch, lookup)
-) WITHOUT ROWID;
-CREATE UNIQUE INDEX by_code ON codes (domain, code);
-CREATE TABLE shifts (lookup BLOB PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWID;
-"""
+SCHEMA: Final = Path(__file__).with_name("vault.sql").read_text(encoding="utf-8")
+"""The tables of a new vault."""
 
 
 class Vault:

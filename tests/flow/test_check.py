@@ -16,7 +16,7 @@ from pipeline import formats
 from pipeline.cli.check import register
 from pipeline.errors import ConfigurationError
 from pipeline.formats.validation import REASONS
-from pipeline.run import rehearsal
+from pipeline.formats.values import data
 from pipeline.site.site import Site
 from pipeline.vault.key import new_key
 from pipeline.vault.vault import Vault
@@ -91,7 +91,7 @@ def test_all_that_is_wrong_with_the_rows_is_told_at_once_with_the_lines_that_men
 
 def test_every_reason_for_setting_a_row_aside_has_its_remedy_or_is_told_by_its_value() -> None:
     by_value = {"unknown_modality", "unknown_status", "bad_performed_at"}
-    known = set(rehearsal._said("reasons"))
+    known = set(data("remedies")["reasons"])
     assert set(REASONS) - known == by_value
     source = "".join(p.read_text() for p in Path(formats.__path__[0]).rglob("*.py"))
     assert all(f'"{reason}"' in source for reason in known)

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from extraction.engines.completer import Question, Reply
-from extraction.engines.guide import margins
 from extraction.engines.process import ModelProcess
 from extraction.engines.settings import Backend, LocalSettings
 from extraction.engines.weights import has_chat_template
+from extraction.engines.witness import margins
 from extraction.prompt.forms import AnswerForm
 from extraction.vocabulary import load
 

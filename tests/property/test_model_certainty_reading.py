@@ -5,9 +5,9 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import given
 
-from extraction.neighbours.answers import REASONS, Stated, Unreadable, read_answer, read_own_phrases
 from extraction.neighbours.forms import FORMS, Asked, Form, matched, normalised
 from extraction.neighbours.questions import Question
+from extraction.neighbours.run import REASONS, Stated, Unreadable, read_answer, read_own_phrases
 
 PHRASES = ("almost certain", "about even", "no chance")
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12).filter(

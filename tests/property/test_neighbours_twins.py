@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import neighbours_twin as twin
-from calibration.neighbours import binned, class_scores, control, per_item, ranking
+from calibration.neighbours import binned, class_scores, disagreement, per_item, ranking
+from calibration.neighbours.class_scores import ranking_bound
 from calibration.neighbours.correlation import correlations
 from calibration.neighbours.difficulty import difficulty, review_order, strata
 from calibration.neighbours.indicators import (
@@ -21,7 +22,6 @@ from calibration.neighbours.indicators import (
     pool_dissensus,
     pool_votes,
 )
-from calibration.neighbours.regret import ranking_bound
 
 SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)
 
@@ -147,7 +147,7 @@ def test_subsampled_votes_are_a_part_of_the_votes(
 ) -> None:
     votes = case[1]
     size = int(votes.sum(axis=1).min())
-    drawn = control.subsample_votes(votes=votes, size=size, rng=np.random.default_rng(seed))
+    drawn = disagreement.subsample_votes(votes=votes, size=size, rng=np.random.default_rng(seed))
     assert (drawn.sum(axis=1) == size).all()
     assert ((drawn >= 0) & (drawn <= votes)).all()
 

@@ -27,7 +27,6 @@ from calibration.neighbours import (
     indicators,
     per_item,
     ranking,
-    regret,
 )
 
 
@@ -72,8 +71,8 @@ def test_ranking_measures_give_the_worked_numbers() -> None:
     lost = tied.wrong + tied.tied  # where a tie is a whole mistake
     worst = {"over_all_pairs": lost / tied.pairs, "over_untied": lost / tied.untied}
     assert worst == pytest.approx(w["RR_score_ties_wrong"], abs=1e-15)
-    good = regret.ranking_bound(probs=w["p"], truth=eta, values=f)
-    bad = regret.ranking_bound(probs=w["p_bad"], truth=eta, values=f)
+    good = class_scores.ranking_bound(probs=w["p"], truth=eta, values=f)
+    bad = class_scores.ranking_bound(probs=w["p_bad"], truth=eta, values=f)
     assert good.regret == pytest.approx(w["regret_pair"], abs=1e-15)
     assert bad.regret == pytest.approx(w["regret_pair_bad"], abs=1e-15)
 

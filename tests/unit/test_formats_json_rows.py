@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from pipeline.errors import InputError
-from pipeline.formats.json_rows import objects
+from pipeline.formats.records import objects
 
 ROWS = [{"a": 1, "text": "[x]\n{"}, {"a": 2, "b": [{"c": "]"}]}, {}]
 

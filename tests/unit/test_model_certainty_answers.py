@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from extraction.neighbours.answers import Stated, Unreadable, read_answer, read_own_phrases
 from extraction.neighbours.forms import Asked, Form, Prompter, matched
 from extraction.neighbours.questions import Question, QuestionError, load_questions
+from extraction.neighbours.run import Stated, Unreadable, read_answer, read_own_phrases
 
 PHRASES = ("Almost certain", "about even", "doesn't seem so")
 

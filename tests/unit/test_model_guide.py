@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from extraction.engines.guide import guided, margins
+from extraction.engines.witness import guided, margins
 from extraction.prompt.forms import AnswerForm
 from extraction.rules.engine import RuleEngine
 

@@ -9,13 +9,13 @@ import pytest
 
 from calibration.errors import CalibrationError
 from calibration.neighbours.binned import classwise_ece, confidence_ece, majority_accuracy
-from calibration.neighbours.control import (
+from calibration.neighbours.disagreement import (
+    disagreement,
     error_histogram,
     histogram_divergence,
     reader_control,
     subsample_votes,
 )
-from calibration.neighbours.disagreement import disagreement
 from calibration.neighbours.per_item import (
     brier_of_votes,
     distribution_calibration_error,

@@ -15,10 +15,10 @@ from calibration.neighbours.class_scores import (
     error_bound,
     expected_score,
     quantise,
+    ranking_bound,
     scalar_error,
 )
 from calibration.neighbours.ranking import ranking_risk
-from calibration.neighbours.regret import ranking_bound
 from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.survey import builtin
 

@@ -22,10 +22,10 @@ from calibration.groups import (
 from calibration.rounding import rounded
 from calibration.survey import builtin
 from pipeline.config import Configuration
-from pipeline.config.sections import Phrases
 from pipeline.pages import content
 from pipeline.pages.cases import case_mix, disagreement
 from pipeline.pages.over_time import incomplete_quarters, run_charts, scale_use
+from pipeline.pages.review import variation
 from pipeline.pages.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.small_cells import (
     complementary,
@@ -33,7 +33,6 @@ from pipeline.pages.small_cells import (
     results_without,
     withheld_phrases,
 )
-from pipeline.pages.variation import variation
 from pipeline.store.workspace import Workspace
 from pipeline.tables import observations as sums
 from pipeline.tables.observations import Answer, tallied
@@ -410,9 +409,7 @@ def used_terms(found: Hospital) -> ScaleUse | None:
     return scale_use(
         sums.words(found.block.pairs, found.block.report_findings),
         months=MONTHS,
-        phrases=Phrases(),
-        minimum=20,
-        minimum_readers=5,
+        config=CONFIG,
     )
 
 

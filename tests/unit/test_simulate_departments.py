@@ -15,8 +15,9 @@ from benchmarks import profile_hospital
 from pipeline.cli.run import Simulate
 from pipeline.errors import ConfigurationError
 from pipeline.simulate import Simulation, load_department, simulate
-from pipeline.simulate.department import DEFAULT, _shipped
+from pipeline.simulate.department import DEFAULT
 from pipeline.simulate.generator import write_simulation
+from pipeline.simulate.lexicon import load
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +33,8 @@ def stated(sim: Simulation) -> pd.DataFrame:
 
 
 def test_every_shipped_department_is_valid_and_says_what_it_is() -> None:
-    assert DEFAULT in _shipped()
-    for name in _shipped():
+    assert DEFAULT in load("departments")
+    for name in load("departments"):
         assert load_department(name).about.endswith(".")
 
 

@@ -38,7 +38,7 @@ from pipeline.formats.fhir.resources import (
     text_of,
 )
 from pipeline.formats.markup import plain_text
-from pipeline.formats.values import RETRACTED, modality_of, status_of
+from pipeline.formats.values import RETRACTED, known_words, modality_of, status_of
 
 __all__ = ["FhirOptions", "exams", "read", "resource_files"]
 
@@ -55,10 +55,6 @@ _WITHOUT_REPORT: Final = ("registered", "unknown")
 """Statuses of a report that must not be read."""
 _OPEN: Final = {"partial": "prelim", "modified": "prelim"}
 """Statuses of what is not final yet: one result of several, and (R5) a change before the end."""
-_CLASS: Final = {
-    "IMP": "inpatient", "ACUTE": "inpatient", "NONAC": "inpatient", "EMER": "emergency",
-    "AMB": "outpatient",
-}  # fmt: skip
 _MIN_DIGITS: Final = 4
 """A number of fewer digits is not looked for in texts."""
 _SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR", "NMR": "MR"}
@@ -163,8 +159,7 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
             fault = fault or _ELSEWHERE
     best = chosen(found) if found else None
     if isinstance(best, Chosen):
-        form_read = best.form if best.form in ("RTF", "PDF") else ""
-        return "\n".join(text.strip() for _, text in best.parts), form_read, None
+        return "\n".join(text.strip() for _, text in best.parts), best.document, None
     narrative = report.get("text")
     div = text_of(narrative, "div") if isinstance(narrative, dict) else ""
     conclusion = text_of(report, "conclusion")
@@ -240,7 +235,7 @@ def _class(report: Resource, directory: Directory) -> str:
     found = directory.get(reference(report, "encounter"))
     # R5 nests a coding in a concept; R4 gives the coding itself.
     codings = [next(iter(items(c, "coding")), c) for c in items(found, "class")]
-    known = (_CLASS.get(text_of(coding, "code"), "") for coding in codings)
+    known = (known_words("fhir_class").get(text_of(coding, "code"), "") for coding in codings)
     named = (text_of(coding, "display") for coding in codings)  # a server's own codes say nothing
     return next((each for each in (*known, *named) if each), "")
 

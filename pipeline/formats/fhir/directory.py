@@ -26,7 +26,7 @@ from pipeline.formats.fhir.resources import (
     reference,
     text_of,
 )
-from pipeline.formats.people import Person, drafter, person_from_text
+from pipeline.formats.people import Person, attributed, drafter, person_from_text
 from pipeline.formats.readers import dictator, signer
 
 ORDERS: Final = ("basedOn", "imagingStudy", "study")
@@ -181,14 +181,8 @@ def reader(
         if named is not None:
             found, source = named, f"{name}, {BY_RESOURCE}" if is_by_resource else name
             break
-    conflict = bool(found and signed and found.family and not found.is_same(signed))
-    return {
-        "reader_id": found.key if found else "",
-        "reader_name": found.name if found else "",
-        "reader_source": source,
-        "reader_conflict": "1" if conflict else "",
-        "preliminary_author": drafter(None, dictator(text), found, is_preliminary=is_preliminary),
-    }
+    author = drafter(None, dictator(text), found, is_preliminary=is_preliminary)
+    return attributed(found, source, signed, author)
 
 
 def people(resource: Resource, name: str, directory: Directory) -> Iterator[Person]:

@@ -18,7 +18,7 @@ from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.fields import FieldMap, Head, Place, merges_of, numbers_of, patient_id
 from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
-from pipeline.formats.people import drafter
+from pipeline.formats.people import attributed, drafter
 from pipeline.formats.readers import dictator, signer
 from pipeline.formats.values import RETRACTED, first_time, iso_time, modality_of, status_of
 
@@ -260,17 +260,9 @@ def _reader(
             reader, source = signed, "text"
         if reader is not None:
             break
-    first = next(head.people(places["preliminary_author"]), None)
-    conflict = reader and signed and reader.family and not reader.is_same(signed)
-    return {
-        "reader_id": reader.key if reader else "",
-        "reader_name": reader.name if reader else "",
-        "reader_source": source,
-        "reader_conflict": "1" if conflict else "",
-        "preliminary_author": drafter(
-            first[0] if first else None, dictator(text), reader, is_preliminary=is_preliminary
-        ),
-    }
+    (first, _), *_ = (*head.people(places["preliminary_author"]), (None, None))
+    author = drafter(first, dictator(text), reader, is_preliminary=is_preliminary)
+    return attributed(reader, source, signed, author)
 
 
 def _status(head: Head, places: Sequence[Place | str], found: Observations, made: str) -> str:

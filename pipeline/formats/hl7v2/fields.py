@@ -19,38 +19,10 @@ from pipeline.errors import ConfigurationError
 from pipeline.formats.exams import Merge
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.people import Person, named_in_full, person_from_text
+from pipeline.formats.values import data
 
-DEFAULT_FIELDS: Final[Mapping[str, str]] = {
-    "accession": "OBR-3.1, ORC-3.1, TXA-15.1, TXA-14.1",
-    "patient_id": "PID-3.1, PID-2.1, PID-4.1",
-    "patient_name": "PID-5, PID-9",
-    "patient_birth_date": "PID-7.1",
-    "phone": "PID-13.1, PID-14.1, NK1-5.1",
-    "patient_class": "PV1-2.1",
-    "patient_sex": "PID-8.1",
-    "site": "MSH-4.1",
-    "exam_code": "OBR-4.1, TXA-2.1",
-    "exam_name": "OBR-4.2, OBR-4.5, TXA-2.2",
-    "modality": "OBR-24.1",
-    "performed_at": "OBR-7.1, OBR-6.1, OBR-8.1, OBR-36.1, OBR-27.4, TQ1-7.1, ORC-7.4, TXA-4.1, "
-    "OBR-22.1",
-    "signed_at": "OBR-22.1, TXA-22.15, MSH-7.1",
-    "sent_at": "MSH-7.1",
-    "reader": "OBR-32, PRT-5[4=PI], OBR-33, TXA-22, text, OBX-16",
-    "preliminary_author": "OBR-33",
-    "referring_name": "OBR-16, ORC-12, PV1-8",
-    "staff_names": "PV1-7, PV1-8, PV1-9, PV1-17, OBR-10, OBR-16, OBR-28, OBR-32, OBR-33, OBR-34, "
-    "OBR-35, ORC-10, ORC-11, ORC-12, OBX-16, PRT-5, TXA-5, TXA-9, TXA-10, TXA-11, TXA-22",
-    "relative_names": "NK1-2, PID-6, GT1-3",
-    "other_ids": "PID-2.1, PID-3.1, PID-4.1, PID-18.1, PID-19.1, PV1-19.1, OBR-2.1, ORC-2.1, "
-    "ORC-3.1, OBR-3.1, ZDS-1.1, TXA-12.1, TXA-14.1, TXA-15.1",
-    "status": "OBR-25.1, OBX-11.1, TXA-17.1",
-}
-"""Our column → places, most trusted first; ``text`` is the report's signature.
-
-Of `patient_name`, `phone`, `staff_names`, `relative_names` and `other_ids` every place counts, with
-all its repetitions: they are what de-identification looks for in the text.
-"""
+DEFAULT_FIELDS: Final[Mapping[str, str]] = data("hl7v2/fields")
+"""Our column → places, most trusted first."""
 
 _PLACE: Final = re.compile(
     r"([A-Z][A-Z0-9]{2})-(\d{1,3})(?:\.(\d{1,2}))?"

@@ -9,7 +9,7 @@ gzip are read as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -17,14 +17,9 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.formats.decoding import FALLBACK, fallback, opened
+from pipeline.formats.values import known_words
 
 _CHARACTER_SET_FIELD: Final = 17
-_DECLARED: Final[Mapping[str, str]] = {
-    "ASCII": "ascii", "UNICODE UTF-8": "utf-8", "UTF-8": "utf-8", "UNICODE": "utf-8",
-    "ISO IR14": "iso2022_jp", "ISO IR87": "iso2022_jp", "ISO IR159": "iso2022_jp_2",
-    "GB 18030-2000": "gb18030", "KS X 1001": "euc_kr", "BIG-5": "big5",
-}  # fmt: skip
-"""MSH-18 → Python's name; ``8859/n`` is read as its number."""
 _LATIN: Final = re.compile(r"(?:ISO[- ]?)?8859[/-](1[0-6]|[1-9])")
 _CONTROL: Final = re.compile(r"[CM][0-9A-Fa-f]{4,6}|Z[^ ]{0,40}|P")
 
@@ -56,10 +51,10 @@ def declared_encoding(header: bytes) -> str:
     if len(fields) <= _CHARACTER_SET_FIELD:
         return ""
     stated = fields[_CHARACTER_SET_FIELD].decode("latin-1").split("~")[0].strip().upper()
-    latin = _LATIN.fullmatch(stated)
+    latin = _LATIN.fullmatch(stated)  # ``8859/n`` is read as its number
     if latin:  # who says Latin 1 writes Windows' quotation marks and dashes too
         return "cp1252" if latin.group(1) == "1" else f"iso8859-{latin.group(1)}"
-    return _DECLARED.get(stated, "")
+    return known_words("character_set").get(stated, "")
 
 
 def unescaped(text: str, separators: Separators = STANDARD) -> str:

@@ -10,7 +10,7 @@ rows that were deleted or posted as wrong (OBX-11 D, W, X) are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -24,21 +24,14 @@ from pipeline.formats.attachments import (
 )
 from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2.framing import Separators, unescaped
-from pipeline.formats.markup import SECTION_CODES
-from pipeline.formats.values import status_of
+from pipeline.formats.values import known_words, status_of
 
 _TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})
 _WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
-_SECTIONS: Final[Mapping[str, str]] = {
-    **SECTION_CODES,
-    "GDT": "FINDINGS:", "FINDINGS": "FINDINGS:", "IMP": "IMPRESSION:", "IMPRESSION": "IMPRESSION:",
-    "CONCLUSION": "IMPRESSION:", "ADDENDUM": "ADDENDUM:",
-    "ADT": "ADDENDUM:", "ADN": "ADDENDUM:", "ADM": "ADDENDUM:",
-    "HISTORY": "HISTORY:", "COMPARISON": "COMPARISON:", "TECHNIQUE": "TECHNIQUE:",
-}  # fmt: skip
+_SECTIONS: Final = {**known_words("section_code"), **known_words("section_suffix")}
 """OBX-3 suffix or LOINC code → heading."""
 _ADDED: Final = re.compile(r"(?m)^[ \t*]{0,8}ADDENDUM\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)")
 _REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(?:findings|impression|conclusion)[ \t]{0,4}:")
@@ -131,8 +124,7 @@ def _documents(
     if isinstance(best, SetAside):
         is_none = not any(_kind(row) in _ATTACHMENTS for row in rows)
         return [], "", None if is_none else broken[0] if broken else best
-    form = best.form if best.form in ("RTF", "PDF") else ""
-    return [(whole[at][0], text) for at, text in best.parts], form, None
+    return [(whole[at][0], text) for at, text in best.parts], best.document, None
 
 
 def _rejoined(rows: Sequence[list[str]], separators: Separators) -> list[list[str]]:

@@ -1,0 +1,7 @@
+CREATE TABLE meta (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE codes (
+    domain TEXT NOT NULL, epoch INTEGER NOT NULL, lookup BLOB NOT NULL, code TEXT NOT NULL,
+    sealed BLOB NOT NULL, PRIMARY KEY (domain, epoch, lookup)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX by_code ON codes (domain, code);
+CREATE TABLE shifts (lookup BLOB PRIMARY KEY, sealed BLOB NOT NULL) WITHOUT ROWID;
