@@ -199,10 +199,8 @@ def _measures(
 
 
 _GOOD, _POOR = 0.25, 0.5
-_PLAIN: Final = 0.25
-# Distance of a CT label from ½ from which CT shows the finding or does not: its "possibly" is neither.
-_CLEAR: Final = 0.45
-"""A CT label, or what a word means, nearer to ½ than this takes no side."""
+_PLAIN, _CLEAR = 0.25, 0.45
+"""What a word means, or a CT label, nearer to ½ than this takes no side, as "possibly" does not."""
 _OF_EACH: Final = 4
 _CERTAIN: Final = ProfileSettings().certain
 _TELLING, _MOST = 3, 5

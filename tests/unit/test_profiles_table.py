@@ -213,6 +213,8 @@ def test_cases_of_what_is_said_are_of_its_phrase_and_those_that_bear_it_out_come
         ("likely", 0.77, 1.0, True),
         ("likely", 0.77, 0.0, False),
         ("likely", 0.77, 0.45, None),
+        ("likely", 0.77, 0.2, None),
+        ("likely", 0.77, 0.93, None),
         ("may represent", 0.44, 1.0, None),
         ("possibly", 0.29, 0.0, None),
         ("unlikely", 0.1, 0.55, None),
