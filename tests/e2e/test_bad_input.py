@@ -8,14 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from pipeline.simulate import simulate
-from tests.e2e.commands import RADCAL, Finished, here, radcal
+from tests.e2e.commands import RADCAL, Finished, here
 
 pytestmark = pytest.mark.slow
 
@@ -25,32 +24,14 @@ CONFIG = (
     "[deidentification]\nmax_quarantined_share = 0.1\n"
 )
 
-Site = Callable[..., Path]
-Run = Callable[..., Finished]
-
 
 @pytest.fixture(scope="module")
 def simulated() -> pd.DataFrame:
     return simulate(pairs=60, readers=3, seed=5).exams.astype(str)
 
 
-@pytest.fixture(scope="module")
-def prefect_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One home for all runs of this module: making its database takes seconds."""
-    return tmp_path_factory.mktemp("prefect")
-
-
-@pytest.fixture
-def run(prefect_home: Path) -> Run:
-    def started(folder: Path, *more: str, **environment: str) -> Finished:
-        settings = {"RADCAL_VAULT_KEY": KEY, "PREFECT_HOME": str(prefect_home)} | environment
-        return radcal("run", "radcal.toml", "--json", *more, cwd=folder, **settings)
-
-    return started
-
-
-def refused(folder: Path, **environment: str) -> Finished:
-    """Run where nothing is to come of it: no server, no worker, so no process of its own."""
+def run(folder: Path, **environment: str) -> Finished:
+    """Run what is too small for a server or workers, so in no process of its own."""
     settings = {"RADCAL_VAULT_KEY": KEY} | environment
     return here("run", "radcal.toml", "--json", cwd=folder, **settings)
 
@@ -72,13 +53,13 @@ def test_missing_column_is_named_with_the_way_to_map_it(
     tmp_path: Path, simulated: pd.DataFrame
 ) -> None:
     folder = site(tmp_path, simulated.drop(columns=["signed_at"]))
-    told(refused(folder), 2, "'signed_at'", "[input.columns]")
+    told(run(folder), 2, "'signed_at'", "[input.columns]")
 
 
 def test_empty_file_is_refused(tmp_path: Path, simulated: pd.DataFrame) -> None:
     folder = site(tmp_path, simulated)
     (folder / "exams.csv").write_bytes(b"")
-    told(refused(folder), 2, "exams.csv: the file is empty")
+    told(run(folder), 2, "exams.csv: the file is empty")
 
 
 def test_wrong_encoding_says_what_to_set(tmp_path: Path, simulated: pd.DataFrame) -> None:
@@ -86,11 +67,11 @@ def test_wrong_encoding_says_what_to_set(tmp_path: Path, simulated: pd.DataFrame
     (folder / "exams.csv").write_bytes(
         (folder / "exams.csv").read_bytes() + "œdème".encode("cp1252") + b",,\n"
     )
-    told(refused(folder), 2, "not valid utf-8", "[input] encoding")
+    told(run(folder), 2, "not valid utf-8", "[input] encoding")
 
 
 def test_text_of_a_spreadsheet_is_read_without_a_setting_and_said(
-    tmp_path: Path, simulated: pd.DataFrame, run: Run
+    tmp_path: Path, simulated: pd.DataFrame
 ) -> None:
     accented = simulated.assign(text=simulated["text"].str.replace("edema", "œdème"))
     folder = site(tmp_path, accented)
@@ -107,22 +88,22 @@ def test_three_errors_of_a_configuration_are_told_at_once(
 ) -> None:
     wrong = '[input]\npaths = []\nformatt = "csv"\n[pairing]\nwindow_hours = "long"\n'
     folder = site(tmp_path, simulated, wrong)
-    told(refused(folder), 2, "3 error(s)", "input.paths", "input.formatt", "pairing.window_hours")
+    told(run(folder), 2, "3 error(s)", "input.paths", "input.formatt", "pairing.window_hours")
 
 
 def test_unwritable_workspace_is_refused_before_any_work(
     tmp_path: Path, simulated: pd.DataFrame
 ) -> None:
     folder = site(tmp_path, simulated, CONFIG + '[store]\nworkspace = "exams.csv/workspace"\n')
-    told(refused(folder), 2, "store.workspace", "cannot be written")
+    told(run(folder), 2, "store.workspace", "cannot be written")
 
 
 def test_missing_key_tells_how_to_make_one(tmp_path: Path, simulated: pd.DataFrame) -> None:
-    told(refused(site(tmp_path, simulated), RADCAL_VAULT_KEY=""), 2, "RADCAL_VAULT_KEY_FILE")
+    told(run(site(tmp_path, simulated), RADCAL_VAULT_KEY=""), 2, "RADCAL_VAULT_KEY_FILE")
 
 
 def test_bad_rows_are_set_aside_counted_and_the_rest_delivered(
-    tmp_path: Path, simulated: pd.DataFrame, run: Run
+    tmp_path: Path, simulated: pd.DataFrame
 ) -> None:
     good = simulated.iloc[0].to_dict()
     bad = [
@@ -154,7 +135,7 @@ def test_bad_rows_are_set_aside_counted_and_the_rest_delivered(
 
 
 def test_ct_before_its_xray_is_no_outcome_and_no_delivery_follows(
-    tmp_path: Path, simulated: pd.DataFrame, run: Run
+    tmp_path: Path, simulated: pd.DataFrame
 ) -> None:
     late = pd.to_datetime(simulated["performed_at"], utc=True, format="ISO8601")
     early = simulated.assign(
@@ -168,14 +149,12 @@ def test_ct_before_its_xray_is_no_outcome_and_no_delivery_follows(
     assert list((folder / "workspace" / "runs").glob("*/gates.pdf"))
 
 
-def test_killed_run_goes_on_where_it_stopped(
-    tmp_path: Path, simulated: pd.DataFrame, run: Run, prefect_home: Path
-) -> None:
+def test_killed_run_goes_on_where_it_stopped(tmp_path: Path, simulated: pd.DataFrame) -> None:
     folder = site(tmp_path, simulated, CONFIG + "[execution]\nshard_rows = 20\n")
     process = subprocess.Popen(
         [sys.executable, "-c", RADCAL, "run", "radcal.toml", "--quiet"],
         cwd=folder,
-        env={**os.environ, "RADCAL_VAULT_KEY": KEY, "PREFECT_HOME": str(prefect_home)},
+        env={**os.environ, "RADCAL_VAULT_KEY": KEY},
         start_new_session=True,
     )
     clean = folder / "workspace" / "analysis" / "clean_exams"
@@ -198,7 +177,7 @@ def test_killed_run_goes_on_where_it_stopped(
 
 
 def test_second_run_at_the_same_time_leaves_with_its_own_code(
-    tmp_path: Path, simulated: pd.DataFrame, run: Run
+    tmp_path: Path, simulated: pd.DataFrame
 ) -> None:
     folder = site(tmp_path, simulated)
     (folder / "workspace").mkdir()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.commands import Finished, radcal
+from tests.e2e.commands import Finished, here, radcal
 from tests.fixtures.loopback import free_port
 
 pytestmark = pytest.mark.slow
@@ -53,11 +53,11 @@ def ended(*command: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Simulate a hospital and run the job on this machine alone."""
     folder = tmp_path_factory.mktemp("dask")
-    made = radcal("simulate", "--out", "hospital", "--pairs", "60", "--readers", "5", cwd=folder)
+    made = here("simulate", "--out", "hospital", "--pairs", "60", "--readers", "5", cwd=folder)
     assert made.code == 0, made.err
     (folder / "alone").mkdir()
     (folder / "alone" / "radcal.toml").write_text(CONFIG.format(folder=folder))
-    alone = radcal("run", "alone/radcal.toml", "--json", cwd=folder, **KEY)
+    alone = here("run", "alone/radcal.toml", "--json", cwd=folder, **KEY)
     assert alone.code == 0, alone.err
     return folder
 
@@ -123,7 +123,7 @@ def test_scheduler_that_does_not_answer_is_named(hospital: Path) -> None:
         CONFIG.format(folder=hospital)
         + f'runner = "dask"\ndask_address = "tcp://127.0.0.1:{free_port()}"\n'
     )
-    refused = radcal(
+    refused = here(
         "run", config, cwd=hospital, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s", **KEY
     )
     assert refused.code == 2

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from tests.e2e.commands import radcal
+from tests.e2e.commands import here
 from tests.fixtures.loopback import free_port, receiver, wait_until_it_answers
 from tests.fixtures.postgres import USER, has_postgres, postgres
 
@@ -79,7 +79,7 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a hospital with a server as compose has it; on SQLite where there is no PostgreSQL."""
     folder = tmp_path_factory.mktemp("site")
-    made = radcal("simulate", "--out", "hospital", "--pairs", "40", "--readers", "5", cwd=folder)
+    made = here("simulate", "--out", "hospital", "--pairs", "40", "--readers", "5", cwd=folder)
     assert made.code == 0, made.err
     (folder / "radcal.toml").write_text(
         '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'

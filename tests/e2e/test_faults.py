@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 
 from pipeline.simulate import simulate
-from tests.e2e.commands import RADCAL, Finished, radcal
+from tests.e2e.commands import RADCAL, Finished, here, radcal
 
 pytestmark = pytest.mark.slow
 
@@ -184,7 +184,7 @@ def test_killed_parent_takes_its_workers_and_its_server_with_it(
     while any(is_alive(pid) for pid in children) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert [pid for pid in children if is_alive(pid)] == []
-    status = radcal("status", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
+    status = here("status", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
     assert status.summary["last_run"] == "killed"
     assert status.summary["lock"] == "free"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.e2e.commands import Finished, radcal
+from tests.e2e.commands import Finished, here, radcal
 from tests.fixtures.syscalls import beyond_loopback, can_trace, traced
 
 pytestmark = pytest.mark.slow
@@ -44,7 +44,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def job(place: Path) -> Finished:
     (folder := place / "demo").mkdir()
-    made = radcal("simulate", "--out", folder / "hospital", "--pairs", "40", "--readers", "3",
+    made = here("simulate", "--out", folder / "hospital", "--pairs", "40", "--readers", "3",
                   cwd=place)  # fmt: skip
     assert made.code == 0, made.err
     (folder / "radcal.toml").write_text(
@@ -177,7 +177,7 @@ def test_log_is_json_lines_from_beginning_to_end_with_one_id(place: Path, job: F
 
 def test_status_says_that_all_is_up_to_date(place: Path, job: Finished) -> None:
 
-    done = radcal("status", "demo/radcal.toml", "--json", cwd=place, RADCAL_VAULT_KEY=KEY)
+    done = here("status", "demo/radcal.toml", "--json", cwd=place, RADCAL_VAULT_KEY=KEY)
     assert done.code == 0, done.err
     told = done.summary
     assert (told["last_run"], told["lock"], told["exit_code"]) == ("delivered", "free", 0)

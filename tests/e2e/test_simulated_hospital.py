@@ -19,7 +19,7 @@ from calibration.survey import builtin
 from calibration.tally import tally
 from pipeline.vault.codes import exam_identifiers, study_identifiers
 from pipeline.vault.vault import Vault
-from tests.e2e.commands import Demo, radcal
+from tests.e2e.commands import Demo, here, radcal
 from tests.fixtures.reports.measured import counts_of_review, differing_in_review, words_of
 from tests.golden.test_reports_html import read
 
@@ -266,7 +266,7 @@ def test_second_run_changes_nothing_and_says_so(demo: Demo) -> None:
 
 
 def test_status_tells_the_last_run(demo: Demo) -> None:
-    told = radcal("status", "demo/radcal.toml", "--json", cwd=demo.folder)
+    told = here("status", "demo/radcal.toml", "--json", cwd=demo.folder)
     assert told.code == 0
     assert told.summary["last_run"] == "delivered"
     assert told.summary["lock"] == "free"

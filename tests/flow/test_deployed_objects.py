@@ -122,9 +122,9 @@ def test_address_without_a_bucket_is_refused_before_the_run(tmp_path: Path, s3: 
 def test_whole_job_on_s3_delivers_and_a_second_run_finds_everything(
     tmp_path: Path, s3: str
 ) -> None:
-    from tests.e2e.commands import radcal
+    from tests.e2e.commands import here, radcal
 
-    made = radcal("simulate", "--out", "hospital", "--pairs", "60", "--readers", "5", cwd=tmp_path)
+    made = here("simulate", "--out", "hospital", "--pairs", "60", "--readers", "5", cwd=tmp_path)
     assert made.code == 0, made.err
     (tmp_path / "radcal.toml").write_text(
         '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'
@@ -134,7 +134,7 @@ def test_whole_job_on_s3_delivers_and_a_second_run_finds_everything(
     first = radcal("run", "radcal.toml", "--json", cwd=tmp_path, **key)
     assert first.code == 0, first.err
     assert first.summary["outcome"] == "delivered"
-    again = radcal("run", "radcal.toml", "--json", cwd=tmp_path, **key)
+    again = here("run", "radcal.toml", "--json", cwd=tmp_path, **key)
     assert again.summary["outcome"] == "nothing changed"
     assert not list((tmp_path / "here").rglob("*.parquet"))
     objects = fsspec.filesystem("s3", skip_instance_cache=True).find("hospital/whole")

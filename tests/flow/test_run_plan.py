@@ -239,7 +239,7 @@ def test_exams_in_other_shards_have_the_months_that_were_stated_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RADCAL_VAULT_KEY", KEY)
-    exams = simulate(pairs=150, readers=3, seed=5).exams.astype(str)
+    exams = simulate(pairs=150, readers=3, seed=5).exams.astype(str).assign(text="No effusion.")
     exams.to_csv(tmp_path / "exams-0.csv", index=False)
     stated = []
     names = set[str]()

@@ -23,6 +23,7 @@ from pipeline.site.site import Site
 from pipeline.stages import ingest
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.key import new_key
+from tests.e2e.commands import here
 
 HEAD = "accession,patient_id,reader_id,modality,exam_name,performed_at,signed_at,status,patient_age_years,text"  # noqa: E501
 
@@ -196,12 +197,9 @@ def test_a_large_demonstration_without_a_hospital_says_why(folder: Path) -> None
 
 
 def test_a_demonstration_in_german_is_german_from_its_first_page(folder: Path) -> None:
-    asked = ["demo", "--out", str(folder / "demo"), "--pairs", "40", "--readers", "2"]
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()"]
-    done = subprocess.run(
-        [*command, *asked, "--language", "de"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    asked = ("demo", "--out", folder / "demo", "--pairs", 40, "--readers", 2)
+    done = here(*asked, "--language", "de")
+    assert done.code == 0, done.err
     (review,) = (folder / "demo/workspace/delivery").glob("*/committee/review.html")
     page = review.read_text(encoding="utf-8")
     assert '<html lang="de' in page
