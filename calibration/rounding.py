@@ -156,7 +156,7 @@ def rounded_mass(label_mass: FloatArray, uses: FloatArray) -> FloatArray:
     Examples
     --------
     >>> rounded_mass(np.array([[6.7, 1.0], [8.0, 7.0]]), np.array([22.0, 7.0])).tolist()
-    [[6.0, 0.0], [9.0, 7.0]]
+    [[6.0, 0.0], [9.0, 6.0]]
     """
     share = np.divide(label_mass, uses, out=np.zeros_like(label_mass), where=uses > 0)
     with np.errstate(invalid="ignore"):
