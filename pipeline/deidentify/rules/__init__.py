@@ -104,8 +104,10 @@ class Rules:
 
     def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
         text = window.text
+        holds, is_plain = text.__contains__, text.isascii()
         for rank, row in self._anchors:
-            if row.row.needs and not any(need in text for need in row.row.needs):
+            needs = row.row.needs
+            if (needs and not any(map(holds, needs))) or (is_plain and row.row.abroad):
                 continue
             for match in row.anchors(text):
                 for each in row.find(window, Word(*match.span(), "", capital=False), match):
