@@ -46,6 +46,12 @@ _P: Final = patterns("guards")
 _HOURS: Final = re.compile(r"[0-9] ?[hH]")
 _BEFORE_HOURS: Final = len("observe 12 - 24")
 _BEHIND_HOURS: Final = len("ours 4")
+_OF_DISEASES: Final = (
+    "^", "/40", "/52", "Dawn", "DAWN", "illis", "ILLIS", "ouglas", "OUGLAS", "York", "YORK",
+    "Bethesda", "BETHESDA", "Leiden", "LEIDEN", "Jude", "JUDE", "ndermere", "NDERMERE", "-a-",
+    "-A-",
+)  # fmt: skip
+"""One of these is in every class of a disease, and in few reports."""
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -146,7 +152,10 @@ def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
     for match in _P["measures"].finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
-    yield from (match.span() for match in _P["class_of_disease"].finditer(text))
+    if any(map(text.__contains__, _OF_DISEASES)):
+        yield from (match.span() for match in _P["class_of_disease"].finditer(text))
+    for match in _P["code_of_disease"].finditer(text):
+        yield match.start() - len("J18"), match.end()
     for hours in _HOURS.finditer(text):  # the pattern is slow
         start, end = max(0, hours.start() - _BEFORE_HOURS), hours.end() + _BEHIND_HOURS
         yield from (match.span(1) for match in _P["duration"].finditer(text, start, end))
