@@ -46,11 +46,7 @@ _P: Final = patterns("guards")
 _HOURS: Final = re.compile(r"[0-9] ?[hH]")
 _BEFORE_HOURS: Final = len("observe 12 - 24")
 _BEHIND_HOURS: Final = len("ours 4")
-_OF_DISEASES: Final = (
-    "^", "/40", "/52", "Dawn", "DAWN", "illis", "ILLIS", "ouglas", "OUGLAS", "York", "YORK",
-    "Bethesda", "BETHESDA", "Leiden", "LEIDEN", "Jude", "JUDE", "ndermere", "NDERMERE", "-a-",
-    "-A-",
-)  # fmt: skip
+_OF_DISEASES: Final = word_list("in_classes_of_diseases")
 """One of these is in every class of a disease, and in few reports."""
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
@@ -87,11 +83,11 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
+    if not word[0].isupper() or not word.isalpha():
+        return word in KINDS and text.islower()
     near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
     named = last[:1].isupper() and not _DEPARTMENT.search(last)
-    if not word[0].isupper() or not word.isalpha():
-        return word in KINDS and text.islower()
     if word.isupper():
         return word.casefold() in KINDS
     return named if word.casefold() in KINDS else last.istitle()
@@ -154,8 +150,7 @@ def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
             yield match.span()
     if any(map(text.__contains__, _OF_DISEASES)):
         yield from (match.span() for match in _P["class_of_disease"].finditer(text))
-    for match in _P["code_of_disease"].finditer(text):
-        yield match.start() - len("J18"), match.end()
+    yield from ((each.start() - 3, each.end()) for each in _P["code_of_disease"].finditer(text))
     for hours in _HOURS.finditer(text):  # the pattern is slow
         start, end = max(0, hours.start() - _BEFORE_HOURS), hours.end() + _BEHIND_HOURS
         yield from (match.span(1) for match in _P["duration"].finditer(text, start, end))

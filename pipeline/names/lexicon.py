@@ -17,6 +17,7 @@ from typing import Final
 
 from pipeline.errors import ConfigurationError
 
+_SUFFIX: Final = ".txt"
 RULES: Final = "rules.toml"
 """A site's own rules, beside its lists."""
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
@@ -33,7 +34,6 @@ _FORMED: Final = (
     "ised", "ized", "ably", "ally", "able", "ible", "eal", "ology", "ologic", "oid", "ism", "ened",
     "ured",
 )  # fmt: skip
-"""How words of English and medicine end, behind two letters or more."""
 _AS_WRITTEN: Final = frozenset({"kinds_before_a_name", "never_alone"})
 """Lists whose words are told by how they stand, not by themselves."""
 _HINTS: Final = frozenset(
@@ -207,9 +207,8 @@ class Lexicon:
         folded = word.casefold()
         if folded in self.ordinary or folded in self.report_words or folded in self.not_names:
             return True
-        if len(folded) >= _MIN_FORMED and folded.endswith(_FORMED, len("or")):
-            return True
-        return folded.endswith(_ENDINGS) and _is_inflected(folded, self.ordinary)
+        formed = len(folded) >= _MIN_FORMED and folded.endswith(_FORMED, 2)
+        return formed or (folded.endswith(_ENDINGS) and _is_inflected(folded, self.ordinary))
 
     def is_stranger(self, word: str) -> bool:
         """Tell whether a word, folded, is one that no report would use but as a name."""
@@ -321,7 +320,6 @@ def _triggers() -> dict[str, list[str]]:
 
 
 def _is_inflected(word: str, stems: frozenset[str]) -> bool:
-    """Tell whether a word is one of some others with an ending."""
     bare = [word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending)]
     return any(stem in stems or f"{stem}e" in stems for stem in bare)
 
@@ -354,9 +352,6 @@ def _lines(name: str, folder: Path | None) -> list[str]:
         texts.append((folder / f"{name}.txt").read_text(encoding="utf-8"))
     lines = (line.split("#")[0].strip() for text in texts for line in text.splitlines())
     return [line for line in lines if line]
-
-
-_SUFFIX: Final = ".txt"
 
 
 def own_lexicon(folder: Path, *, option: str) -> Lexicon:

@@ -207,11 +207,8 @@ class Describer:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._lists = [(f"l:{name}", getattr(lexicon, name)) for name in _LISTS]
-        self._triggers: dict[str, list[str]] = {}
-        for name in trigger_lists():
-            for word in triggers(name):
-                self._triggers.setdefault(word, []).append(f"l:t-{name}")
+        self._lists = {name: getattr(lexicon, name) for name in _LISTS}
+        self._lists |= {f"t-{name}": triggers(name) for name in trigger_lists()}
         self._folds: dict[str, int] = {}
 
     def glossaries(self) -> tuple[Glossary, Glossary]:
@@ -250,8 +247,9 @@ class Describer:
             yield from number_kinds(token)
             return
         plain = plain_form(token)
-        yield from [name for name, words in self._lists if plain in words]
-        yield from self._triggers.get(plain, ())
+        for name, words in self._lists.items():
+            if plain in words:
+                yield f"l:{name}"
         if token.isalpha() or not any(map(str.isdigit, token)):
             if self._lexicon.is_stranger(plain):
                 yield "l:stranger"
@@ -367,10 +365,8 @@ def usage() -> Mapping[str, tuple[int, ...]]:
 def letters(word: str) -> list[int]:
     """Give the numbers of a word's runs of two to five letters, its ends marked."""
     ended = f"^{word}$".encode()
-    size = len(ended) + 1
-    return [
-        crc32(ended[at : at + long]) % RUNS for long in _RUN_LENGTHS for at in range(size - long)
-    ]
+    runs = ((at, long) for long in _RUN_LENGTHS for at in range(len(ended) - long + 1))
+    return [crc32(ended[at : at + long]) % RUNS for at, long in runs]
 
 
 def half(word: str) -> int:
@@ -386,20 +382,15 @@ def spelling_features(word: str) -> Iterator[str]:
     Log-odds of a linear model over runs of letters, fit to the half of our lists that does not hold
     the word (`SPELLING`, made by ``benchmarks/judge/spelling.py``).
     """
-    runs, side = letters(word), half(word)
     odds, shifts, scale = _spelling()
-    scale /= len(runs) ** 0.5
-    name, place = (
-        sum(map(each.__getitem__, runs)) * scale + shift
-        for each, shift in zip(odds[side], shifts[side], strict=True)
-    )
+    runs, side = letters(word), half(word)
+    name, place = odds[side, runs].sum(axis=0) * (scale / len(runs) ** 0.5) + shifts[side]
     for kind, value in (("n", name), ("p", place + min(name, 0.0))):
         yield f"m:{kind}{bisect(_STEPS, value)}"
 
 
 @cache
-def _spelling() -> tuple[list[list[list[int]]], list[list[float]], float]:
-    """Give the odds of each run and a shift, for each half of the words as a name and as a place."""
+def _spelling() -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
     with np.load(SPELLING, allow_pickle=False) as read:
         odds, shifts, scale = (read[name] for name in ("odds", "shifts", "scale"))
-    return odds.swapaxes(1, 2).tolist(), shifts.astype(np.float64).tolist(), float(scale)
+    return odds.astype(np.int64), shifts.astype(np.float64), float(scale)

@@ -44,9 +44,7 @@ _LAST_WORDS: Final = {
     name: word_list(f"{name}s") for name in ("day_head", "name_head", "place_head")
 }
 """What the last word of such a head is, or a figure, or a word in Greek."""
-_BETWEEN: Final = frozenset(" \t\n.,:'’-")
-_GREEK: Final = "\u0370"
-_DIALLED: Final = len("(+1234) \n")
+_BETWEEN: Final = " \t\n.,:'’-"
 _TAILS: Final = {
     "DATE": ("clock_tail", "day_tail", "age_tail"),
     "TIME": ("clock_tail", "age_tail"),
@@ -115,22 +113,20 @@ def _whole(text: str, each: Removed) -> _Stretch:
 
 def _may_hang(head: str, text: str, start: int) -> bool:
     """Tell fast whether a head can end here: its search is slow, and most end in few words."""
+    near = text[max(0, start - _REACH) : start]
     if head in _LAST:
-        return text[start - 1 : start] in _LAST[head]
+        return near[-1:] in _LAST[head]
     if head == "phone_head":
-        near = text[max(0, start - _DIALLED) : start]
-        return "+" in near or "(" in near
-    while start and text[start - 1] in _BETWEEN:
-        start -= 1
-    end = start
-    while start and text[start - 1].isalpha():
-        start -= 1
-    word = text[start:end]
+        return not {"+", "("}.isdisjoint(near[-9:])  # (+1234) and a blank
+    near = near.rstrip(_BETWEEN)
+    at = len(near)
+    while at and near[at - 1].isalpha():
+        at -= 1
+    word = near[at:]
     if head not in _LAST_WORDS:  # initials or the letters of a code
         return word.isupper() and (len(word) == 1) == (head == "initials_before")
-    if word.casefold() in _LAST_WORDS[head]:
-        return True
-    return head != "name_head" and (word >= _GREEK or text[start - 1 : start].isdigit())
+    other = head != "name_head" and (word >= "\u0370" or near[at - 1 : at].isdigit())
+    return other or word.casefold() in _LAST_WORDS[head]
 
 
 def _joined(text: str, stretches: Sequence[_Stretch]) -> Iterator[_Stretch]:
