@@ -247,7 +247,7 @@ class LeakScan:
 
     def _names_someone(self, text: str) -> bool:
         """Tell fast whether any word of anyone's name stands in a text at all."""
-        return not self.words.isdisjoint(capital_forms(text))
+        return bool(self.words) and not self.words.isdisjoint(capital_forms(text))
 
     def _is_pair(self, text: str, a: Word, b: Word) -> bool:
         if frozenset((a.folded, b.folded)) not in self.pairs:

@@ -46,6 +46,8 @@ _P: Final = patterns("guards")
 _HOURS: Final = re.compile(r"[0-9] ?[hH]")
 _BEFORE_HOURS: Final = len("observe 12 - 24")
 _BEHIND_HOURS: Final = len("ours 4")
+_OF_DISEASES: Final = word_list("in_classes_of_diseases")
+"""One of these is in every class of a disease, and in few reports."""
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -81,11 +83,11 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
+    if not word[0].isupper() or not word.isalpha():
+        return word in KINDS and text.islower()
     near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
     named = last[:1].isupper() and not _DEPARTMENT.search(last)
-    if not word[0].isupper() or not word.isalpha():
-        return word in KINDS and text.islower()
     if word.isupper():
         return word.casefold() in KINDS
     return named if word.casefold() in KINDS else last.istitle()
@@ -146,7 +148,9 @@ def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
     for match in _P["measures"].finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
-    yield from (match.span() for match in _P["class_of_disease"].finditer(text))
+    if any(map(text.__contains__, _OF_DISEASES)):
+        yield from (match.span() for match in _P["class_of_disease"].finditer(text))
+    yield from ((each.start() - 3, each.end()) for each in _P["code_of_disease"].finditer(text))
     for hours in _HOURS.finditer(text):  # the pattern is slow
         start, end = max(0, hours.start() - _BEFORE_HOURS), hours.end() + _BEHIND_HOURS
         yield from (match.span(1) for match in _P["duration"].finditer(text, start, end))

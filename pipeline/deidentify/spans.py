@@ -99,12 +99,13 @@ class Claims:
         Who owns each character: nobody (0), `LOCK`, `GUARD`, or an identifier.
     """
 
-    __slots__ = ("_doubtful", "_removed", "locks", "marks", "text")
+    __slots__ = ("_doubtful", "_removed", "_sorted", "locks", "marks", "text")
 
     def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
         self.text = text
         self.marks = bytearray(len(text) + 1)  # the last for what lies outside on either side
         self._removed: dict[int, Removed] = {}  # by where they begin
+        self._sorted: tuple[Removed, ...] | None = None
         self._doubtful: set[int] = set()
         self.locks = tuple(locks)
         for start, end in self.locks:
@@ -176,7 +177,8 @@ class Claims:
 
     def removed(self) -> tuple[Removed, ...]:
         """Give all identifiers in the order of the text."""
-        return tuple(self._removed[at] for at in sorted(self._removed))
+        self._sorted = self._sorted or tuple(map(self._removed.__getitem__, sorted(self._removed)))
+        return self._sorted
 
     def _record_part(self, start: int, end: int, category: Category, rule: str) -> None:
         start += len(_LEADING.match(self.text, start, end).group())  # type: ignore[union-attr]
@@ -191,4 +193,5 @@ class Claims:
         self._mark(start, end, _TAKEN)
 
     def _mark(self, start: int, end: int, mark: int) -> None:
+        self._sorted = None
         self.marks[start:end] = _RUNS[mark] * (end - start)

@@ -17,6 +17,7 @@ from typing import Final
 
 from pipeline.errors import ConfigurationError
 
+_SUFFIX: Final = ".txt"
 RULES: Final = "rules.toml"
 """A site's own rules, beside its lists."""
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
@@ -26,11 +27,13 @@ _DERIVED: Final = (
     "names", "all_names", "place_starts", "site_starts", "words", "familiar", "fillers",
     "clinical_starts", "guarding", "first_names", "nobodys",
 )  # fmt: skip
-_FORMED: Final = re.compile(
-    r".{2}(?:ectasis|itis|osis|oses|omas?|tions?|sions?|ments?|ness|ities|ity|ous|graph(?:y|ic)"
-    r"|path(?:y|ies)|emia|plasty|ectomy|ostomy|scopy|ular|ulate|ated|ating|ance|ence|ical|i[sz]ed"
-    r"|ably|ally|able|ible|eal|ology|ologic|oid|ism|ened|ured)$"
-)
+_FORMED: Final = (
+    "ectasis", "itis", "osis", "oses", "oma", "omas", "tion", "tions", "sion", "sions", "ment",
+    "ments", "ness", "ities", "ity", "ous", "graphy", "graphic", "pathy", "pathies", "emia",
+    "plasty", "ectomy", "ostomy", "scopy", "ular", "ulate", "ated", "ating", "ance", "ence", "ical",
+    "ised", "ized", "ably", "ally", "able", "ible", "eal", "ology", "ologic", "oid", "ism", "ened",
+    "ured",
+)  # fmt: skip
 _AS_WRITTEN: Final = frozenset({"kinds_before_a_name", "never_alone"})
 """Lists whose words are told by how they stand, not by themselves."""
 _HINTS: Final = frozenset(
@@ -204,10 +207,8 @@ class Lexicon:
         folded = word.casefold()
         if folded in self.ordinary or folded in self.report_words or folded in self.not_names:
             return True
-        if len(folded) >= _MIN_FORMED and _FORMED.search(folded):
-            return True
-        stems = (folded.removesuffix(ending) for ending in _ENDINGS if folded.endswith(ending))
-        return any(stem in self.ordinary or f"{stem}e" in self.ordinary for stem in stems)
+        formed = len(folded) >= _MIN_FORMED and folded.endswith(_FORMED, 2)
+        return formed or (folded.endswith(_ENDINGS) and _is_inflected(folded, self.ordinary))
 
     def is_stranger(self, word: str) -> bool:
         """Tell whether a word, folded, is one that no report would use but as a name."""
@@ -217,10 +218,7 @@ class Lexicon:
             return False  # two letters, or a placeholder (XXXX)
         if word[:_START] in self.clinical_starts:
             return False
-        if self.is_ordinary(word):
-            return False
-        stems = (word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending))
-        return not any(stem in self.known or f"{stem}e" in self.known for stem in stems)
+        return not (self.is_ordinary(word) or _is_inflected(word, self.known))
 
     def reads_as_name(self, word: str) -> bool:
         """Tell whether a word can be a name where nothing but a weak cue says so."""
@@ -321,6 +319,11 @@ def _triggers() -> dict[str, list[str]]:
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def _is_inflected(word: str, stems: frozenset[str]) -> bool:
+    bare = [word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending)]
+    return any(stem in stems or f"{stem}e" in stems for stem in bare)
+
+
 def unaccented(word: str) -> str:
     """Fold a word to small letters without accents, as the name lists are written."""
     if word.isascii():
@@ -349,9 +352,6 @@ def _lines(name: str, folder: Path | None) -> list[str]:
         texts.append((folder / f"{name}.txt").read_text(encoding="utf-8"))
     lines = (line.split("#")[0].strip() for text in texts for line in text.splitlines())
     return [line for line in lines if line]
-
-
-_SUFFIX: Final = ".txt"
 
 
 def own_lexicon(folder: Path, *, option: str) -> Lexicon:

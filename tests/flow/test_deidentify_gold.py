@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from pipeline.deidentify import Deidentifier
 from pipeline.deidentify.audit import (
     DeidAudit,
     GoldReport,
@@ -18,6 +19,7 @@ from pipeline.deidentify.audit import (
     names_nobody,
     read_gold,
 )
+from pipeline.deidentify.known import LeakScan
 
 GENERATOR = Path(__file__).parents[1] / "fixtures" / "deid" / "generator.py"
 CONTEXTS = GENERATOR.with_name("contexts.py")
@@ -183,6 +185,16 @@ def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(nam
     assert result.superfluous.count / result.reports <= floor.needless
     assert result.phrases_harmed == 0
     assert result.kept_harmed <= floor.clinical
+
+
+def test_a_report_is_cleaned_alike_alone_and_among_a_thousand() -> None:
+    """No product over many reports may move a chance across a threshold."""
+    texts = [report.text for report in own_gold(940, 11)]
+    texts += [report.text for report in blind("bg")[:60]]
+    cleaner, scan = Deidentifier(), LeakScan.from_known([])
+    together = cleaner.batch(texts, scan=scan)
+    for text, outcome in list(zip(texts, together, strict=True))[7::9]:
+        assert cleaner.clean(text, scan=scan) == outcome
 
 
 def test_every_set_has_its_floor() -> None:

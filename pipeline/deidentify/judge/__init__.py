@@ -70,8 +70,8 @@ _IDLE: Final = 0.25
 """The least chance at which a word goes that is no identifier by itself, but in a place's name."""
 _BESIDE: Final = 0.2
 """The least chance at which such a word goes beside what was taken."""
-_MOST: Final = 20_000
-"""How many distinct words are kept before a shard begins anew: 30 MB."""
+_MOST: Final = 64_000
+"""How many distinct words are kept before a shard begins anew: 40 MB."""
 _GUARDED: Final = 0.3
 """The least chance at which a guarded word goes: as a name that a disease bears too."""
 _MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])

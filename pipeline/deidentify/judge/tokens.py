@@ -250,7 +250,7 @@ class Describer:
         for name, words in self._lists.items():
             if plain in words:
                 yield f"l:{name}"
-        if not any(map(str.isdigit, token)):
+        if token.isalpha() or not any(map(str.isdigit, token)):
             if self._lexicon.is_stranger(plain):
                 yield "l:stranger"
             if self._lexicon.is_ordinary(plain):

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from pipeline.deidentify.rules import addresses, dates, figures, names, places
 from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
-from pipeline.deidentify.rules.window import Window, Word, Words, lines
+from pipeline.deidentify.rules.window import Window, Word, Words
 from pipeline.deidentify.spans import Found
 from pipeline.errors import ConfigurationError
 from pipeline.names.lexicon import RULES, Lexicon
@@ -104,8 +104,9 @@ class Rules:
 
     def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
         text = window.text
+        holds, plain = text.__contains__, text.isascii()
         for rank, row in self._anchors:
-            if row.row.needs and not any(need in text for need in row.row.needs):
+            if (row.row.needs and not any(map(holds, row.row.needs))) or (plain and row.row.abroad):
                 continue
             for match in row.anchors(text):
                 for each in row.find(window, Word(*match.span(), "", capital=False), match):
@@ -113,15 +114,14 @@ class Rules:
 
     def _edged(self, window: Window) -> Iterator[tuple[int, Found]]:
         """Find what opens or closes a line; most lines close with a longer word."""
-        text = window.text
-        for start, end in lines(text):
-            head = text[start : start + _HEAD]
-            rows: Sequence[_Ranked] = self._opens if ":" in head or "/" in head else ()
-            matches = [(ranked, ranked[1].match(text, start)) for ranked in rows]
-            close = text[max(start, end - 40) : end].rstrip(" \t.")[-_SHORT:]
-            if close[-2:].isalpha() and not (len(close) == _SHORT and close.isalpha()):
-                first = max(start, end - _CLOSING)
-                matches += [(each, each[1].search(text, first, end)) for each in self._closes]
+        text, end = window.text, -1
+        for line in text.split("\n"):
+            start, end = end + 1, end + 1 + len(line)
+            head, close = line[:_HEAD], line[-40:].rstrip(" \t.")[-_SHORT:]
+            opens, first = ":" in head or "/" in head, max(start, end - _CLOSING)
+            closes = close[-2:].isalpha() and not (len(close) == _SHORT and close.isalpha())
+            matches = [(each, each[1].match(text, start)) for each in self._opens if opens]
+            matches += [(each, each[1].search(text, first, end)) for each in self._closes if closes]
             for (rank, row), match in matches:
                 if match is not None:
                     place = Word(*match.span(), "", capital=False)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from pipeline.deidentify.rules.checks import patterns
+from pipeline.deidentify.rules.checks import patterns, word_list
 from pipeline.deidentify.rules.window import past
 from pipeline.deidentify.spans import Category, Claims, Removed
 
@@ -40,6 +40,11 @@ _HEADS: Final = {
 }
 _LAST: Final = {"half_before": "-\n", "code_before": "-./_\\\n"}
 """What such a head ends in; a line break may stand behind it."""
+_LAST_WORDS: Final = {
+    name: word_list(f"{name}s") for name in ("day_head", "name_head", "place_head")
+}
+"""What the last word of such a head is, or a figure, or a word in Greek."""
+_BETWEEN: Final = " \t\n.,:'’-"
 _TAILS: Final = {
     "DATE": ("clock_tail", "day_tail", "age_tail"),
     "TIME": ("clock_tail", "age_tail"),
@@ -95,10 +100,7 @@ def _whole(text: str, each: Removed) -> _Stretch:
     first = text[start:end].partition(" ")[0]
     is_noun = first.isalpha() and first.islower()  # of a code, and not its rest (V-nummer)
     for name in heads:
-        ends = _LAST.get(name)
-        if ends is not None and text[start - 1 : start] not in ends:
-            continue
-        if is_noun and name == "code_before":
+        if (is_noun and name == "code_before") or not _may_hang(name, text, start):
             continue
         head = _P[name].search(text, max(0, start - _REACH), start)
         start = head.start() if head else start
@@ -107,6 +109,24 @@ def _whole(text: str, each: Removed) -> _Stretch:
     for name in tails:
         end = past(_P[name], text, end)
     return _Stretch(start, end, each.category, each.rule)
+
+
+def _may_hang(head: str, text: str, start: int) -> bool:
+    """Tell fast whether a head can end here: its search is slow, and most end in few words."""
+    near = text[max(0, start - _REACH) : start]
+    if head in _LAST:
+        return near[-1:] in _LAST[head]
+    if head == "phone_head":
+        return not {"+", "("}.isdisjoint(near[-9:])  # (+1234) and a blank
+    near = near.rstrip(_BETWEEN)
+    at = len(near)
+    while at and near[at - 1].isalpha():
+        at -= 1
+    word = near[at:]
+    if head not in _LAST_WORDS:  # initials or the letters of a code
+        return word.isupper() and (len(word) == 1) == (head == "initials_before")
+    other = head != "name_head" and (word >= "\u0370" or near[at - 1 : at].isdigit())
+    return other or word.casefold() in _LAST_WORDS[head]
 
 
 def _joined(text: str, stretches: Sequence[_Stretch]) -> Iterator[_Stretch]:

@@ -6,10 +6,10 @@ the place and `before` must match up to it, on its line unless `across`. What is
 group of `before` or `after` (from the one to the other where both have a group); without a group,
 the anchor's own first group, or the place with what `after` matched. `checks` then ask what the
 taken words are (see `checks`); ``c: check`` asks it of the group named c. What a row `needs` must
-stand in the text for an anchor, and in small letters before a word: it spares the search. A row
-with a `finder` leaves the taking to a function of a family. Patterns name their parts: ``{Name}``
-stands for the fragment of that name in `fragments.toml`; line breaks and the blanks behind them are
-left out.
+stand in the text for an anchor, and in small letters before a word: it spares the search, and so
+does ``abroad`` where no character lies beyond ASCII. A row with a `finder` leaves the taking to a
+function of a family. Patterns name their parts: ``{Name}`` stands for the fragment of that name in
+`fragments.toml`; line breaks and the blanks behind them are left out.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Row(BaseModel):
     opens: str = ""
     closes: str = ""
     needs: tuple[str, ...] = ()
+    abroad: bool = False
     capital: bool | None = None
     then: str = ""
     before: str = ""
@@ -181,7 +182,7 @@ class Compiled:
     def _look_back(self, text: str, at: int) -> tuple[int, re.Match[str] | None]:
         search = self.before.search  # type: ignore[union-attr]
         near = text[max(0, at - self.row.reach) : at].casefold() if self._near else ""
-        if self._near and not any(need in near for need in self._near):
+        if self._near and not any(map(near.__contains__, self._near)):
             return 0, None
         if self.row.across:
             return 0, search(text, max(0, at - self.row.reach), at)

@@ -7,7 +7,7 @@ the places that matter, and a `Word` is made only there.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from itertools import accumulate, compress, count
 from typing import Final, NamedTuple
 
@@ -64,8 +64,7 @@ class Words:
             self.capital = [word < "a" for word in words]
         else:
             self.capital = [word[0].isupper() for word in words]
-        small = text.casefold()
-        if any(ending in small for ending in _GENITIVES):
+        if any(map(text.casefold().__contains__, _GENITIVES)):
             self.folded = list(map(_without_genitive, self.folded))
         self.plain = self.folded
         if not is_plain:
@@ -133,14 +132,6 @@ def capital_words(text: str) -> list[Word]:
         Word(*match.span(), _without_genitive(match.group().casefold()), capital=True)
         for match in _CAPITAL.finditer(text)
     ]
-
-
-def lines(text: str) -> Iterator[tuple[int, int]]:
-    """Give where each line begins and ends."""
-    start = 0
-    for line in text.split("\n"):
-        yield start, start + len(line)
-        start += len(line) + 1
 
 
 def line_before(text: str, at: int, length: int) -> str:
