@@ -1,5 +1,7 @@
 """De-identification in reports per second of one core: reports filled up, and the fixtures' whole.
 
+Last, how the time grows with the length of adversarial texts: about as the length does.
+
 Made reports are filled up with findings to about 290 words, `blind` ones stand as written.
 ``python benchmarks/deid_speed.py [reports] [seed]``. Peers as measured elsewhere on 1,000 synthetic
 chest reports and one core: Presidio without a model 68/s, Philter about 10/s, pyDeid 5/s.
@@ -20,6 +22,7 @@ from pipeline.deidentify.known import LeakScan
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures" / "deid"
 TARGET = 500.0
 WORDS = 290
+ENDLESS = ("van ", "O'", "12-", "- . ", "J. ", "9M ", "one two ", "T7 ", "E11.9 ")
 
 
 def fixture(name: str) -> ModuleType:
@@ -53,6 +56,22 @@ def invented(n: int, seed: int) -> list[str]:
     return texts
 
 
+def growth(cleaner: Deidentifier) -> None:
+    """Print how many times as long four times as much takes of what hangs together without end."""
+
+    def seconds(text: str) -> float:
+        took = []
+        for _ in range(3):
+            begun = time.process_time()
+            cleaner.clean(text)
+            took.append(time.process_time() - begun)
+        return min(took)
+
+    for piece in ENDLESS:
+        short, long = (seconds(f"Clear lungs. {piece * n}Okafor.") for n in (1_000, 4_000))
+        print(f"four times as much {piece!r}: {long / short:.1f} times as long")
+
+
 def main() -> None:
     """Clean the reports, with and without a batch's leak scan, and print the rates."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
@@ -60,6 +79,7 @@ def main() -> None:
     print(f"{os.cpu_count()} cores, one used")
     report("filled up", cleaner, invented(n, int(sys.argv[2]) if len(sys.argv) > 2 else 1))
     report("as written", cleaner, whole(n))
+    growth(cleaner)
 
 
 def report(what: str, cleaner: Deidentifier, texts: list[str]) -> None:
