@@ -40,9 +40,9 @@ from calibration.profile import ReaderProfile, profile
 from calibration.profile.shown import VISIBLE
 from pipeline.simulate.rates import hedged
 from pipeline.simulate.truth import Standing, standing_of
+from reports.marked import hedges_in_parts
 from reports.single_words import foremost
 from reports.swaps import LEAST_USES, claimed, kept_swaps, misled, side_of
-from reports.verdict import hedges_in_parts
 
 JUDGED: Final = ("plain", "ordering", "all at once")
 SAID: Final = ("habit named", "other word", "silent", "true pattern", "false pattern")

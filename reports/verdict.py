@@ -14,8 +14,9 @@ from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shown import VISIBLE, Rated, Side, reaches, stated
+from calibration.profile.shown import VISIBLE, Rated, stated
 from reports.held_back import NO_SCALE, between, grouped, tenths, where
+from reports.marked import heavier, hedges_in_parts, swaps_in_order
 from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
     alone,
@@ -32,11 +33,8 @@ from reports.single_words import (
     stay,
     surveyed,
     suspected,
-    told,
-    unlike,
     unmoved,
     weight,
-    weightier,
     wrong,
 )
 from reports.strings import Strings
@@ -46,10 +44,8 @@ from reports.swaps import (
     Scale,
     about,
     action_of,
-    claimed,
     kept_swaps,
     misled,
-    off_itself,
     right_already,
     side_of,
 )
@@ -114,53 +110,17 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     return Said(question, first, lead, rule, also, caveat, actions, why, left, behind)
 
 
-def subjects(profile: ReaderProfile) -> tuple[Rated, ...]:
-    """Give what is spoken of, the first sentence's first: words, habits, swaps."""
-    swaps = swaps_in_order(profile)
-    first, heavier = foremost(profile, swaps), _heavier(profile)
-    said: tuple[Rated | None, ...] = (
-        first, *carriers(profile), *told(profile), *unlike(profile, swaps), *swaps, heavier
-    )  # fmt: skip
-    found: dict[tuple[str, str | None], Rated] = {}
-    for each in said:
-        if each is not None:
-            found.setdefault((each.phrase, each.finding), each)
-    return tuple(found.values())
-
-
-def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
-    """Give the swaps as they are said: those of the words that the first sentences show first.
-
-    The others follow by weight, which knows that a low word too high misleads most.
-    """
-    swaps = kept_swaps(profile)
-    first = foremost(profile, swaps)
-    said: list[Rated] = [*([first] if first else ()), *carriers(profile), *told(profile)]
-    place = {(each.phrase, each.finding): i for i, each in reversed([*enumerate(said)])}
-
-    def at(swap: Swap) -> tuple[int, float]:
-        return place.get((swap.phrase, swap.finding), len(said)), -weight(swap)
-
-    return tuple(sorted(swaps, key=at))
-
-
-def _heavier(profile: ReaderProfile) -> PhraseRate | None:
-    """Give the word without a swap that weighs more than any with one, where there are swaps."""
-    swaps = kept_swaps(profile)
-    return weightier(swaps, sides(profile), profile) if swaps else None
-
-
 def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     """Say why there is no swap, or not one more: of words that the page speaks of."""
-    heavier = _heavier(profile)
     if kept_swaps(profile):
-        return between(heavier, profile, words, scale) if heavier else ""
+        heaviest = heavier(profile)
+        return between(heaviest, profile, words, scale) if heaviest else ""
     return stay(profile, words, scale)
 
 
 def _left(profile: ReaderProfile, swaps: Sequence[Swap]) -> list[Rated]:
     """Give the marked words that no swap moves, but those of which `_stay` says why, by weight."""
-    said = [_heavier(profile)] if swaps else unmoved(profile)
+    said = [heavier(profile)] if swaps else unmoved(profile)
     whole = {swap.phrase for swap in swaps if not swap.finding}
     gone = {(each.phrase, each.finding) for each in (*swaps, *said) if each}
     marked = (each for each, side in hedges_in_parts(profile) if side)
@@ -205,54 +165,6 @@ def short(profile: ReaderProfile, words: Strings) -> str:
     side = side_of(word.rate.value, word.meaning)
     shown = {"phrase": word.phrase, "where": where(word, words), "verdict": text}
     return words(f"verdict.short.word_{side}", **shown)
-
-
-def sides(profile: ReaderProfile) -> dict[str, Side]:
-    """Say on which side CT lies of the phrases that a pattern or the sentences claim.
-
-    A pattern claims every phrase on its side whose interval misses the meaning.
-    """
-    claimed = {p.phrase: _beyond(p, profile) for p in profile.phrases}
-    swaps = kept_swaps(profile)
-    said = (foremost(profile, swaps), *carriers(profile), *told(profile), *unlike(profile, swaps))
-    off = (off_itself(swap, profile) for swap in swaps)
-    whole = [each for each in (*said, *swaps, *off) if each and not each.finding]
-    found = {phrase: side for phrase, side in claimed.items() if side}
-    return found | {each.phrase: side_of(each.rate.value, each.meaning) for each in whole}
-
-
-def _beyond(phrase: PhraseRate, profile: ReaderProfile) -> Side | None:
-    """Give the side that a pattern claims for a phrase whose interval lies all on it.
-
-    What was counted of it has to lie there too: nobody could follow a mark that it speaks against.
-    """
-    side, (strong, weak) = side_of(phrase.rate.value, phrase.meaning), claimed(profile)
-    named = side == (strong if phrase.meaning > 0.5 else weak)
-    counted = (phrase.observed - phrase.meaning) * (1.0 if side == "more" else -1.0)
-    return side if named and not reaches(phrase) and counted > 0.0 else None
-
-
-def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], ...]:
-    """Give every hedge, with the side on which CT lies where the page speaks of it, and only there.
-
-    A stated pattern speaks of every word on its side whose interval misses what the word says. One
-    that is spoken of in some findings and not in all is parted: these, and all others. An advised
-    word is spoken of where its card says that it is off itself.
-    """
-    spoken_of, rows = subjects(profile), list[tuple[Rated, Side | None]]()
-    off = [off_itself(swap, profile) for swap in kept_swaps(profile)]
-    whole_words = {each.phrase for each in (*spoken_of, *off) if each and not each.finding}
-    for whole in profile.phrases:
-        named = [each for each in spoken_of if each.phrase == whole.phrase]
-        parts = named if all(each.finding for each in named) else []
-        rows += [(each, side_of(each.rate.value, each.meaning)) for each in parts]
-        apart = {each.finding for each in parts}
-        rest = (r for r in profile.rest if (r.phrase, {*r.besides}) == (whole.phrase, apart))
-        row = next(rest, whole)
-        said = row is whole and whole.phrase in whole_words
-        of_all = _beyond(row, profile)
-        rows.append((row, side_of(row.rate.value, row.meaning) if said else of_all))
-    return tuple(rows)
 
 
 def message(profile: ReaderProfile, *, words: Strings) -> str:

@@ -39,9 +39,9 @@ from reports.content import (
     TrendPoint,
     Unscored,
 )
+from reports.marked import subjects
 from reports.review_content import Written
 from reports.strings import Strings
-from reports.verdict import subjects
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration

@@ -17,10 +17,10 @@ from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import AtomJudgement, Interval, PhraseRate, ReaderProfile
 from calibration.profile.shown import Rated, Side
 from calibration.survey import CERTAIN
+from reports.marked import hedges_in_parts
 from reports.numbers import count, percent, percent_interval, percent_limits
 from reports.strings import Strings
 from reports.swaps import side_of
-from reports.verdict import hedges_in_parts
 
 _HIDDEN: Final = float("nan")
 _NO_BAND: Final = (_HIDDEN, _HIDDEN)

@@ -1,8 +1,8 @@
 """`radcal calibrate` and the hospital's job: one road, so the same numbers from the same rows.
 
 The job rounds what it prints before it computes (`calibration.rounding`); the command, which is
-for those who hold the rows, does not. So the command is given the rows that rounding leaves. The one
-figure that still differs is what chance adds to the phrase error: the job rounds chance alike.
+for those who hold the rows, does not. So the command is given the rows that rounding leaves. What
+still differs is what chance adds to the phrase error: the job rounds chance alike.
 """
 
 from __future__ import annotations

@@ -18,12 +18,13 @@ from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
 from reports.drawing.style import Style, palette, style_for
 from reports.figures.phrase_rows import profile_rows
+from reports.marked import swaps_in_order
 from reports.numbers import percent
 from reports.pages import committee, radiologist, run_report
 from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
 from reports.swaps import kept_swaps
-from reports.verdict import in_words, swaps_in_order
+from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
 
 STYLE = Style()

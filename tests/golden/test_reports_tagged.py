@@ -12,8 +12,8 @@ from pipeline.vault.sealing import seal
 from reports.content import SuppressedCell
 from reports.drawing.marks import Element
 from reports.drawing.style import Style, palette, style_for
+from reports.marked import swaps_in_order
 from reports.pages import committee, radiologist, return_sheet, run_report
-from reports.verdict import swaps_in_order
 from tests.fixtures import pdf_ua
 from tests.fixtures.reports import sample_contents as samples
 

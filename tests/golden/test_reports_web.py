@@ -18,9 +18,9 @@ from websockets.sync.client import connect
 
 from reports.drawing.marks import PHONE, Drawing, Element, Text
 from reports.drawing.style import Style, style_for
+from reports.marked import swaps_in_order
 from reports.pages import radiologist, return_sheet
 from reports.pages.committee import html
-from reports.verdict import swaps_in_order
 from tests.fixtures.reports import sample_contents as samples
 from tests.fixtures.reports.measured import text_box, words_of
 

@@ -22,6 +22,7 @@ from calibration.profile import profile as fit
 from calibration.profile.results import Cell
 from reports import rounded
 from reports.held_back import grouped
+from reports.marked import hedges_in_parts, sides
 from reports.numbers import FINE
 from reports.single_words import carriers, claim, foremost, told, weight
 from reports.strings import Strings
@@ -34,7 +35,7 @@ from reports.swaps import (
     reaches,
     statements,
 )
-from reports.verdict import Said, hedges_in_parts, in_words, message, short, sides
+from reports.verdict import Said, in_words, message, short
 from tests.fixtures.reports import sample_profiles as samples
 
 WORDS = Strings.load()

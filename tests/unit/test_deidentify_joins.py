@@ -6,7 +6,6 @@ from typing import get_args
 
 import pytest
 
-from pipeline.deidentify import Deidentifier
 from pipeline.deidentify.rules.joins import JUDGE, join
 from pipeline.deidentify.spans import Category, Claims
 

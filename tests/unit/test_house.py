@@ -30,9 +30,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-MOST_MODULES = 324
+MOST_MODULES = 326
 MOST_LINES = 400
-MOST_CODE = 42_820
+MOST_CODE = 42_830
 SILENT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,

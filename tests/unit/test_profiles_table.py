@@ -25,8 +25,8 @@ from pipeline.tables.profiles import (
     profile_table,
 )
 from pipeline.tables.results import plainest, telling
+from reports.marked import subjects
 from reports.swaps import kept_swaps
-from reports.verdict import subjects
 
 PHRASES = builtin("diagnostic-certainty-scale")
 WORDS = ("likely", "may represent", "unlikely", "absent", "present")

@@ -27,6 +27,7 @@ from reports.drawing.style import Style
 from reports.drawing.tables import Table
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.figures.readers import Funnel
+from reports.marked import hedges_in_parts
 from reports.numbers import count, percent, percent_limits, points
 from reports.pages import committee
 from reports.pages.committee.decisions import decisions
@@ -39,7 +40,7 @@ from reports.pages.committee.tables import use_table
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import kept_swaps
-from reports.verdict import hedges_in_parts, in_words, single_words
+from reports.verdict import in_words, single_words
 from tests.fixtures.reports import sample_contents as samples
 
 WORDS = Strings.load()

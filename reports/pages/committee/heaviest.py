@@ -23,12 +23,12 @@ from calibration.result import GroupResult
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import missed, phrase_rows
+from reports.marked import hedges_in_parts
 from reports.numbers import percent, points
 from reports.pages.committee.tables import doubted, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 from reports.swaps import Scale, kept_swaps
-from reports.verdict import hedges_in_parts
 
 _NAMED: Final = 3
 # Distance from each recommended word from which a rate lies in a gap; readers whose words do.

@@ -19,13 +19,14 @@ from reports.drawing.layout import Figure, Piece, Prose, Section, note, statemen
 from reports.drawing.style import BODY
 from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Margins, plane
+from reports.marked import swaps_in_order
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.pages.committee.decisions import coordinate, shared_pattern
 from reports.pages.committee.heaviest import off_with, terms
 from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
 from reports.swaps import Scale, advised, kept_swaps, titled
-from reports.verdict import short, single_words, swaps_in_order
+from reports.verdict import short, single_words
 
 _PLANE: Final = 150.0
 

@@ -17,12 +17,12 @@ from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
+from reports.marked import swaps_in_order
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart
 from reports.pages.radiologist.first import Left, first_page
 from reports.pages.radiologist.later import appendices, second_page
 from reports.strings import translated
-from reports.verdict import swaps_in_order
 
 # Share of the last page below which its lines had better stand on the page before.
 _HALF: Final = 0.5

@@ -13,11 +13,11 @@ from reports.drawing.style import CAPTION, HEADING, NOTE
 from reports.drawing.typeset import paragraph_height
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows, rated_row
+from reports.marked import subjects
 from reports.numbers import count
 from reports.single_words import carriers
 from reports.strings import Strings
 from reports.swaps import Scale
-from reports.verdict import subjects
 
 # White space about heading and note; height of the key.
 _APART, _KEY = 20.0, 16.0

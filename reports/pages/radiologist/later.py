@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, get_args
 
-from calibration.estimate import Estimate
 from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
 from reports.content import (
@@ -16,7 +15,6 @@ from reports.content import (
     RadiologistContent,
     Returned,
     SuppressedCell,
-    TrendPoint,
 )
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose, note
 from reports.drawing.marks import Bookmark, Box
@@ -25,9 +23,10 @@ from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
-from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval, points
+from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import LEAST, PhraseChart, scale_of
+from reports.pages.radiologist.trend import trend
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
 from reports.verdict import in_words
@@ -41,8 +40,6 @@ _WIDE: Final = 0.6
 _UNDER: Final = 46.0
 # Width that the line above its density takes at least; height of what heads the texts beside.
 _NOTED, _HEADED = 176.0, 53.0
-# How much wider an interval is where many quarters are compared.
-_MANY: Final = 1.25
 # White space below the curve, and where the chart stands on its page.
 _AROUND, _CLOSE = 16.0, 9.0
 
@@ -61,7 +58,10 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
         composer.add(used, after=_AROUND if chart is None else 2.0)
         kind = BODY if chart is None else CAPTION
         below = 0.0 if read else around + _reading_height(composer, content, kind, sides)
-        beside = (composer.style.strings("radiologist.curve_note"), *_trend(content, composer))
+        beside = (
+            composer.style.strings("radiologist.curve_note"),
+            *trend(content, composer.style.strings),
+        )
         width = composer.body.width - _NOTED - 2 * GUTTER
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
         least = max(_LOW, tall + _HEADED)
@@ -102,7 +102,7 @@ def _read_early(composer: Composer, content: RadiologistContent, sides: _Sides) 
 
 def _curve(composer: Composer, box: Box, overall: GroupResult, beside: Sequence[str]) -> None:
     """Draw the curve on a square; beside it stand its note, and the reader's own trend."""
-    note, *trend = beside
+    note, *quarters = beside
     page, words = composer.page, composer.style.strings
     title, figure = words("radiologist.curve"), box.cut(top=18.0)
     page.bookmarks.append(Bookmark(title, 1, box.y))
@@ -113,71 +113,8 @@ def _curve(composer: Composer, box: Box, overall: GroupResult, beside: Sequence[
     y = paragraph(page, side, note, CAPTION.muted) + 14.0
     heading(page, side.x, y + 10.0, words("radiologist.trend"), SUBHEADING, "H2")
     y += 16.0
-    for text in trend:
+    for text in quarters:
         y = paragraph(page, Box(side.x, y, side.width, 0.0), text, CAPTION.muted) + 3.0
-
-
-def _trend(content: RadiologistContent, composer: Composer) -> tuple[str, ...]:
-    """Say whether a reader's distance from CT changed by more than chance, and every quarter's.
-
-    It did where the intervals of two quarters that the exports cover whole do not meet, each
-    `_MANY` times as wide: simulated, one steady reader in sixty seems to change in five quarters.
-    """
-    words = composer.style.strings
-    if not content.trend:
-        return (words("state.not_computed" if content.trend is None else "state.none"),)
-    trend = [
-        replace(point, gap=point.gap.without_chance()) if isinstance(point.gap, Estimate) else point
-        for point in content.trend
-    ]
-    whole = [
-        (point.period, _wider(point.gap)) for point in trend
-        if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
-    ]  # fmt: skip
-    turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
-    said = " ".join(turns) or words("trend.steady" if len(whole) > 1 else "trend.short")
-    values = "; ".join(_quarter(point, words) for point in trend)
-    notes = [words("radiologist.trend_note")]
-    zero, gaps = points(0.0), [p.gap for p in trend if isinstance(p.gap, Estimate)]
-    if any(points(gap.low) == zero for gap in gaps):
-        notes.append(words("trend.from_zero", zero=zero))
-    if any(point.partial for point in trend):
-        notes.append(words("trend.partial_note"))
-    return said, " ".join([f"{values}.", *notes])
-
-
-def _wider(gap: Estimate) -> Estimate:
-    """Give an estimate with an interval as wide as comparing many quarters asks for."""
-    low, high = (gap.value + _MANY * (end - gap.value) for end in (gap.low, gap.high))
-    return replace(gap, low=low, high=high)
-
-
-def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]]:
-    """Give every change in its order: its side, from which quarter, to which.
-
-    Each begins where the one before ended, or goes on with it where their sides are the same.
-    """
-    found, start = list[tuple[str, str, str]](), 0
-    for i, (last, after) in enumerate(whole):
-        apart = [k for k in whole[start:i] if k[1].high < after.low or after.high < k[1].low]
-        if not apart:
-            continue
-        first, was = max(apart, key=lambda each: abs(each[1].value - after.value))
-        side, start = "more" if was.high < after.low else "less", i
-        on = bool(found) and found[-1][0] == side
-        found = [*found[:-1], (side, found[-1][1], last)] if on else [*found, (side, first, last)]
-    return found
-
-
-def _quarter(point: TrendPoint, words: Strings) -> str:
-    """Say a quarter's distance, or why it has none."""
-    gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
-    where = f" ({words('trend.partial')})" if point.partial else ""
-    if isinstance(gap, SuppressedCell):
-        state = words("state.few_short" if few else "state.withheld_short")
-        return f"{point.period}{where}" if few and where else f"{point.period}{where}: {state}"
-    named = {name: points(getattr(gap, name)) for name in ("value", "low", "high")}
-    return words("trend.quarter", period=f"{point.period}{where}", **named)
 
 
 def _sides(content: RadiologistContent, words: Strings) -> _Sides:
