@@ -353,6 +353,26 @@ def test_a_word_that_is_right_in_the_hands_of_those_who_can_be_judged_is_not_tau
 
 
 @pytest.mark.parametrize("high", [0.004, -0.00004])
+def test_a_word_that_would_lead_as_many_readers_away_from_ct_is_taught_to_nobody(
+    review: CommitteeContent,
+) -> None:
+    """Pooled it lay 1.5 points from CT instead of 13; in the readers' own hands hardly nearer."""
+    assert taught(review)
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    right = replace(found.readers[0], advice=(), habits=(), rest=(), considered=())
+    right = replace(
+        right,
+        phrases=tuple(
+            replace(p, rate=Interval(0.8, 0.72, 0.86)) if p.phrase == "likely" else p
+            for p in right.phrases
+        ),
+    )
+    half = len(found.readers) // 2
+    readers = (*found.readers[:half], *(replace(right, reader=f"R-{i}") for i in range(half)))
+    assert taught(replace(review, profiles=replace(found, readers=readers))) == []
+
+
 def test_a_swap_whose_gain_on_exams_held_out_may_be_nothing_is_held_back_everywhere(
     review: CommitteeContent, high: float
 ) -> None:

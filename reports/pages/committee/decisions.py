@@ -200,18 +200,24 @@ def _effect(
     ends = sorted(abs(end - swap.target_expected) for end in (swap.low, swap.high))
     low, high = 0.0 if swap.low <= swap.target_expected <= swap.high else ends[0], ends[1]
     if rates:
-        n, rate, meaning, half = np.array(
-            [(p.n, p.rate.value, p.meaning, (p.rate.high - p.rate.low) / 2.0) for p in rates]
-        ).T
-        before, after = (n @ abs(rate - each) / n.sum() for each in (meaning, swap.target_expected))
-        open_ = float(np.hypot.reduce(n * half) / n.sum())
-        low, high = max(after - open_, 0.0), after + open_
+        before, after, doubt = _by_reader(rates, swap)
+        low, high = max(after - doubt, 0.0), after + doubt
     shown = {"low": points(low), "high": points(high)}
     shown |= {"before": points(before), "after": points(after)}
     other = len(own) - sum(own)
     pages = [words("decisions.pages", same=sum(own), other=other)] if own else []
     effect = words("decisions.effect", instead=swap.target, **shown)
     return [*pages, words("decisions.owner"), effect]
+
+
+def _by_reader(rates: Sequence[PhraseRate], swap: Suggestion) -> tuple[float, float, float]:
+    """Give the mean distance of readers' rates from a word and from its swap, and its doubt."""
+    n, rate, meaning, half = np.array(
+        [(p.n, p.rate.value, p.meaning, (p.rate.high - p.rate.low) / 2.0) for p in rates]
+    ).T
+    each = (abs(rate - meaning), abs(rate - swap.target_expected))
+    before, after = (float(n @ distance / n.sum()) for distance in each)
+    return before, after, float(np.hypot.reduce(n * half) / n.sum())
 
 
 def _off(content: CommitteeContent) -> dict[str, tuple[float, float]]:
@@ -255,17 +261,15 @@ def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
     """Say whether a word is off in most hands that hold it, or too few of them can be judged.
 
     Of a few readers' own word the others would be led away from CT by what is taught to all; the
-    new word has to lie nearer in most hands, too.
+    new word has to lie surely nearer, too, reader by reader.
     """
     side = side_of(swap.observed, swap.expected)
     enough, off = hands(found, swap.source, side, minimum)
-    rates = in_hands(found, swap.source, minimum)
-    gain = sum(
-        abs(p.rate.value - swap.target_expected) < abs(p.rate.value - p.meaning) for p in rates
-    )
     most = max(_several(len(enough)), len(enough) / 2)
-    borne = len(off) >= most and 2 * gain > len(rates)
-    return borne or len(enough) < _several(len(found.readers))
+    if len(enough) < _several(len(found.readers)) or len(off) < most:
+        return len(enough) < _several(len(found.readers))
+    before, after, doubt = _by_reader(in_hands(found, swap.source, minimum), swap)
+    return after + doubt < before
 
 
 def _unusual(phrase: str, table: PhraseCalibration) -> bool:
