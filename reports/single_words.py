@@ -174,8 +174,13 @@ def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
 
 
 def _off(profile: ReaderProfile) -> list[PhraseRate]:
-    """Give the words of some use that CT surely and visibly does not bear out, heaviest first."""
-    often = (p for p in profile.phrases if p.n >= _LEAST_USES and not reaches(p))
+    """Give the words of some use that CT surely and visibly does not bear out, heaviest first.
+
+    One that a card moves is among them.
+    """
+    moved = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
+    words = (p for p in profile.phrases if p.phrase in moved or not reaches(p))
+    often = (p for p in words if p.n >= _LEAST_USES)
     off = (p for p in often if abs(p.rate.value - p.meaning) >= VISIBLE)
     return sorted(off, key=weight, reverse=True)
 

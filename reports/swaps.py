@@ -67,7 +67,7 @@ def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
         kept: list[Swap] = []
         for swap in advice:
             undone = any(_undoes(swap, earlier) for earlier in kept)
-            if not (needless(swap, profile) or undone or _spoils([*kept, swap], profile)):
+            if not (needless(swap) or undone or _spoils([*kept, swap], profile)):
                 kept.append(swap)
         against = next((s for s in reversed(kept) if passed(s, kept, profile)), None)
         if against is None:
@@ -108,15 +108,13 @@ def _together(rated: Sequence[Rated]) -> float:
     return sum(each.n * each.rate.value for each in rated) / sum(each.n for each in rated)
 
 
-def needless(swap: Swap, profile: ReaderProfile) -> bool:
-    """Whether the interval holds, as printed, what the word means, as far as its survey knows it.
+def needless(swap: Swap) -> bool:
+    """Whether the interval holds, as printed, what the word means.
 
-    Such a word is marked by no rule, so that nothing on the page says it is off.
+    What the survey leaves open counts in the chance that the advised word is nearer.
     """
     low, high = percent_limits(swap.rate.low, swap.rate.high, swap.rate.value)
-    own = next((p for p in profile.phrases if p.phrase == swap.phrase), None)
-    unmarked = own is not None and not swap.finding and reaches(own)
-    return unmarked or low <= round(100 * swap.meaning) <= high
+    return low <= round(100 * swap.meaning) <= high
 
 
 def _undoes(swap: Swap, earlier: Swap) -> bool:
@@ -146,8 +144,12 @@ def misled(word: Rated, profile: ReaderProfile, *, marked: bool = True) -> bool:
 
 
 def right_already(word: Rated, profile: ReaderProfile) -> bool:
-    """Whether the general rule of a pattern would move a word that CT is known to bear out."""
-    known = max(word.rate.high - word.meaning, word.meaning - word.rate.low) <= _NEAR
+    """Whether the general rule of a pattern would move a word that CT is known to bear out.
+
+    An end of the scale has less room: seven in a hundred is no three.
+    """
+    near = min(_NEAR, VISIBLE + min(word.meaning, 1.0 - word.meaning) / 2.0)
+    known = max(word.rate.high - word.meaning, word.meaning - word.rate.low) <= near
     right = known and abs(word.rate.value - word.meaning) < VISIBLE and word.n >= LEAST_USES
     return right and _ruled(word, profile) is not None
 

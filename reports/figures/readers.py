@@ -160,9 +160,12 @@ class _Point:
 
 
 def _points(drawing: Drawing, plot: Box, figure: str, points: Sequence[_Point]) -> None:
-    """Draw readers, each name beside its disc where it covers no other's disc or name."""
+    """Draw readers, each name beside its disc where it covers no other's disc or name.
+
+    Those come first that have no room on their right.
+    """
     taken = [Box(p.x - 3.0, p.y - 3.0, 6.0, 6.0) for p in points]
-    for p in points:
+    for p in sorted(points, key=lambda p: p.x + 5.0 + width_of(p.code, NOTE) <= plot.right):
         ink, name = palette.own if p.stated else palette.own_soft, f"{figure}.{p.code}"
         drawing.add(Disc(p.x, p.y, 2.6, "circle", ink, palette.paper, 0.5, id=name, hint=p.hint))
         wide = width_of(p.code, NOTE)
