@@ -1159,8 +1159,8 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
         "(3 of yours) none is surely off there. What comes nearest is “likely” for fracture: CT"
         in lead
     )
-    assert "53 % of the time (40–66 %, 80 statements), peers take it as 77 %; the chance" in lead
-    assert "that this is more than chance is 2 in 10." in lead
+    assert "53 % of the time (40–66 %, 80 statements), peers take it as 77 %. Of all" in lead
+    assert "that this one is a habit has a chance of 2 in 10." in lead
 
 
 def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:

@@ -263,7 +263,7 @@ def scale_gap(content: CommitteeContent, words: Strings) -> list[str]:
     shown = {"low": low, "least": percent(least), "high": high, "most": percent(most)}
     said = words("decisions.gap", n=len(held[k]), of=len(found.readers), **shown)
     others = terms(content, "discouraged").items()
-    between = [phrase for phrase, says in others if least < says < most]
+    between = [phrase for phrase, says in others if least + _FAR <= says <= most - _FAR]
     fit = words("decisions.gap_fit", phrases=_named(between, words)) if between else ""
     return [f"{said}{fit} {words('decisions.gap_effect')}"]
 
