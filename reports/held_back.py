@@ -47,15 +47,7 @@ class _Reason:
 def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     """Say what holds back the word that lies nearest, or that no recommended one is nearer."""
     reason = _reason(word, profile, words, scale)
-    return words(
-        f"verdict.stay.{reason.key}",
-        phrase=word.phrase,
-        where=where(word, words),
-        rate=about(word.rate.value, words),
-        word=reason.word,
-        other=percent(reason.other),
-        **dict(reason.more),
-    )
+    return words(f"verdict.stay.{reason.key}", **_shown(word, reason, words))
 
 
 def grouped(
@@ -66,15 +58,8 @@ def grouped(
     for each in found:
         reason = _reason(each, profile, words, scale)
         if group := _GROUPS.get(reason.key):
-            shown = {
-                "phrase": each.phrase,
-                "where": where(each, words),
-                "rate": about(each.rate.value, words),
-                "word": reason.word,
-                "other": percent(reason.other),
-                **dict(reason.more),
-            }
             key = group if group in {"unsure", "nearest"} else "word"
+            shown = _shown(each, reason, words)
             of[group].append(words(f"verdict.held.each.{key}", **shown))
     needed = tenths(_RULES.swap_probability)
     return tuple(
@@ -82,6 +67,18 @@ def grouped(
         for group, each in of.items()
         if each
     )
+
+
+def _shown(word: Rated, reason: _Reason, words: Strings) -> dict[str, str]:
+    """Print a word with its rate, and what holds its swap back."""
+    return {
+        "phrase": word.phrase,
+        "where": where(word, words),
+        "rate": about(word.rate.value, words),
+        "word": reason.word,
+        "other": percent(reason.other),
+        **dict(reason.more),
+    }
 
 
 def where(word: Rated | Cell, words: Strings) -> str:

@@ -113,10 +113,17 @@ def _others(word: Rated, profile: ReaderProfile) -> PhraseRate | None:
     return rest if left < off - VISIBLE else None
 
 
-def suspected(profile: ReaderProfile) -> Habit | None:
-    """Give the habit in one finding that is likeliest of those that are not told, if one may be."""
-    seen = (h for h in profile.habits if h.visible and h.finding and not reaches(h))
-    doubtful = (h for h in seen if _TENTH <= h.probability < _EVEN)
+def suspected(profile: ReaderProfile, side: Side | None = None) -> Habit | None:
+    """Give the habit in one finding that is likeliest of those that are not told, if one may be.
+
+    It surely lies to the side, where one is asked for.
+    """
+    doubtful = (
+        h
+        for h in profile.habits
+        if h.visible and h.finding and _TENTH <= h.probability < _EVEN
+        if (shows(h, side) if side else not reaches(h))
+    )
     return max(doubtful, key=lambda habit: habit.probability, default=None)
 
 
@@ -127,9 +134,7 @@ def perhaps(profile: ReaderProfile, words: Strings) -> str:
     """
     strong, weak = claimed(profile)
     side = strong if strong == weak and profile.pattern.verdict.question else None
-    seen = (h for h in profile.habits if side and h.visible and h.finding and shows(h, side))
-    doubtful = (h for h in seen if _TENTH <= h.probability < _EVEN)
-    one = max(doubtful, key=lambda habit: habit.probability, default=None)
+    one = suspected(profile, side) if side else None
     if one is None:
         return ""
     shown = {"phrase": one.phrase, "where": where(one, words), **figures(one, words)}

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
-from calibration.profile.settings import ProfileSettings
 from calibration.profile.shown import VISIBLE, Rated, stated
 from reports.held_back import NO_SCALE, between, grouped, tenths, where
 from reports.marked import heavier, hedges_in_parts, swaps_in_order
@@ -53,7 +52,7 @@ from reports.swaps import (
 # Points within which the whole interval of a word lies of what it says, where it is known well.
 _NEAR: Final = 10
 # Chance of being clearly off from which a pattern is stated without a word of its degree.
-_CLEARLY: Final = ProfileSettings().own_probability
+_CLEARLY: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,9 +265,10 @@ def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
     """
     side = side_of(swap.observed, swap.expected)
     enough, off = hands(found, swap.source, side, minimum)
-    most = max(_several(len(enough)), len(enough) / 2)
-    if len(enough) < _several(len(found.readers)) or len(off) < most:
-        return len(enough) < _several(len(found.readers))
+    if len(enough) < _several(len(found.readers)):
+        return True
+    if len(off) < max(_several(len(enough)), len(enough) / 2):
+        return False
     before, after, doubt = _by_reader(in_hands(found, swap.source, minimum), swap)
     return after + doubt < before
 

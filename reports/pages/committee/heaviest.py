@@ -129,7 +129,8 @@ def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words
         kept |= {swap.instead for reader in found.readers for swap in kept_swaps(reader)}
         for phrase in phrases:
             enough, off = hands(found, phrase, side, content.minimum_n)
-            kept |= {phrase} if enough and 2 * len(off) <= len(enough) else set()
+            if enough and 2 * len(off) <= len(enough):
+                kept.add(phrase)
     free = [phrase for phrase in phrases if phrase not in kept]
     scale = [
         words(f"decisions.{step}", phrases=_named(of, words))
