@@ -19,7 +19,7 @@ from calibration.profile.shown import Rated
 from calibration.profile.swaps import reassures
 from reports.numbers import count, percent
 from reports.strings import Strings
-from reports.swaps import Scale, about, kept_swaps, passed, side_of
+from reports.swaps import LEAST_USES, Scale, about, kept_swaps, passed, side_of
 
 _RULES: Final = ProfileSettings()
 _TENTH, _EVEN = 0.1, 0.5
@@ -28,8 +28,9 @@ _EDGE: Final = 1e-6
 NO_SCALE: Final[Scale] = MappingProxyType({})
 # Reasons that are one where several words are listed, in the order in which they are said.
 _GROUPS: Final = MappingProxyType({
-    "unsure": "unsure", "most": "most", "otherwise": "otherwise", "half": "half",
-    "open": "order", "open_finding": "order", "order_less": "order", "order_more": "order",
+    "unsure": "unsure", "few_uses": "few_uses", "most": "most", "otherwise": "otherwise",
+    "half": "half", "open": "open",
+    "open_finding": "order", "order_less": "order", "order_more": "order",
     "reassures": "reassures", "nearest": "nearest",
 })  # fmt: skip
 
@@ -61,9 +62,9 @@ def grouped(
             key = group if group in {"unsure", "nearest"} else "word"
             shown = _shown(each, reason, words)
             of[group].append(words(f"verdict.held.each.{key}", **shown))
-    needed = tenths(_RULES.swap_probability)
+    needed, least = tenths(_RULES.swap_probability), count(LEAST_USES)
     return tuple(
-        words(f"verdict.held.{group}", words="; ".join(each), needed=needed)
+        words(f"verdict.held.{group}", words="; ".join(each), needed=needed, least=least)
         for group, each in of.items()
         if each
     )
@@ -147,5 +148,6 @@ def _by_scale(word: Rated, scale: Scale, *, full: bool) -> _Reason:
         return _Reason("half", nearest, scale[nearest])
     if nearest and away[nearest] < own:
         held = "most" if full else "open_finding" if word.finding else "open"
-        return _Reason(held, nearest, scale[nearest])
+        held = "few_uses" if word.n < LEAST_USES else held
+        return _Reason(held, nearest, scale[nearest], (("least", count(LEAST_USES)),))
     return _Reason("reassures" if away[first] < own else "nearest", first, scale[first])

@@ -30,6 +30,8 @@ from reports.strings import Strings
 _MIDDLE: Final = 0.1
 # How far from its meaning the ends of an interval may lie where a word is known to be right.
 _NEAR: Final = 0.1
+# Rates that lie no further apart are about one degree of certainty.
+_DEGREE: Final = 0.15
 LEAST_USES: Final = ProfileSettings().least_uses
 Scale: TypeAlias = Mapping[str, float]
 """The words that an institution recommends, and what they mean."""
@@ -99,11 +101,11 @@ def _worse(own: PhraseRate, swaps: Sequence[Swap], gone: Set[str]) -> bool:
     there: list[Rated] = [*moved] if own.phrase in gone else [own, *moved]
     if not moved:
         return False
-    after = _together(there)
+    after = _pooled(there)
     return abs(after - own.meaning) > abs(own.rate.value - own.meaning) + VISIBLE
 
 
-def _together(rated: Sequence[Rated]) -> float:
+def _pooled(rated: Sequence[Rated]) -> float:
     """Give the rate of several uses taken together."""
     return sum(each.n * each.rate.value for each in rated) / sum(each.n for each in rated)
 
@@ -192,8 +194,39 @@ def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) 
     title = titled(swap.phrase, instead, swap.finding, words)
     apart = _not_for(swap, profile)
     evidence = _evidence(swap, apart, words, exception=exception)
-    parts = _own(swap, profile, words), evidence, _open(swap, profile, words, scale)
+    own = "" if _shared(swap, profile) else _own(swap, profile, words)
+    parts = own, evidence, _open(swap, profile, words, scale)
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
+
+
+def together(swaps: Sequence[Swap], profile: ReaderProfile, words: Strings) -> str:
+    """Say of swaps that lead to one word what becomes of it, and of the degrees between theirs.
+
+    ``swaps`` are those that are said, in the order of their cards.
+    """
+    said = []
+    for instead in dict.fromkeys(swap.instead for swap in swaps):
+        found = [(i, swap) for i, swap in enumerate(swaps, start=1) if swap.instead == instead]
+        if len(found) > 1:
+            low, high = (of(swap.rate.value for _, swap in found) for of in (min, max))
+            key = "alike" if high - low <= _DEGREE else "apart"
+            shown = {"numbers": ", ".join(count(i) for i, _ in found), "instead": instead}
+            shown |= {"low": percent(low), "high": percent(high)}
+            said.append(words(f"verdict.swap.together_{key}", **shown))
+            own = (_own(swap, profile, words) for _, swap in found if _shared(swap, profile))
+            said.append(next(own, ""))
+    return " ".join(each for each in said if each)
+
+
+def _shared(swap: Swap, profile: ReaderProfile) -> bool:
+    """Whether what becomes of the advised word is said of several swaps at once."""
+    here = isinstance(off_itself(swap, profile), Habit)
+    return len(_beside(swap, profile)) > 1 and not here
+
+
+def _beside(swap: Swap, profile: ReaderProfile) -> list[Swap]:
+    """Give the swaps that lead to the same word, this one among them."""
+    return [each for each in kept_swaps(profile) if each.instead == swap.instead]
 
 
 def titled(phrase: str, instead: str, finding: str | None, words: Strings) -> str:
@@ -228,8 +261,7 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
     if own is None:
         return ""
     where = "" if isinstance(own, Habit) or not swap.finding else words("verdict.swap.everywhere")
-    others = (s for s in kept_swaps(profile) if s.instead == swap.instead and s != swap)
-    then = _together([own, swap, *(() if isinstance(own, Habit) else others)])
+    then = _pooled([own, *([swap] if isinstance(own, Habit) else _beside(swap, profile))])
     nearer = abs(then - own.meaning) < abs(own.rate.value - own.meaning)
     seen = nearer and percent(then) != percent(own.rate.value)
     key = side_of(own.rate.value, own.meaning) + ("_nearer" if seen else "")
@@ -238,16 +270,20 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
     return words(f"verdict.swap.own_{key}", **shown)
 
 
-def _nearest(swap: Swap, scale: Scale) -> str:
-    """Give the recommended word nearest to the rate where it is not the advised one, or nothing."""
-    least = abs(swap.instead_meaning - swap.rate.value) - VISIBLE
+def _nearest(swap: Swap, scale: Scale, *, within: float = VISIBLE) -> str:
+    """Give the recommended word, but the advised one, that lies nearest to the rate, or nothing.
+
+    It lies further off than that one by less than ``within``: nearer, or visibly no further.
+    """
     away = {
         word: abs(meaning - swap.rate.value)
         for word, meaning in scale.items()
-        if not reassures(meaning, swap.meaning, swap.rate.value)
+        if word not in {swap.phrase, swap.instead}
+        and not reassures(meaning, swap.meaning, swap.rate.value)
     }
-    nearest = min(away, key=away.__getitem__, default=swap.instead)
-    return "" if nearest == swap.phrase or away.get(nearest, least) >= least else nearest
+    nearest = min(away, key=away.__getitem__, default="")
+    limit = abs(swap.instead_meaning - swap.rate.value) + within
+    return nearest if nearest and away[nearest] < limit else ""
 
 
 def _beyond(swap: Swap, profile: ReaderProfile, scale: Scale) -> PhraseRate | None:
@@ -272,13 +308,14 @@ def _open(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> s
     interval visibly misses the advised one, it is only a step, or goes too far.
     """
     other, side = _nearest(swap, scale), side_of(swap.instead_meaning, swap.meaning)
-    shown = {"phrase": swap.phrase, "instead": swap.instead, "word": other}
-    if other:
+    passes = _beyond(swap, profile, scale)
+    if other and (not passes or _nearest(swap, scale, within=-VISIBLE)):
+        shown = {"phrase": swap.phrase, "instead": swap.instead, "word": other}
         shown["meaning"] = percent(scale[other])
-        if word := _beyond(swap, profile, scale):
-            rate = about(word.rate.value, words)
-            return words(f"verdict.swap.step_{side}", beside=word.phrase, rate=rate, **shown)
-        return words(f"verdict.swap.open_{side}", **shown)
+        if not passes:
+            return words(f"verdict.swap.open_{side}", **shown)
+        shown |= {"beside": passes.phrase, "rate": about(passes.rate.value, words)}
+        return words(f"verdict.swap.step_{side}", **shown)
     if swap.rate.low - VISIBLE <= swap.instead_meaning <= swap.rate.high + VISIBLE:
         return ""
     short = side_of(swap.rate.value, swap.instead_meaning) == side

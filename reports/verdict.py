@@ -47,6 +47,7 @@ from reports.swaps import (
     misled,
     right_already,
     side_of,
+    together,
 )
 
 # Points within which the whole interval of a word lies of what it says, where it is known well.
@@ -75,6 +76,8 @@ class Said:
         What all this is of, wherever words are said to be off and no other sentence says it.
     actions
         At most three swaps.
+    together
+        What becomes of a word to which several swaps lead, and of the degrees between theirs.
     stay
         Why there is no swap, where there is none and nothing else says so, or not one more.
     left
@@ -90,6 +93,7 @@ class Said:
     also: tuple[str, ...]
     caveat: str
     actions: tuple[Action, ...]
+    together: str
     stay: str
     left: tuple[str, ...]
     behind: tuple[str, ...]
@@ -106,7 +110,8 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     behind = (*ordering, *_how_far(profile, words))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
     left = grouped(_left(profile, swaps), profile, words, scale)
-    return Said(question, first, lead, rule, also, caveat, actions, why, left, behind)
+    joint = together(swaps, profile, words)
+    return Said(question, first, lead, rule, also, caveat, actions, joint, why, left, behind)
 
 
 def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
@@ -170,7 +175,8 @@ def message(profile: ReaderProfile, *, words: Strings) -> str:
     """Say it in one plain paragraph, swaps included."""
     said = in_words(profile, words=words)
     swaps = [words("verdict.swap_line", title=a.title, evidence=a.evidence) for a in said.actions]
-    text = _joined(said.first, said.lead, *said.also, said.caveat, said.rule, *swaps, *said.behind)
+    texts = said.first, said.lead, *said.also, said.caveat, said.rule, *swaps, said.together
+    text = _joined(*texts, *said.behind)
     return text.replace("**", "").replace("\u00a0", " ")
 
 

@@ -68,13 +68,26 @@ def shows(word: Rated, side: Side) -> bool:
 
 
 def stated(reader: ReaderProfile) -> tuple[Part, ...]:
-    """Give the parts of a pattern as far as the words show them: a slope of one side or of both."""
-    parts = reader.pattern.verdict.parts
-    strong, weak = claims(parts)
+    """Give the parts of a pattern as far as the words show them.
+
+    A slope is said of one side or of both. Where a shift and a slope claim one side, and all words
+    of the other taken together lie as the shift says, the shift alone holds of every word.
+    """
+    verdict = reader.pattern.verdict
+    strong, weak = claims(verdict.parts)
+    if strong == weak:
+        return verdict.parts
+    if None in {strong, weak}:
+        others = ((strong, "weak"), (weak, "strong"))
+        sides = [
+            (side, each) for side, name in others for each in reader.sides if each.phrase == name
+        ]
+        both = any(side and shows(each, side) for side, each in sides)
+        return verdict.parts[:1] if both and not verdict.question else verdict.parts
     shown = [side for side, words in _claimed_words(reader) if any(shows(w, side) for w in words)]
-    if strong == weak or None in {strong, weak} or len(shown) != 1:
-        return parts
-    return ("undercalls" if shown[0] == "more" else "overcalls", *parts)
+    if len(shown) != 1:
+        return verdict.parts
+    return ("undercalls" if shown[0] == "more" else "overcalls", *verdict.parts)
 
 
 def as_shown(reader: ReaderProfile) -> ReaderProfile:

@@ -21,7 +21,7 @@ from calibration.profile import Habit, Interval, PhraseRate, ReaderProfile, Swap
 from calibration.profile import profile as fit
 from calibration.profile.results import Cell
 from reports import rounded
-from reports.held_back import grouped
+from reports.held_back import between, grouped
 from reports.marked import hedges_in_parts, sides
 from reports.numbers import FINE
 from reports.single_words import carriers, claim, foremost, told, weight
@@ -445,15 +445,16 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
 
 SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
 OWN = {
-    "en": r"^\*\*Your own “([^”]+)” says (more|less) than CT shows:\*\* "
+    "en": r"\*\*Your own “([^”]+)” says (more|less) than CT shows:\*\* "
     r"\S+ \S+\s%(?: overall)?, not ",
-    "de": r"^\*\*Ihr eigenes „([^“]+)“ sagt (mehr|weniger), als die CT zeigt:\*\*"
+    "de": r"\*\*Ihr eigenes „([^“]+)“ sagt (mehr|weniger), als die CT zeigt:\*\*"
     r"(?: insgesamt)? \S+ \S+\s%, nicht ",
 }
 MOVED = {"en": "which leaves “{}” free", "de": "damit ist „{}“ hierfür frei"}
 NEARER = {
-    "en": r", not (\S+)\s%. Follow the cards, and it will be (?:about )?(\S+)\s%, which is nearer",
-    "de": r", nicht (\S+)\s%. Mit den Karten werden es (?:etwa )?(\S+)\s%, näher",
+    "en": r"[^*]*?, not (\S+)\s%. Follow the cards, and it will be (?:about )?(\S+)\s%, which "
+    r"is nearer",
+    "de": r"[^*]*?, nicht (\S+)\s%. Mit den Karten werden es (?:etwa )?(\S+)\s%, näher",
 }
 
 
@@ -465,19 +466,21 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
     for profile in DRAWN:
         rates = {p.phrase: p for p in profile.phrases}
         gone = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
-        for action in in_words(profile, words=Strings.load(language=language)).actions:
-            swap = action.swap
+        page = in_words(profile, words=Strings.load(language=language))
+        for action in page.actions:
+            swap, text = action.swap, f"{action.evidence} {page.together}"
             of_finding = [(h.phrase, h.finding) for h in profile.habits if h.finding]
             own = rates.get(swap.instead)
-            free = MOVED[language].format(swap.instead) in action.evidence
+            free = MOVED[language].format(swap.instead) in text
             assert free == (swap.instead in gone)
             chained += free
             if free or own is None or (swap.instead, swap.finding) in of_finding:
                 continue
             inside = own.rate.low <= own.meaning <= own.rate.high
             off = not inside and abs(own.rate.value - own.meaning) >= 0.02
-            said = re.search(OWN[language], action.evidence)
-            assert (said is not None) == off, action.evidence
+            about = (m for m in re.finditer(OWN[language], text) if m.group(1) == swap.instead)
+            said = next(about, None)
+            assert (said is not None) == off, text
             seen[off] += 1
             if said is not None:
                 more = own.rate.value > own.meaning
@@ -485,13 +488,14 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
                 assert said.group(2) in ({"less", "weniger"} if more else {"more", "mehr"})
                 assert sides(profile)[swap.instead] in ("more", "less")
                 everywhere = "overall" in said.group() or "insgesamt" in said.group()
-                assert everywhere == (swap.finding is not None)
+                alone = swap.finding is not None and swap.instead not in page.together
+                assert everywhere >= alone
                 uses = [own, *(s for s in kept_swaps(profile) if s.instead == swap.instead)]
                 after = sum(u.n * u.rate.value for u in uses) / sum(u.n for u in uses)
                 closer = abs(after - own.meaning) < abs(own.rate.value - own.meaning)
                 closer = closer and f"{after:.2f}" != f"{own.rate.value:.2f}"
-                told_so = re.search(NEARER[language], action.evidence)
-                assert (told_so is not None) == closer, action.evidence
+                told_so = re.match(NEARER[language], text[said.end(1) :].partition(":**")[2])
+                assert (told_so is not None) == closer, text
                 if told_so is not None:
                     printed = [_number(each.replace(",", ".")) for each in told_so.groups()]
                     assert printed == pytest.approx([own.meaning, after], abs=0.0051)
@@ -614,12 +618,17 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
-        "is a first step: “may represent” (44\u00a0%) lies nearer, but says less than your "
-        "“likely”, which CT does not clearly bear out more often" in action.evidence
+        "is a first step: “may represent” (44\u00a0%) lies nearer, but would rank “most likely” "
+        "below your “likely”, which CT does not clearly bear out more often" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
-    both = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE).actions
-    assert [each.instead for each in both] == ["may represent", "may represent"]
+    page = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE)
+    assert [each.instead for each in page.actions] == ["may represent", "may represent"]
+    assert page.together.startswith("**Cards 1, 2** give these words one name, “may represent”.")
+    assert "so little gradation is lost" in page.together
+    apart = replace(other, rate=samples.around(0.3))
+    page = in_words(replace(bare, advice=(whole, apart)), words=WORDS, scale=SCALE)
+    assert "though CT bears them out 30\u00a0% to 55\u00a0% of the time" in page.together
 
 
 def test_an_advised_word_that_the_interval_misses_is_called_a_step_or_one_too_far() -> None:
@@ -635,6 +644,10 @@ def test_an_advised_word_that_the_interval_misses_is_called_a_step_or_one_too_fa
         )  # fmt: skip
         bare = replace(drawn, advice=(swap,), phrases=(), habits=())
         (action,) = in_words(bare, words=WORDS, scale=scale).actions
+        if "we cannot yet say which" in action.evidence:
+            away = sorted(abs(swap.rate.value - meaning) for meaning in scale.values())
+            assert away[1] - away[0] < 0.02
+            continue
         step = "is a step, not the whole way" in action.evidence
         past = "goes past what CT shows" in action.evidence
         assert step == (swap.instead_meaning < swap.rate.low - 0.02), action.evidence
@@ -650,12 +663,15 @@ def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() 
         for action in in_words(profile, words=WORDS, scale=SCALE).actions:
             swap = action.swap
             away = {w: abs(m - swap.rate.value) for w, m in SCALE.items()}
-            nearest = min(away, key=lambda word, at=away: at[word])
             advised = abs(swap.instead_meaning - swap.rate.value)
-            wanted = nearest != swap.phrase and away[nearest] < advised - 0.02
-            assert (f"“{nearest}” (" in action.evidence) == wanted
-            named += wanted
-    assert named == 0, "the drawn swaps take the nearest word"
+            others = {w: far for w, far in away.items() if w not in {swap.phrase, swap.instead}}
+            nearest = min(others, key=lambda word, at=others: at[word])
+            wanted = others[nearest] < advised + 0.02
+            said = f"“{nearest}” (" in action.evidence
+            assert said <= wanted
+            named += said
+            assert others[nearest] > advised - 0.02, "the drawn swaps take the nearest word"
+    assert named > 5
     drawn = next(p for p in DRAWN if p.advice and p.pattern.verdict.state == "pattern")
     rate = samples.around(0.52)
     far = replace(
@@ -801,7 +817,7 @@ def test_what_is_marked_is_spoken_of_and_what_is_spoken_of_is_marked() -> None:
     for profile in DRAWN:
         said = in_words(profile, words=WORDS, scale=SCALE)
         cards = [f"{action.title} {action.evidence}" for action in said.actions]
-        text = " ".join((said.first, said.lead, *said.also, *cards, said.stay))
+        text = " ".join((said.first, said.lead, *said.also, *cards, said.together, said.stay))
         named = {
             (phrase, finding) for pattern in OWNED for phrase, finding in re.findall(pattern, text)
         }
@@ -880,12 +896,12 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         "No swap for “probably”: CT shows it about 60 % of the time, and no recommended word lies "
         "nearer to that; the next, “may represent”, says 44 %."
     )
-    assert "(44 %) is nearer on the whole, but that it is in each finding and keeps your" in stay(
-        samples.around(0.3)
-    )
+    assert "(44 %) is nearer on the whole, but not surely so in" in stay(samples.around(0.3))
+    few = between(replace(word, n=19.0, rate=samples.around(0.3)), bare, WORDS, SCALE)
+    assert few.endswith("is nearer, but so few statements carry no swap; we advise from 20.")
     assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
-        "“may represent” (44 %) looks nearer by these figures, but not once it counts as well how "
-        "all readers use these words."
+        "“may represent” (44 %) looks nearer. But all readers here share much of the difference, "
+        "so it may lie in the survey or in CT; without that part “may represent” is not nearer."
     )
     assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
 
