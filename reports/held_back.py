@@ -19,7 +19,7 @@ from calibration.profile.shown import Rated
 from calibration.profile.swaps import reassures
 from reports.numbers import count, percent
 from reports.strings import Strings
-from reports.swaps import LEAST_USES, Scale, about, kept_swaps, passed, side_of
+from reports.swaps import LEAST_USES, Scale, about, kept_swaps, passed, side_of, spoiled
 
 _RULES: Final = ProfileSettings()
 _TENTH, _EVEN = 0.1, 0.5
@@ -31,7 +31,7 @@ _GROUPS: Final = MappingProxyType({
     "unsure": "unsure", "few_uses": "few_uses", "most": "most", "otherwise": "otherwise",
     "half": "half", "open": "open",
     "open_finding": "order", "order_less": "order", "order_more": "order",
-    "reassures": "reassures", "nearest": "nearest",
+    "spoils": "spoils", "reassures": "reassures", "nearest": "nearest",
 })  # fmt: skip
 
 
@@ -109,6 +109,9 @@ def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
     swaps = kept_swaps(profile)
     if near and (own := passed(near, swaps, profile)):
         return _out_of_order(near, own, words)
+    if near and (left := spoiled([*swaps, near], profile)):
+        more = (("own_rate", about(left[0].rate.value, words)), ("after", about(left[1], words)))
+        return _Reason("spoils", near.instead, near.instead_meaning, more)
     return _by_scale(word, scale, full=near is not None and len(swaps) >= _RULES.most_swaps)
 
 

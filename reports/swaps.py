@@ -7,13 +7,13 @@ of two that undo each other the one with less behind it is left out; and a swap 
 names those it does not speak for. Where the advised word is itself off in the reader's hands, every
 swap says so; where another recommended word lies nearer to the rate, the swap promises neither. A
 word whose printed interval holds what it means needs no other: its swap is not said, nor is one
-that, with those before it, would leave the advised word further off in the reader's hands, nor one
+that, with those before it, would leave the advised word well off in the reader's hands, nor one
 that would turn a word round with another (`calibration.profile.swaps`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
@@ -30,6 +30,8 @@ from reports.strings import Strings
 _MIDDLE: Final = 0.1
 # How far from its meaning the ends of an interval may lie where a word is known to be right.
 _NEAR: Final = 0.1
+# How much further off all that is sent to a word may leave it: far less than that was off itself.
+_HARMLESS: Final = 0.05
 # Rates that lie no further apart are about one degree of certainty.
 _DEGREE: Final = 0.15
 LEAST_USES: Final = ProfileSettings().least_uses
@@ -69,7 +71,7 @@ def kept_swaps(profile: ReaderProfile) -> tuple[Swap, ...]:
         kept: list[Swap] = []
         for swap in advice:
             undone = any(_undoes(swap, earlier) for earlier in kept)
-            if not (needless(swap) or undone or _spoils([*kept, swap], profile)):
+            if not (needless(swap) or undone or spoiled([*kept, swap], profile)):
                 kept.append(swap)
         against = next((s for s in reversed(kept) if passed(s, kept, profile)), None)
         if against is None:
@@ -90,19 +92,18 @@ def passed(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile) -> PhraseR
     return min((words[i] for i in found), key=lambda word: -word.n, default=None)
 
 
-def _spoils(swaps: Sequence[Swap], profile: ReaderProfile) -> bool:
-    """Whether all of these at once leave an advised word visibly further off than it was."""
+def spoiled(swaps: Sequence[Swap], profile: ReaderProfile) -> tuple[PhraseRate, float] | None:
+    """Give an advised word that all of these at once leave further off than they are worth.
+
+    With it stands its rate once they are followed.
+    """
     gone = {swap.phrase for swap in swaps if not swap.finding}
-    return any(_worse(own, swaps, gone) for own in profile.phrases)
-
-
-def _worse(own: PhraseRate, swaps: Sequence[Swap], gone: Set[str]) -> bool:
-    moved = [swap for swap in swaps if swap.instead == own.phrase]
-    there: list[Rated] = [*moved] if own.phrase in gone else [own, *moved]
-    if not moved:
-        return False
-    after = _pooled(there)
-    return abs(after - own.meaning) > abs(own.rate.value - own.meaning) + VISIBLE
+    for own in profile.phrases:
+        moved: list[Rated] = [swap for swap in swaps if swap.instead == own.phrase]
+        after = _pooled(moved if own.phrase in gone else [own, *moved]) if moved else own.rate.value
+        if abs(after - own.meaning) > abs(own.rate.value - own.meaning) + _HARMLESS:
+            return own, after
+    return None
 
 
 def _pooled(rated: Sequence[Rated]) -> float:

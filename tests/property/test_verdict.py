@@ -251,7 +251,7 @@ def test_what_to_try_begins_with_the_general_rule_of_a_pattern() -> None:
         assert said.rule.startswith("**In general:** ") == stated
         assert "where you hesitate between two words" not in said.lead
         seen += stated and not said.actions
-    assert seen > 20
+    assert seen > 15
 
 
 def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
@@ -546,7 +546,7 @@ def _after(reader: ReaderProfile, swaps: Sequence[Swap]) -> dict[str, tuple[floa
     }
 
 
-def test_all_cards_followed_at_once_leave_no_word_visibly_further_from_what_it_says() -> None:
+def test_all_cards_followed_at_once_leave_no_word_much_further_from_what_it_says() -> None:
     unguarded = followed = 0
     for reader in (*DRAWN, *_fitted()):
         swaps = kept_swaps(reader)
@@ -554,10 +554,10 @@ def test_all_cards_followed_at_once_leave_no_word_visibly_further_from_what_it_s
             moved = abs(swap.rate.value - swap.instead_meaning)
             assert moved < abs(swap.rate.value - swap.meaning)
         after = _after(reader, swaps)
-        assert [w for w, (was, now) in after.items() if now > was + 0.02] == [], swaps
+        assert [w for w, (was, now) in after.items() if now > was + 0.05] == [], swaps
         followed += len(swaps)
         offered = _after(reader, [s for s in reader.advice if not needless(s)])
-        unguarded += any(now > was + 0.02 for was, now in offered.values())
+        unguarded += any(now > was + 0.05 for was, now in offered.values())
     assert followed > 300
     assert unguarded > 0
 
@@ -576,7 +576,7 @@ def _contradictions(reader: ReaderProfile, swaps: Sequence[Swap]) -> set[frozens
             above = more.meaning > less.meaning if alike else more.rate.value > less.rate.value
             was = max(less.meaning - more.meaning, 0.0)
             now = after.get(less.phrase, less.meaning) - after.get(more.phrase, more.meaning)
-            if above and now > was + 0.02:
+            if above and now > was + 0.05:
                 found.add(frozenset({more.phrase, less.phrase}))
     return found
 
@@ -897,6 +897,18 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         "nearer to that; the next, “may represent”, says 44 %."
     )
     assert "(44 %) is nearer on the whole, but not surely so in" in stay(samples.around(0.3))
+    other = replace(word, phrase="may represent", n=10.0, meaning=0.441, rate=samples.around(0.44))
+    heavy = replace(bare, phrases=(replace(word, n=200.0, rate=samples.around(0.33)), other))
+    near = tuple(replace(each, probability=0.95) for each in _considered(heavy))
+    heavy = replace(heavy, considered=near)
+    assert (
+        between(heavy.phrases[0], heavy, WORDS, SCALE)
+        .replace("\u00a0", " ")
+        .endswith(
+            "so many more uses would take your own “may represent” away from what it says: "
+            "from about 44 % to about 34 %."
+        )
+    )
     few = between(replace(word, n=19.0, rate=samples.around(0.3)), bare, WORDS, SCALE)
     assert few.endswith("is nearer, but so few statements carry no swap; we advise from 20.")
     assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
