@@ -187,47 +187,41 @@ def statements(word: Rated, words: Strings) -> str:
     return words(key, part=count(round(word.observed * n)), n=count(n))
 
 
-def action_of(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> Action:
-    """Put one of the swaps that are said into words."""
+def actions(
+    swaps: Sequence[Swap], profile: ReaderProfile, words: Strings, scale: Scale
+) -> tuple[Action, ...]:
+    """Put the swaps that are said into words, in the order of their cards."""
+    return tuple(_action(swap, swaps, profile, words, scale) for swap in swaps)
+
+
+def _action(
+    swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile, words: Strings, scale: Scale
+) -> Action:
     side = side_of(swap.instead_meaning, swap.meaning)
     exception = _exception(profile, swap.meaning, side)
     instead = advised(swap, profile, words, scale)
     title = titled(swap.phrase, instead, swap.finding, words)
     apart = _not_for(swap, profile)
     evidence = _evidence(swap, apart, words, exception=exception)
-    own = "" if _shared(swap, profile) else _own(swap, profile, words)
-    parts = own, evidence, _open(swap, profile, words, scale)
+    alike = [each for each in swaps if each.instead == swap.instead]
+    here = [isinstance(off_itself(each, profile), Habit) for each in alike]
+    first = here.index(False) if False in here else 0
+    told = here[alike.index(swap)] or swap is alike[first]
+    own = _own(swap, profile, words) if told else ""
+    joined = _joined(alike, swaps, words) if swap is alike[0] else ""
+    parts = own, joined, evidence, _open(swap, profile, words, scale)
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
 
 
-def together(swaps: Sequence[Swap], profile: ReaderProfile, words: Strings) -> str:
-    """Say of swaps that lead to one word what becomes of it, and of the degrees between theirs.
-
-    ``swaps`` are those that are said, in the order of their cards.
-    """
-    said = []
-    for instead in dict.fromkeys(swap.instead for swap in swaps):
-        found = [(i, swap) for i, swap in enumerate(swaps, start=1) if swap.instead == instead]
-        if len(found) > 1:
-            low, high = (of(swap.rate.value for _, swap in found) for of in (min, max))
-            key = "alike" if high - low <= _DEGREE else "apart"
-            shown = {"numbers": ", ".join(count(i) for i, _ in found), "instead": instead}
-            shown |= {"low": percent(low), "high": percent(high)}
-            said.append(words(f"verdict.swap.together_{key}", **shown))
-            own = (_own(swap, profile, words) for _, swap in found if _shared(swap, profile))
-            said.append(next(own, ""))
-    return " ".join(each for each in said if each)
-
-
-def _shared(swap: Swap, profile: ReaderProfile) -> bool:
-    """Whether what becomes of the advised word is said of several swaps at once."""
-    here = isinstance(off_itself(swap, profile), Habit)
-    return len(_beside(swap, profile)) > 1 and not here
-
-
-def _beside(swap: Swap, profile: ReaderProfile) -> list[Swap]:
-    """Give the swaps that lead to the same word, this one among them."""
-    return [each for each in kept_swaps(profile) if each.instead == swap.instead]
+def _joined(alike: Sequence[Swap], swaps: Sequence[Swap], words: Strings) -> str:
+    """Say of swaps that lead to one word whether degrees between theirs are lost."""
+    if len(alike) < 2:
+        return ""
+    numbers = ", ".join(count(i) for i, swap in enumerate(swaps, start=1) if swap in alike)
+    low, high = (of(swap.rate.value for swap in alike) for of in (min, max))
+    shown = {"n": count(len(alike)), "low": percent(low), "high": percent(high)}
+    key = "alike" if high - low <= _DEGREE else "apart"
+    return words(f"verdict.swap.together_{key}", numbers=numbers, **shown)
 
 
 def titled(phrase: str, instead: str, finding: str | None, words: Strings) -> str:
@@ -262,7 +256,8 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
     if own is None:
         return ""
     where = "" if isinstance(own, Habit) or not swap.finding else words("verdict.swap.everywhere")
-    then = _pooled([own, *([swap] if isinstance(own, Habit) else _beside(swap, profile))])
+    alike = [each for each in kept_swaps(profile) if each.instead == swap.instead]
+    then = _pooled([own, *([swap] if isinstance(own, Habit) else alike)])
     nearer = abs(then - own.meaning) < abs(own.rate.value - own.meaning)
     seen = nearer and percent(then) != percent(own.rate.value)
     key = side_of(own.rate.value, own.meaning) + ("_nearer" if seen else "")

@@ -42,12 +42,11 @@ from reports.swaps import (
     Action,
     Scale,
     about,
-    action_of,
+    actions,
     kept_swaps,
     misled,
     right_already,
     side_of,
-    together,
 )
 
 # Points within which the whole interval of a word lies of what it says, where it is known well.
@@ -76,8 +75,6 @@ class Said:
         What all this is of, wherever words are said to be off and no other sentence says it.
     actions
         At most three swaps.
-    together
-        What becomes of a word to which several swaps lead, and of the degrees between theirs.
     stay
         Why there is no swap, where there is none and nothing else says so, or not one more.
     left
@@ -93,7 +90,6 @@ class Said:
     also: tuple[str, ...]
     caveat: str
     actions: tuple[Action, ...]
-    together: str
     stay: str
     left: tuple[str, ...]
     behind: tuple[str, ...]
@@ -102,7 +98,7 @@ class Said:
 def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE) -> Said:
     """Say what the profile holds; ``scale`` gives the words that an institution recommends."""
     swaps = swaps_in_order(profile)
-    actions = tuple(action_of(swap, profile, words, scale) for swap in swaps)
+    cards = actions(swaps, profile, words, scale)
     first, lead, rule = _pattern(profile, swaps, words)
     question = profile.pattern.verdict.question
     also = alone(profile, swaps, words, first=foremost(profile, swaps))
@@ -110,8 +106,7 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     behind = (*ordering, *_how_far(profile, words))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
     left = grouped(_left(profile, swaps), profile, words, scale)
-    joint = together(swaps, profile, words)
-    return Said(question, first, lead, rule, also, caveat, actions, joint, why, left, behind)
+    return Said(question, first, lead, rule, also, caveat, cards, why, left, behind)
 
 
 def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
@@ -175,8 +170,7 @@ def message(profile: ReaderProfile, *, words: Strings) -> str:
     """Say it in one plain paragraph, swaps included."""
     said = in_words(profile, words=words)
     swaps = [words("verdict.swap_line", title=a.title, evidence=a.evidence) for a in said.actions]
-    texts = said.first, said.lead, *said.also, said.caveat, said.rule, *swaps, said.together
-    text = _joined(*texts, *said.behind)
+    text = _joined(said.first, said.lead, *said.also, said.caveat, said.rule, *swaps, *said.behind)
     return text.replace("**", "").replace("\u00a0", " ")
 
 

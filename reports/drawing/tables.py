@@ -324,6 +324,8 @@ def draw_span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
 def _span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
     scale = Scale(*span.domain, box.x, box.right)
     middle = box.y + box.height / 2
+    for x in (box.x, box.right):
+        drawing.add(Line(x, box.y, x, box.bottom, palette.hairline, 0.5))
     if span.reference is not None:
         x = scale(span.reference)
         drawing.add(Line(x, box.y, x, box.bottom, palette.rule, 0.5))

@@ -468,8 +468,17 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
         gone = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
         page = in_words(profile, words=Strings.load(language=language))
         for action in page.actions:
-            swap, text = action.swap, f"{action.evidence} {page.together}"
+            swap = action.swap
             of_finding = [(h.phrase, h.finding) for h in profile.habits if h.finding]
+            text = next(
+                each.evidence
+                for each in page.actions
+                if each is action
+                or (
+                    each.swap.instead == swap.instead
+                    and (swap.instead, each.swap.finding) not in of_finding
+                )
+            )
             own = rates.get(swap.instead)
             free = MOVED[language].format(swap.instead) in text
             assert free == (swap.instead in gone)
@@ -488,8 +497,8 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
                 assert said.group(2) in ({"less", "weniger"} if more else {"more", "mehr"})
                 assert sides(profile)[swap.instead] in ("more", "less")
                 everywhere = "overall" in said.group() or "insgesamt" in said.group()
-                alone = swap.finding is not None and swap.instead not in page.together
-                assert everywhere >= alone
+                first = next(a.swap for a in page.actions if a.swap.instead == swap.instead)
+                assert everywhere >= (swap.finding is not None and swap == first)
                 uses = [own, *(s for s in kept_swaps(profile) if s.instead == swap.instead)]
                 after = sum(u.n * u.rate.value for u in uses) / sum(u.n for u in uses)
                 closer = abs(after - own.meaning) < abs(own.rate.value - own.meaning)
@@ -624,11 +633,15 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     page = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE)
     assert [each.instead for each in page.actions] == ["may represent", "may represent"]
-    assert page.together.startswith("**Cards 1, 2** give these words one name, “may represent”.")
-    assert "so little gradation is lost" in page.together
+    joined = "**Cards 1, 2** make one word of 2; CT bears these out about equally often ({} to {})."
+    text = page.actions[0].evidence
+    assert text.startswith(joined.format("54\u00a0%", "55\u00a0%"))
+    assert "**Cards" not in page.actions[1].evidence
     apart = replace(other, rate=samples.around(0.3))
     page = in_words(replace(bare, advice=(whole, apart)), words=WORDS, scale=SCALE)
-    assert "though CT bears them out 30\u00a0% to 55\u00a0% of the time" in page.together
+    assert (
+        "though CT bears these out 30\u00a0% to 55\u00a0% of the time" in page.actions[0].evidence
+    )
 
 
 def test_an_advised_word_that_the_interval_misses_is_called_a_step_or_one_too_far() -> None:
@@ -817,7 +830,7 @@ def test_what_is_marked_is_spoken_of_and_what_is_spoken_of_is_marked() -> None:
     for profile in DRAWN:
         said = in_words(profile, words=WORDS, scale=SCALE)
         cards = [f"{action.title} {action.evidence}" for action in said.actions]
-        text = " ".join((said.first, said.lead, *said.also, *cards, said.together, said.stay))
+        text = " ".join((said.first, said.lead, *said.also, *cards, said.stay))
         named = {
             (phrase, finding) for pattern in OWNED for phrase, finding in re.findall(pattern, text)
         }

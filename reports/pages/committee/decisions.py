@@ -30,13 +30,13 @@ from reports.drawing.style import BODY
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
 from reports.pages.committee.heaviest import (
-    ceiling,
     discouraged,
     distances,
     hands,
     heaviest,
     in_hands,
     nearer,
+    on_own_pages,
     scale_gap,
 )
 from reports.pages.committee.tables import upheld
@@ -152,7 +152,7 @@ def _teach(
     enough, off = hands(found, swap.source, side, content.minimum_n)
     swaps = (each for reader in off for each in kept_swaps(reader) if not each.finding)
     own = [each.instead == swap.target for each in swaps if each.phrase == swap.source]
-    reserve = _reserve(swap, own, content, words)
+    reserve = _reserve(swap, own, content, found, words)
     title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
     few = "few" if enough else "nobody"
     held = f"decisions.{side if len(off) >= _several(len(enough)) else few}"
@@ -172,7 +172,11 @@ def _teach(
 
 
 def _reserve(
-    swap: Suggestion, own: Sequence[bool], content: CommitteeContent, words: Strings
+    swap: Suggestion,
+    own: Sequence[bool],
+    content: CommitteeContent,
+    found: DepartmentProfile,
+    words: Strings,
 ) -> list[str]:
     """Say why no other word is taught with it and what there is to gain; nothing where one is."""
     if swap.target in (off := _off(content)):
@@ -183,10 +187,7 @@ def _reserve(
         why = words("decisions.target_other", instead=swap.target, told=len(own), other=other)
     else:
         return []
-    whole, owner = content.department, words("decisions.owner")
-    if isinstance(whole, SuppressedCell):
-        return [why, owner]
-    return [why, owner, ceiling(whole, [swap.source], words)]
+    return [why, words("decisions.owner"), on_own_pages(found, [swap.source], words)]
 
 
 def _effect(

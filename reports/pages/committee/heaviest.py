@@ -2,8 +2,7 @@
 
 A word carries its share of statements times how far its rate lies from its meaning. Only those
 count that the phrase chart marks to the side to which all hedges lie together. What there is to
-gain by a word is what it carries: a ceiling, and said to be one, as wide as its rate and its
-survey leave open.
+gain where none is taught is what the cards on readers' own pages move.
 """
 
 from __future__ import annotations
@@ -68,25 +67,26 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
         *_kept(named, content, words),
         _choose(named, "less" if side == "less" else "more", content, words),
         words("decisions.owner"),
-        ceiling(whole, _swapped(named, content), words),
+        on_own_pages(content.judged, named, words) if content.judged else "",
     ]
     return [" ".join(each for each in said if each)]
 
 
-def ceiling(whole: GroupResult, phrases: Sequence[str], words: Strings) -> str:
-    """Say what the department's distance would lose at most, with what rates and survey leave.
+def on_own_pages(found: DepartmentProfile, phrases: Sequence[str], words: Strings) -> str:
+    """Say how near to CT readers' own cards bring statements; where there is none, that it is so.
 
-    It is what the phrases carry as printed, added up; of none it is not in figures.
+    Distances are added up reader by reader: one who lies above CT makes up for none below.
     """
-    if not phrases:
+    swaps = [s for reader in found.readers for s in kept_swaps(reader) if s.phrase in phrases]
+    if not swaps:
         return words("decisions.no_effect")
-    table = whole.phrases
-    at = [table.phrases.index(phrase) for phrase in phrases]
-    open_ = np.hypot((table.high - table.low) / 2.0, table.expected_error) * table.n / whole.n
-    gain, half = float(_carried(whole)[at].round(3).sum()), float(np.hypot.reduce(open_[at]))
-    gap = whole.phrase_error.value
-    ends = {"low": points(max(gain - half, 0.0)), "high": points(min(gain + half, gap))}
-    return words("decisions.at_most", gap=points(gap), gain=points(gain), **ends)
+    n, rate, before, after = np.array(
+        [(s.n, s.rate.value, s.meaning, s.instead_meaning) for s in swaps]
+    ).T
+    gaps = (points(float(n @ abs(rate - says) / n.sum())) for says in (before, after))
+    shown = dict(zip(("before", "after"), gaps, strict=True))
+    moved = words.several("unit.statements", round(float(n.sum())))
+    return words.several("decisions.own_cards", len(swaps), statements=moved, **shown)
 
 
 def _carried(whole: GroupResult) -> FloatArray:

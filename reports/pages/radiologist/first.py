@@ -136,8 +136,7 @@ def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:
 
 def _above(said: Said, setting: _Setting, width: float) -> float:
     """Room for the sentence and what follows, the heading of the cards, and what stands below."""
-    tries, width = (said.rule, said.together, said.stay), setting.side * width
-    texts = (said.lead, *said.also, said.caveat, *tries)
+    texts, width = (said.lead, *said.also, said.caveat, said.rule, said.stay), setting.side * width
     heights = (paragraph_height(text, setting.text, width) + 4.0 for text in texts if text)
     first = paragraph_height(said.first, setting.first, width) + 4.0
     return max(first + sum(heights), _LEAST_PICTURE) + _HEADING + 8.0
@@ -216,9 +215,8 @@ class _Verdict:
 
     @property
     def _tries(self) -> list[str]:
-        """Give the rule, what cards do together, and why there is no swap or not one more."""
-        said = self.said
-        return [text for text in (said.rule, said.together, said.stay) if text]
+        """Give the general rule, and why there is no swap or not one more, where there are such."""
+        return [text for text in (self.said.rule, self.said.stay) if text]
 
     def unswapped(self) -> tuple[str, ...]:
         """Say below the cards why marked words have none, where there is room; give what is left.
