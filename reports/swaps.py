@@ -209,7 +209,7 @@ def _action(
     told = here[alike.index(swap)] or swap is alike[first]
     own = _own(swap, profile, words) if told else ""
     joined = _joined(alike, swaps, words) if swap is alike[0] else ""
-    parts = own, joined, evidence, _open(swap, profile, words, scale)
+    parts = own, evidence, _open(swap, profile, words, scale), joined
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
 
 

@@ -615,7 +615,7 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     after = points(sum(s.n * abs(s.rate.value - s.instead_meaning) for s in moved) / n)
     assert text.endswith(
         f"Expected effect: if the {len(moved)} such swaps on own pages are followed, {n:,.0f} "
-        f"statements {after} points from CT instead of {before}."
+        f"statements lie {after} points from CT instead of {before}."
     )
     nobody = on_own_pages(found, ["worrisome for"], WORDS)
     assert nobody == "Expected effect: not in figures, as no own page has a swap for it."
