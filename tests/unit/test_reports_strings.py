@@ -20,6 +20,7 @@ from reports.drawing.marks import PHONE, Drawing, Text
 from reports.drawing.style import style_for
 from reports.drawing.tables import TickBox
 from reports.figures.run import exam_flow
+from reports.held_back import _GROUPS
 from reports.pages import committee, radiologist, run_report
 from reports.pages.committee import html
 from reports.pages.radiologist.later import case_table
@@ -177,6 +178,16 @@ def test_a_german_word_means_one_thing() -> None:
         r"|\b(das|dem|des|ein|im|am|ans|vom|zum) CT\b(?!-)"
     )
     assert [key for key, text in said.items() if re.search(other, text)] == []
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_reason_why_a_word_has_no_swap_is_said_of_one_word_and_of_several(
+    language: str,
+) -> None:
+    """A run stopped at a heavy word beside three swaps: its reason was said of several only."""
+    said = Strings.load(language=language).sentences
+    one, several = {f"verdict.stay.{key}" for key in _GROUPS}, {*_GROUPS.values()}
+    assert one | {f"verdict.held.{key}" for key in several} <= {*said}
 
 
 def test_what_ct_said_is_said_in_german_and_phrases_under_study_as_they_were_written() -> None:
