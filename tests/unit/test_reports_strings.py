@@ -9,6 +9,8 @@ from pathlib import Path
 from string import Formatter
 from typing import get_args
 
+import pytest
+
 from calibration.survey import builtin
 from extraction.vocabulary import load
 from pipeline.pages import cases
