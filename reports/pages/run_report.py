@@ -41,19 +41,19 @@ def count_table(instrument: Instrument, *, words: Strings) -> Table:
     return Table(columns, rows, empty=words("state.none"), id="counts")
 
 
-def gate_table(gates: tuple[Gate, ...], *, words: Strings, counts: bool = True) -> Table:
-    """Every check, with what it counted if asked; those not passed are bold and in capitals."""
-    shown = ("required", 1.5, "wraps"), ("found", 1.5, "wraps"), ("note", 2.4, "wraps")
+def gate_table(gates: tuple[Gate, ...], *, words: Strings) -> Table:
+    """Every check with what it counted; those not passed are bold and in capitals."""
     columns = heads(
         words, "gates",
-        ("name", 2.2, "wraps"), ("state", 1.4, "wraps"), *(shown if counts else ()),
+        ("name", 2.2, "wraps"), ("state", 1.4, "wraps"),
+        ("required", 1.5, "wraps"), ("found", 1.5, "wraps"), ("note", 2.4, "wraps"),
     )  # fmt: skip
     states = {True: "passed", False: "failed", None: "unknown"}
-    rows = []
-    for g in gates:
-        counted = (g.required, g.found, g.note) if counts else ()
-        cells = g.name, words(f"gates.{states[g.passed]}"), *counted
-        rows.append(Row(cells, strong=g.passed is not True))
+    rows = (
+        Row((g.name, words(f"gates.{states[g.passed]}"), g.required, g.found, g.note),
+            strong=g.passed is not True)
+        for g in gates
+    )  # fmt: skip
     return Table(columns, tuple(rows), empty=words("state.none"), id="gates")
 
 

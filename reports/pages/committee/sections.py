@@ -225,7 +225,7 @@ def gates(content: CommitteeContent, words: Strings) -> Section:
         names = "; ".join(gate.name for gate in content.gates)
         passed = words("committee.gates_passed", n=count(len(content.gates)), names=names)
         return Section(title, (Prose(passed, BODY),), note)
-    return Section(title, (gate_table(content.gates, words=words, counts=False),), note)
+    return Section(title, (gate_table(content.gates, words=words),), note)
 
 
 def manifest(content: CommitteeContent, words: Strings) -> Section:
