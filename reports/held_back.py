@@ -76,6 +76,7 @@ def _shown(word: Rated, reason: _Reason, words: Strings) -> dict[str, str]:
         "phrase": word.phrase,
         "where": where(word, words),
         "rate": about(word.rate.value, words),
+        "statements": words.several("unit.statements", round(word.n)),
         "word": reason.word,
         "other": percent(reason.other),
         **dict(reason.more),
@@ -112,7 +113,9 @@ def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
     if near and (left := spoiled([*swaps, near], profile)):
         more = (("own_rate", about(left[0].rate.value, words)), ("after", about(left[1], words)))
         return _Reason("spoils", near.instead, near.instead_meaning, more)
-    return _by_scale(word, scale, full=near is not None and len(swaps) >= _RULES.most_swaps)
+    parted = not word.finding and any(swap.phrase == word.phrase for swap in swaps)
+    full = near is not None and len(swaps) >= _RULES.most_swaps
+    return _by_scale(word, scale, held="open" if parted else "most" if full else "")
 
 
 def _unsure(word: Rated, near: Swap, words: Strings) -> _Reason:
@@ -132,8 +135,8 @@ def _out_of_order(near: Swap, own: PhraseRate, words: Strings) -> _Reason:
     return _Reason(key, near.instead, near.instead_meaning, more)
 
 
-def _by_scale(word: Rated, scale: Scale, *, full: bool) -> _Reason:
-    """Give the nearest word of the scale, whether nearer or not; ``full`` of swaps is a reader.
+def _by_scale(word: Rated, scale: Scale, *, held: str) -> _Reason:
+    """Give the nearest word of the scale, whether nearer or not; ``held`` back is a nearer one.
 
     It lies on the side that CT shows, where one does.
     """
@@ -150,7 +153,7 @@ def _by_scale(word: Rated, scale: Scale, *, full: bool) -> _Reason:
     if nearest and abs(own - away[nearest]) < _HALFWAY:
         return _Reason("half", nearest, scale[nearest])
     if nearest and away[nearest] < own:
-        held = "most" if full else "open_finding" if word.finding else "open"
+        held = held or ("open_finding" if word.finding else "open")
         held = "few_uses" if word.n < LEAST_USES else held
         return _Reason(held, nearest, scale[nearest], (("least", count(LEAST_USES)),))
     return _Reason("reassures" if away[first] < own else "nearest", first, scale[first])

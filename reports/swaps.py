@@ -208,20 +208,28 @@ def _action(
     first = here.index(False) if False in here else 0
     told = here[alike.index(swap)] or swap is alike[first]
     own = _own(swap, profile, words) if told else ""
-    joined = _joined(alike, swaps, words) if swap is alike[0] else ""
+    joined = _joined(alike, swaps, profile, words) if swap is alike[0] else ""
     parts = own, evidence, _open(swap, profile, words, scale), joined
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
 
 
-def _joined(alike: Sequence[Swap], swaps: Sequence[Swap], words: Strings) -> str:
-    """Say of swaps that lead to one word whether degrees between theirs are lost."""
-    if len(alike) < 2:
+def _joined(
+    alike: Sequence[Swap], swaps: Sequence[Swap], profile: ReaderProfile, words: Strings
+) -> str:
+    """Say of words that become one whether degrees between them are lost.
+
+    The advised word is one of them where the reader writes it and no swap replaces it.
+    """
+    gone = {swap.phrase for swap in swaps if not swap.finding}
+    own = [p for p in profile.phrases if p.phrase == alike[0].instead and p.phrase not in gone]
+    joined: list[Rated] = [*alike, *(p for p in own if p.n >= LEAST_USES)]
+    if len({each.phrase for each in alike}) < 2:
         return ""
     numbers = ", ".join(count(i) for i, swap in enumerate(swaps, start=1) if swap in alike)
-    low, high = (of(swap.rate.value for swap in alike) for of in (min, max))
-    shown = {"n": count(len(alike)), "low": percent(low), "high": percent(high)}
+    low, high = (of(each.rate.value for each in joined) for of in (min, max))
+    shown = {"n": count(len({each.phrase for each in joined})), "low": percent(low)}
     key = "alike" if high - low <= _DEGREE else "apart"
-    return words(f"verdict.swap.together_{key}", numbers=numbers, **shown)
+    return words(f"verdict.swap.together_{key}", numbers=numbers, high=percent(high), **shown)
 
 
 def titled(phrase: str, instead: str, finding: str | None, words: Strings) -> str:

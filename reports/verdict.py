@@ -260,10 +260,14 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
 def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
     """Say of how many single words as much is known, which lies furthest off, and of one finding.
 
-    What lies no further off than can be seen is not named.
+    Near is a word whose interval and count are. What lies no further off than can be seen is not
+    named.
     """
     limits = ((p, percent_limits(p.rate.low, p.rate.high, p.rate.value)) for p in profile.phrases)
-    near = [max(abs(end - round(100 * p.meaning)) for end in ends) for p, ends in limits]
+    near = [
+        max(abs(end - round(100 * p.meaning)) for end in (*ends, 100 * p.observed))
+        for p, ends in limits
+    ]
     shown = {"n": count(sum(each <= _NEAR for each in near)), "of": count(len(near))}
     off = max(profile.phrases, key=lambda p: abs(p.rate.value - p.meaning), default=None)
     furthest = ""

@@ -151,11 +151,13 @@ def profile_rows(
     findings only the department has no rate.
     """
     rates, bands = _department_rates(department, minimum_n), _bands(table)
+    doubts = {each.phrase: each.doubt for each in profile.phrases}
     rows = [
         replace(
             row,
             expected_low=bands.get(row.phrase, _NO_BAND)[0],
             expected_high=bands.get(row.phrase, _NO_BAND)[1],
+            expected_error=doubts.get(row.phrase, 0.0),
             department=_HIDDEN if row.finding else rates.get(row.phrase, (_HIDDEN, False))[0],
             side=side,
         )

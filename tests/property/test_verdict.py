@@ -17,7 +17,7 @@ import pytest
 from benchmarks.departments.exams import CONDITIONS
 from benchmarks.departments.staff import scale
 from benchmarks.departments.truth import draw_department
-from calibration.profile import Habit, Interval, PhraseRate, ReaderProfile, Swap
+from calibration.profile import Habit, Interval, Part, PhraseRate, ReaderProfile, Swap
 from calibration.profile import profile as fit
 from calibration.profile.results import Cell
 from reports import rounded
@@ -621,14 +621,14 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
-        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT does "
-        "not clearly bear out more often (about 54 %)."
+        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT bears "
+        "out hardly more often, if at all (about 54 %)."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
         "is a first step: “may represent” (44\u00a0%) lies nearer, but would rank “most likely” "
-        "below your “likely”, which CT does not clearly bear out more often" in action.evidence
+        "below your “likely”, which CT bears out hardly more often, if at all" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     page = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE)
@@ -1158,17 +1158,21 @@ def test_a_slope_that_one_side_alone_shows_is_said_of_that_side_alone() -> None:
     verdict = replace(drawn.pattern.verdict, question=False)
     pattern = replace(drawn.pattern, verdict=verdict, clearly_off=0.95)
 
-    def first(strong: float, weak: float) -> str:
+    def first(strong: float, weak: float, parts: tuple[Part, ...] = ("too sure",)) -> str:
         sides = tuple(
             PhraseRate(name, 150.0, rate, samples.around(rate, 0.2), meaning)
             for name, rate, meaning in (("strong", strong, 0.77), ("weak", weak, 0.3))
         )
         bare = replace(
-            drawn, pattern=pattern, sides=sides, phrases=(), advice=(), habits=(), rest=(),
-            considered=(),
+            drawn, sides=sides, phrases=(), advice=(), habits=(), rest=(), considered=(),
+            pattern=replace(pattern, verdict=replace(verdict, parts=parts)),
         )  # fmt: skip
         return in_words(bare, words=WORDS).first
 
+    # Of a shift and a slope, what all words of the other side show too is said of every word.
+    both: tuple[Part, ...] = ("overcalls", "too sure")
+    assert first(0.6, 0.31, both).startswith("Your words for likely findings are too sure: CT")
+    assert first(0.6, 0.15, both).startswith("Your hedges are too strong: CT shows the finding")
     assert first(0.6, 0.31).startswith("Your words for likely findings are too sure: CT shows")
     assert first(0.78, 0.5).startswith("Your words for unlikely findings are too sure: CT shows")
     assert first(0.6, 0.5).startswith("Your hedges are too sure: your words for likely")
@@ -1180,13 +1184,19 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
     """It said "mostly too rare to tell" over a word of 51 cases in one finding, off and missed."""
     drawn = next(p for p in DRAWN if in_words(p, words=WORDS).first == NOTHING)
     words = tuple(
-        replace(drawn.phrases[0], phrase=word, meaning=meaning, rate=Interval(rate, low, high))
+        replace(
+            drawn.phrases[0], phrase=word, meaning=meaning, rate=Interval(rate, low, high),
+            observed=rate,
+        )
         for word, meaning, rate, low, high in (
             ("likely", 0.77, 0.75, 0.67, 0.82), ("may represent", 0.44, 0.45, 0.33, 0.55),
         )
     )  # fmt: skip
     some = in_words(replace(drawn, phrases=words, judged=3), words=WORDS).lead
-    assert "for 1 of the 2 in the chart the whole interval lies within 10 points" in some
+    assert "for 1 of the 2 in the chart the whole interval" in some
+    counted = (replace(words[0], observed=0.6), words[1])
+    off = in_words(replace(drawn, phrases=counted, judged=3), words=WORDS).lead
+    assert "for 0 of the 2 in the chart the whole interval" in off
     assert "or more in a single finding (3 of yours) none is surely off there" in some
     none = in_words(replace(drawn, phrases=words, judged=0), words=WORDS).lead
     assert "No word has the 20 statements in a single finding that it takes" in none

@@ -246,7 +246,7 @@ def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
     both = sum(bool(kept_swaps(reader)) for reader in stand)
     pieces = [piece for section in over_time(opened, WORDS) for piece in section.pieces]
     (text,) = [p.text for p in pieces if isinstance(p, Prose) and "**Advice:**" in p.text]
-    assert f"{both} of them among the {len(stand)} who stand apart" in text
+    assert f"; {both} of the {len(stand)} who stand apart have one." in text
 
 
 def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_reading(
@@ -822,7 +822,7 @@ def test_a_gap_of_the_scale_in_which_several_readers_words_lie_is_put_to_the_com
     assert len(texts) == (holders > 1)
     for text in texts:
         assert "between “unlikely” (9\u00a0%) and “may represent” (44\u00a0%)" in text
-        assert re.search(r"With 2 of \d+ readers CT shows a word in between", text)
+        assert re.search(r"With 2 of \d+ readers CT shows a word without a swap in between", text)
         assert "Discouraged words that would fit: “possibly”." in text
         assert "Owner: the committee. Expected effect: " in text
 

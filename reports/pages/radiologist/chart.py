@@ -30,8 +30,8 @@ def picture_rows(
 ) -> tuple[PhraseRow, ...]:
     """Give hedges in the order in which the picture needs them; the first sentence's have a side.
 
-    Those that the page speaks of come first, then the most used. A word in one finding that the
-    first sentence is about has a row of its own, with the rate that the sentence gives.
+    Those that are marked or spoken of come first, then the most used. A word in one finding that
+    the first sentence is about has a row of its own, with the rate that the sentence gives.
     """
     spoken_of = {row.name: row for row in (rated_row(each, words) for each in subjects(profile))}
     first = {p.phrase for p in carriers(profile)} or {*[*spoken_of][:1]}
@@ -42,8 +42,10 @@ def picture_rows(
         for row in (*hedges.values(), *alone)
     ]
 
+    marked = {*spoken_of, *(row.name for row in hedges.values() if row.side)}
+
     def later(row: PhraseRow) -> tuple[bool, bool, int]:
-        return row.name not in first, row.name not in spoken_of, -row.n
+        return row.name not in first, row.name not in marked, -row.n
 
     return tuple(sorted(drawn, key=later))
 
