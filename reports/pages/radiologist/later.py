@@ -34,6 +34,8 @@ from reports.verdict import in_words
 _Sides: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
 # Least height of the curve with its title; the most, and where it stands alone.
 _LOW, _MOST, _ALONE = 150.0, 400.0, 460.0
+# By how much it may be taller before the rows of a chart above it are set wider.
+_TALLER: Final = 90.0
 # Share of the page's width that the curve's part takes.
 _WIDE: Final = 0.6
 # By how much a curve is taller than wide where its plot is a square.
@@ -70,6 +72,8 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
             if taken > composer.room:
                 kind = NOTE
                 below = around + _reading_height(composer, content, kind, sides)
+            spare = composer.room - chart.height(composer.body.width) - least - around - below
+            least += min(max(spare, 0.0), _TALLER)
             chart.draw(composer, below=least + around + below)
             composer.skip(around)
         box = composer.claim(min(max(composer.room - below, least), _ALONE if read else _MOST))
