@@ -16,7 +16,7 @@ from reports.figures.phrase_rows import RowState, missed, phrase_rows
 from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
-from reports.numbers import FINE, count, decimal, interval
+from reports.numbers import FINE, decimal, interval
 from reports.pages.committee.heaviest import single_findings
 from reports.pages.committee.tables import (
     pathology_table,
@@ -28,7 +28,7 @@ from reports.pages.committee.tables import (
     use_table,
 )
 from reports.pages.radiologist.chart import unscored_words
-from reports.pages.run_report import count_table, gate_table, instrument_table, manifest_table
+from reports.pages.run_report import count_table, instrument_table, manifest_table
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
 
@@ -219,13 +219,11 @@ def instrument(content: CommitteeContent, words: Strings) -> Section:
 
 
 def gates(content: CommitteeContent, words: Strings) -> Section:
-    """Every check of the run: in one sentence where all passed."""
-    title, note = words("committee.gates"), words("committee.gates_note")
-    if content.gates and all(gate.passed for gate in content.gates):
-        names = "; ".join(gate.name for gate in content.gates)
-        passed = words("committee.gates_passed", n=count(len(content.gates)), names=names)
-        return Section(title, (Prose(passed, BODY),), note)
-    return Section(title, (gate_table(content.gates, words=words),), note)
+    """Every check of the run, in one sentence."""
+    states = {True: "passed", False: "failed", None: "unknown"}
+    said = (f"{gate.name}: {words(f'gates.{states[gate.passed]}')}" for gate in content.gates)
+    pieces = (Prose("; ".join(said) or words("state.none"), BODY),)
+    return Section(words("committee.gates"), pieces, words("committee.gates_note"))
 
 
 def manifest(content: CommitteeContent, words: Strings) -> Section:
