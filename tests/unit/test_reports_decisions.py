@@ -623,6 +623,28 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     assert not any(each.startswith("**Decide what") for each in said(even))
 
 
+def test_a_heavy_word_that_its_survey_leaves_open_is_named_as_such(
+    review: CommitteeContent,
+) -> None:
+    """The heaviest of all hedges, 62 % give or take 9 and CT 49 %, stood nowhere on page 1."""
+    opened = leaning(also_off(review), Interval(0.9, 0.87, 0.93))
+    whole = opened.department
+    assert not isinstance(whole, SuppressedCell)
+    table = whole.phrases
+    said_open = "as well, but its survey leaves open whether it is off."
+    (text,) = [each for each in said(opened) if each.startswith("**Decide what")]
+    assert said_open not in text
+    at = table.phrases.index("suggestive of")
+    fewer, doubt = table.observed.copy(), table.expected_error.copy()
+    fewer[at], doubt[at] = table.expected[at] - 0.13, 0.14
+    low, high = table.low.copy(), table.high.copy()
+    low[at], high[at] = fewer[at] - 0.05, fewer[at] + 0.05
+    moved = replace(table, observed=fewer, expected_error=doubt, low=low, high=high)
+    heavy = replace(opened, department=replace(whole, phrases=moved))
+    (text,) = [each for each in said(heavy) if each.startswith("**Decide what")]
+    assert re.search(r"“suggestive of” carries \S+ " + said_open, text)
+
+
 def test_no_word_is_counted_in_the_effects_of_two_proposals(review: CommitteeContent) -> None:
     leaned = leaning(also_off(review), Interval(0.9, 0.87, 0.93))
     # A gap of the scale names the words at its ends, and no effect of theirs.

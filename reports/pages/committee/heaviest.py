@@ -63,6 +63,7 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
     said = [
         words(f"decisions.heaviest_{side}", phrases=_named(named, words)),
         words("decisions.carry", gap=gap, shares=shares, sure=sure),
+        _open(content, whole, min(carried.values()), words),
         _in_hands(named, "less" if side == "less" else "more", content, words),
         *_kept(named, content, words),
         _choose(named, "less" if side == "less" else "more", content, words),
@@ -70,6 +71,18 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
         on_own_pages(content.judged, named, words) if content.judged else "",
     ]
     return [" ".join(each for each in said if each)]
+
+
+def _open(content: CommitteeContent, whole: GroupResult, least: float, words: Strings) -> str:
+    """Name a word that carries as much as those named, which its survey leaves open to be right."""
+    table, side = whole.phrases, side_of_all(content)
+    rows = phrase_rows(table, minimum_n=content.minimum_n)
+    right = [row.phrase for row in rows if row.hedge and not missed(row)]
+    lies = table.hedges & ((table.observed < table.expected) == (side == "less"))
+    weighs = np.where(lies & np.isin(table.phrases, right), _carried(whole), 0.0)
+    k = int(np.argmax(weighs))
+    shown = {"phrase": table.phrases[k], "share": points(weighs[k])}
+    return words("decisions.open", **shown) if weighs[k] >= least else ""
 
 
 def on_own_pages(found: DepartmentProfile, phrases: Sequence[str], words: Strings) -> str:
