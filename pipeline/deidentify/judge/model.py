@@ -30,6 +30,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg.blas import sgemm
 
 from pipeline.deidentify.judge.evidence import FACTS, GAPS, WORDS, Evidence
 from pipeline.deidentify.judge.tokens import REACH
@@ -178,7 +179,7 @@ INPUTS: Final = (*WORDS, *GAPS, "rules", *(name for name, _ in FACTS))
 """What each input is called where a decision is explained."""
 _FACT_BASES: Final = np.cumsum([0, *(size for _, size in FACTS)])[:-1]
 _VOTES: Final = INPUTS.index("rules")
-_TOGETHER: Final = ((0, 1), (2, 3, 4), (5, 6, 10), (7, 8, 9), (11, 12, 13, 14))
+_TOGETHER: Final = ((0,), (1,), (2, 3, 4), (5, 6, 10), (7, 8, 9), (11, 12, 13, 14))
 """The vote, its rule and the facts (see `evidence.FACTS`) whose values are looked up together."""
 
 
@@ -233,54 +234,44 @@ def reasons(weights: Weights, case: Case) -> Floats:
 def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Others) -> Floats:
     """Give the logits of one network."""
     slots, units, here = case.evidence.slots + REACH, weights.enter.shape[2], case.asked
-    seen = np.zeros((int(slots.max(initial=0)) + 1 + REACH, units), dtype=np.float32)
+    seen = np.zeros((_size(slots), units), dtype=np.float32)
+    empty = np.ones(len(seen), dtype=bool)
+    empty[slots] = False
     seen[slots] = known @ weights.enter[at] + weights.enter_bias[at]
     for step, mix, bias in zip(STEPS, weights.steps[at], weights.steps_bias[at], strict=True):
-        asked = slots if step < REACH else slots[others.needed]
-        seen = _looked(seen, asked, step, mix, bias)
+        seen = _looked(seen, step, mix, bias)
+        seen[empty] = 0
     mix = weights.middle[at]
     middle = seen[slots[here]] @ mix[:units] + known[here] @ mix[2 * units :]
-    middle[others.asked] += others.mean(seen[slots]) @ mix[units : 2 * units]
+    middle[others.asked] += others.mean(seen) @ mix[units : 2 * units]
     middle = np.maximum(middle + weights.middle_bias[at], 0)
     logits: Floats = middle @ weights.out[at] + weights.out_bias[at]
     return logits
 
 
-def _looked(seen: Floats, slots: Ints, step: int, mix: Floats, bias: Floats) -> Floats:
+def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
     """Add to slots what a layer makes of them and of those a step before and behind."""
-    further, units = np.zeros_like(seen), len(bias)
-    around = np.array((-step, 0, step))
-    for some, biases, zeros in _blocks(slots, bias):
-        heard = seen.take(some[:, None] + around, axis=0).reshape(-1, 3 * units)
-        made = heard @ mix
-        made += biases
-        np.maximum(made, zeros, out=made)
-        made += heard[:, units : 2 * units]
-        further[some] = made
+    further, biases = np.zeros_like(seen), np.tile(bias, (_BLOCK, 1))
+    parts = list(zip(np.split(mix, 3), (-step, 0, step), strict=True))
+    for first in range(step, len(seen) - step, _BLOCK):
+        last = min(first + _BLOCK, len(seen) - step)
+        made = biases[: last - first].copy().T
+        for part, far in parts:
+            made = sgemm(1, part.T, seen[first + far : last + far].T, 1, made, overwrite_c=True)
+        np.add(np.maximum(made.T, 0), seen[first:last], out=further[first:last])
     return further
-
-
-def _blocks(slots: Ints, bias: Floats) -> Iterator[tuple[Ints, Floats, Floats]]:
-    """Give slots by the block, with as many rows of a bias and of zeros.
-
-    Rows in full are added and compared with twice as fast as one row or a number.
-    """
-    biases, zeros = np.tile(bias, (_BLOCK, 1)), np.zeros((_BLOCK, len(bias)), dtype=np.float32)
-    for first in range(0, len(slots), _BLOCK):
-        some = slots[first : first + _BLOCK]
-        yield some, biases[: len(some)], zeros[: len(some)]
 
 
 def _known(weights: Weights, case: Case, without: int | None) -> Floats:
     """Give what is known of each token by itself: (n, K X), one network beside the other."""
-    inputs = [*_strings(weights, case, without), *_values(weights, case, without)]
-    known = np.empty((len(case.own), weights.bias.size), dtype=np.float32)
-    for some, biases, zeros in _blocks(np.arange(len(known)), weights.bias.ravel()):
-        total = biases.copy()
-        for table, rows in inputs:
-            total += table.take(rows[some], axis=0)
-        np.maximum(total, zeros, out=known[some[0] : some[-1] + 1])
-    return known
+    tables, rows = zip(*_strings(weights, case, without), *_values(weights, case, without))
+    bases = np.cumsum([0, *map(len, tables)])
+    numbers = (np.column_stack(rows) + bases[:-1]).ravel()
+    ends = np.arange(0, len(numbers) + 1, len(tables))
+    entries = np.ones(len(numbers), dtype=np.float32), numbers, ends
+    sums = sparse.csr_matrix(entries, shape=(len(case.own), bases[-1]))
+    known: Floats = sums @ np.concatenate(tables)
+    return np.maximum(known, 0, out=known)
 
 
 def _strings(weights: Weights, case: Case, without: int | None) -> Iterator[tuple[Floats, Ints]]:
@@ -306,17 +297,19 @@ def _values(weights: Weights, case: Case, without: int | None) -> Iterator[tuple
     votes, own, facts = (
         np.concatenate(each, axis=1) for each in (weights.votes, weights.own, weights.facts)
     )
-    none, evidence = np.zeros((1, own.shape[1]), dtype=np.float32), case.evidence
+    first, evidence = weights.bias.reshape(1, -1), case.evidence
+    none = np.zeros_like(first)
     columns = [(votes, evidence.votes), (np.concatenate([none, own]), case.own + 1)]
     columns += zip(np.split(facts, _FACT_BASES[1:]), evidence.facts.T, strict=True)
     for group in _TOGETHER:
-        table, rows = none, np.zeros(len(case.own), dtype=np.int64)
+        table, rows = first, np.zeros(len(case.own), dtype=np.int64)
         for at in group:
             values, numbers = columns[at]
             shown = values if max(_VOTES, at + _VOTES - 1) != without else np.zeros_like(values)
             table = (table[:, None] + shown).reshape(-1, table.shape[1])
             rows = rows * len(values) + numbers
         yield table, rows
+        first = none
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,21 +318,18 @@ class _Others:
 
     Attributes
     ----------
-    needed
-        The asked tokens and all others of their words.
     asked
         The places among the asked of those whose word stands elsewhere.
-    tokens, words
-        Which token each of these is, and the number of its word.
+    slots, words
+        In which slot each of these stands, and the number of its word.
     times
         How often its word stands elsewhere.
     sums
-        (words, n) adds up the tokens of each such word.
+        (words, slots) adds up the tokens of each such word.
     """
 
-    needed: Ints
     asked: Ints
-    tokens: Ints
+    slots: Ints
     words: Ints
     times: Floats
     sums: sparse.csr_matrix
@@ -351,29 +341,33 @@ class _Others:
         counts = np.bincount(folded, minlength=1)
         wanted = np.zeros(len(counts), dtype=bool)
         wanted[folded[case.asked]] = True
-        needed = np.flatnonzero(wanted[folded])
         wanted &= counts > 1
         number = np.cumsum(wanted) - 1
-        columns = np.flatnonzero(wanted[folded])
-        entries = np.ones(len(columns), np.float32), (number[folded[columns]], columns)
+        twice, slots = np.flatnonzero(wanted[folded]), case.evidence.slots + REACH
+        entries = np.ones(len(twice), np.float32), (number[folded[twice]], slots[twice])
         asked = np.flatnonzero(wanted[folded[case.asked]])
-        tokens = case.asked[asked]
+        words = folded[case.asked[asked]]
         return cls(
-            needed, asked, tokens, number[folded[tokens]],
-            (counts[folded[tokens], None] - 1).astype(np.float32),
-            sparse.csr_matrix(entries, shape=(int(wanted.sum()), len(folded))),
+            asked, slots[case.asked[asked]], number[words],
+            (counts[words, None] - 1).astype(np.float32),
+            sparse.csr_matrix(entries, shape=(int(wanted.sum()), _size(slots))),
         )  # fmt: skip
 
     def mean(self, seen: Floats) -> Floats:
         """Average what was seen of the others."""
-        mean: Floats = ((self.sums @ seen)[self.words] - seen[self.tokens]) / self.times
+        mean: Floats = ((self.sums @ seen)[self.words] - seen[self.slots]) / self.times
         return mean
 
 
+def _size(slots: Ints) -> int:
+    """Count slots up to the last one and as many behind it as a layer looks at."""
+    return int(slots.max(initial=0)) + 1 + REACH
+
+
 def _softmax(logits: Floats) -> Floats:
-    logits -= logits.max(axis=-1, keepdims=True)
-    exponents = np.exp(logits)
-    shares: Floats = exponents / exponents.sum(axis=-1, keepdims=True)
+    labels = np.ascontiguousarray(logits.T)  # to look along few labels is slow
+    exponents = np.exp(labels - labels.max(axis=0))
+    shares: Floats = (exponents / exponents.sum(axis=0)).T
     return shares
 
 
