@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from rows import Showing
@@ -38,10 +39,10 @@ def find_space(
     """Choose the features that several authors use."""
     kept, tables = [], []
     for numbers, describe, column, authors in (
-        (words, describer.token, "words", AUTHORS),
-        (gaps, describer.gap, "gaps", GAP_AUTHORS),
+        (words, describer.tokens, "words", AUTHORS),
+        (gaps, partial(map, describer.gap), "gaps", GAP_AUTHORS),
     ):
-        described = [list(describe(each)) for each in numbers.strings]
+        described = [list(each) for each in describe(numbers.strings)]
         if column == "gaps":
             described[0] = []
         times, used_by = _uses(sets, described, column)

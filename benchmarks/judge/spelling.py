@@ -2,8 +2,8 @@
 
 ``python benchmarks/judge/spelling.py``. A linear model over hashed runs of letters (`letters`)
 tells names of people, names of places and words apart. It is fit twice, each time to a half of the
-words, and a word is scored by the half it is not in (`tokens.spelling_features`): what the judge is
-shown of a listed name is what it will be shown of a stranger's.
+words, and a word is scored by the half it is not in (`grammar.spelling_features`): what the judge
+is shown of a listed name is what it will be shown of a stranger's.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from scipy import sparse
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import roc_auc_score
 
-from pipeline.deidentify.judge.tokens import RUNS, SPELLING, half, letters, usage
+from pipeline.deidentify.judge.tokens import usage
 from pipeline.names import lexicon as lexicons
+from pipeline.names.grammar import RUNS, SPELLING, half, letters
 
 SHOWN = 6
 """How often all words are shown."""
@@ -47,11 +48,10 @@ def _plain(words: frozenset[str] | set[str]) -> set[str]:
 
 def table(kinds: dict[str, int], size: int) -> sparse.csr_matrix:
     """Give the runs of letters of every word, each word of length one."""
-    runs = [letters(word) for word in kinds]
-    ends = np.cumsum([0, *map(len, runs)])
-    weights = np.repeat([1 / np.sqrt(len(each)) for each in runs], list(map(len, runs)))
-    shape = (len(runs), size)
-    return sparse.csr_matrix((weights, np.concatenate(runs), ends), shape=shape)
+    runs, ends = letters(kinds)
+    times = np.diff(ends)
+    weights = np.repeat(1 / np.sqrt(times), times)
+    return sparse.csr_matrix((weights, runs, ends), shape=(len(kinds), size))
 
 
 def main() -> None:

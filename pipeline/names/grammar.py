@@ -1,13 +1,22 @@
 """How names are spelt: the characters, the tokens, and how far a name goes from where it begins.
 
 Capitals and small letters of Latin-1, Latin Extended-A/B and Additional count, and combining
-accents, so that Szczepański, Åse and Nguyễn are names like any other.
+accents, so that Szczepański, Åse and Nguyễn are names like any other. Whether a word is spelt as
+names are, whatever the lists say, a linear model over its runs of letters tells.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
 from typing import Final
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.names.lexicon import Lexicon
 
@@ -54,6 +63,16 @@ _LABEL: Final = re.compile(r"[^\W\d_]{2,12}(?:[ ](?:No|NO|ID|Id))?\.?[ ]?[:#]|(?
 _MIN_WRAPPED: Final = 45
 _COMMA: Final = re.compile(r"[ \t]?,[ \t]{0,3}")
 _MAX_WORDS: Final = 5
+SPELLING: Final = Path(str(resources.files("pipeline.names").joinpath("words", "spelling.npz")))
+RUNS: Final = 1 << 15
+"""So many numbers stand for the runs of letters of all words."""
+_LONGEST_RUN: Final = 5
+_CRC: Final = np.array([crc32(bytes([255 - at])) for at in range(256)], np.uint32) ^ 0xFF000000
+"""What a byte makes of a checksum (CRC-32), by itself and the checksum's last byte."""
+_STEPS: Final = (-8, -5, -3, -1.5, 0, 1.5, 3, 5, 8)
+_LIKE_NAMES, _LIKE_PLACES = (
+    np.array([f"m:{kind}{at}" for at in range(len(_STEPS) + 1)], dtype=object) for kind in "np"
+)
 
 
 def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
@@ -154,3 +173,55 @@ def _token_end(text: str, at: int, lexicon: Lexicon, *, after_comma: bool) -> in
         return at if ends else word.end()
     initial = _INITIAL.match(text, at)
     return initial.end() if initial is not None else at
+
+
+def letters(words: Iterable[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the numbers of each word's runs of two to five letters, its ends marked.
+
+    Returns
+    -------
+    The numbers, and where those of each word begin, with the end.
+    """
+    ended = [f"^{word}$".encode() for word in words]
+    spelt = np.frombuffer(b"".join((*ended, bytes(_LONGEST_RUN))), dtype=np.uint8)
+    ends = np.cumsum([0, *map(len, ended)])
+    size = int(ends[-1])
+    left = np.repeat(ends[1:], np.diff(ends)) - np.arange(size)
+    sums, runs = np.full(size, 0xFFFFFFFF, dtype=np.uint32), []
+    for at in range(_LONGEST_RUN):
+        sums = _CRC[(sums ^ spelt[at : at + size]) & 0xFF] ^ (sums >> 8)
+        runs.append(~sums % RUNS)
+    inside = left[:, None] > np.arange(1, _LONGEST_RUN)
+    numbers = np.column_stack(runs[1:])[inside].astype(np.int64)
+    return numbers, np.cumsum([0, *inside.sum(axis=1)])[ends]
+
+
+def half(word: str) -> int:
+    """Tell which half of all words, 0 or 1, a word belongs to."""
+    return crc32(word.encode()) >> 31
+
+
+def spelling_features(words: Sequence[str]) -> Iterable[tuple[str, str]]:
+    """Tell whether folded words are spelt as names of people and of places are.
+
+        n   name against word, p  place against the likelier of these, 0 (below -8) to 9 (above 8)
+
+    Log-odds of a linear model over runs of letters, fit to the half of our lists that does not hold
+    the word (`SPELLING`, made by ``benchmarks/judge/spelling.py``).
+    """
+    odds, shifts, scale = _spelling()
+    (runs, begun), sides = letters(words), np.array(list(map(half, words)), dtype=np.int64)
+    times = np.diff(begun)
+    sums = np.add.reduceat(odds[np.repeat(sides, times), runs], begun[:-1])
+    name, place = (sums * (scale / times**0.5)[:, None] + shifts[sides]).T
+    kinds = (_LIKE_NAMES, name), (_LIKE_PLACES, place + np.minimum(name, 0))
+    return zip(
+        *(like[np.searchsorted(_STEPS, odds, side="right")] for like, odds in kinds), strict=True
+    )
+
+
+@cache
+def _spelling() -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+    with np.load(SPELLING, allow_pickle=False) as read:
+        odds, shifts, scale = (read[name] for name in ("odds", "shifts", "scale"))
+    return odds.astype(np.int64), shifts.astype(np.float64), float(scale)

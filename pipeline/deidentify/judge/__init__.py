@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import compress, groupby
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -260,8 +261,8 @@ class Judge:
     def _begin(self) -> None:
         weights, describer = self.weights, self._describer
         self.words, self._gaps = describer.glossaries()
-        self._word_rows = Rows(weights.token_features, weights.tokens, describer.token)
-        self._gap_rows = Rows(weights.gap_features, weights.gaps, describer.gap)
+        self._word_rows = Rows(weights.token_features, weights.tokens, describer.tokens)
+        self._gap_rows = Rows(weights.gap_features, weights.gaps, partial(map, describer.gap))
 
     def _open(self, hearings: Sequence[Hearing]) -> _Court:
         """Lay the texts out and tell which tokens may be asked about."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,12 +130,13 @@ def load_weights(path: Path | None = None) -> Weights:
     return Weights(**tables)
 
 
+_Describe: TypeAlias = Callable[[Sequence[str]], Iterable[Iterable[str]]]
+
+
 class Rows:
     """The summed weights of each string of a glossary, by its number, in K networks."""
 
-    def __init__(
-        self, features: Sequence[str], weights: Floats, describe: Callable[[str], Iterable[str]]
-    ) -> None:
+    def __init__(self, features: Sequence[str], weights: Floats, describe: _Describe) -> None:
         self._number = {feature: at for at, feature in enumerate(features)}
         self._weights = weights
         self._describe = describe
@@ -155,10 +156,10 @@ class Rows:
         if len(strings) > rows:  # twice as many, so that growing costs no more
             spare = np.zeros((networks, 2 * len(strings) - rows, width), dtype=np.float32)
             self._summed = np.concatenate([self._summed, spare], axis=1)
-        number, describe = self._number, self._describe
+        number = self._number
         new = [
-            [number[feature] for feature in describe(string) if feature in number]
-            for string in strings[self._filled :]
+            [number[feature] for feature in features if feature in number]
+            for features in self._describe(strings[self._filled :])
         ]
         ends = np.cumsum([0, *map(len, new)])
         flat = np.array([each for some in new for each in some], dtype=np.int64)
@@ -264,7 +265,9 @@ def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
 
 def _known(weights: Weights, case: Case, without: int | None) -> Floats:
     """Give what is known of each token by itself: (n, K X), one network beside the other."""
-    tables, rows = zip(*_strings(weights, case, without), *_values(weights, case, without))
+    tables, rows = zip(
+        *_strings(weights, case, without), *_values(weights, case, without), strict=True
+    )
     bases = np.cumsum([0, *map(len, tables)])
     numbers = (np.column_stack(rows) + bases[:-1]).ravel()
     ends = np.arange(0, len(numbers) + 1, len(tables))

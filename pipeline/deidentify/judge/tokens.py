@@ -7,7 +7,7 @@ on nothing but themselves and the word lists:
     s:Xxx   the shape         l:given   a list that holds it       w:dictated   the word itself
     e:ski   its ending        g:, \n     a gap as written           k:break      its kind
     u:c5    how English writes it (`usage_features`)
-    m:n6    whether it is spelt as a name (`spelling_features`)
+    m:n6    whether it is spelt as a name (`grammar.spelling_features`)
 
 So each distinct string is described once however often it stands in a shard: a `Glossary` numbers
 them, and a `Shard` is numbers only.
@@ -16,24 +16,22 @@ them, and a `Shard` is numbers only.
 from __future__ import annotations
 
 import re
-from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final, TypeAlias
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.names.grammar import LOWER, UPPER
+from pipeline.names.grammar import LOWER, UPPER, spelling_features
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
 __all__ = [
-    "GAP_TRAITS", "REACH", "RUNS", "SPELLING", "USAGE", "WORD_TRAITS", "Describer", "Glossary",
-    "Shard", "half", "lay_out", "letters", "usage",
+    "GAP_TRAITS", "REACH", "USAGE", "WORD_TRAITS", "Describer", "Glossary", "Shard", "lay_out",
+    "usage",
 ]  # fmt: skip
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -50,6 +48,10 @@ _LISTS: Final = (
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _RUNS: Final = re.compile(r"A+|a+|0+")
 _LONG: Final = 4
+_SIGNS: Final = {
+    at: "0" if chr(at).isdigit() else "A" if chr(at).isupper() else "a" for at in range(0x2020)
+}
+"""What kind of sign each character is that a token can hold."""
 _ENDING: Final = 3
 _LABEL: Final = 3
 _MIN_ENDING: Final = 5
@@ -77,12 +79,7 @@ _JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", "", ":", " & "})
 USAGE: Final = Path(str(resources.files("pipeline.names").joinpath("words", "usage.npz")))
 _COLUMNS: Final = ("frequency", "capital", "shouted", "cluster", "titled")
 _BRANCH: Final = 32
-SPELLING: Final = USAGE.with_name("spelling.npz")
-RUNS: Final = 1 << 15
-"""So many numbers stand for the runs of letters of all words."""
-_RUN_LENGTHS: Final = (2, 3, 4, 5)
 _SPELT: Final = 3
-_STEPS: Final = (-8, -5, -3, -1.5, 0, 1.5, 3, 5, 8)
 REACH: Final = 8
 """So many empty slots part two texts: as far as a layer of the network looks (`model`)."""
 
@@ -207,8 +204,11 @@ class Describer:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
-        self._lists = {name: getattr(lexicon, name) for name in _LISTS}
-        self._lists |= {f"t-{name}": triggers(name) for name in trigger_lists()}
+        self._lists = [(f"l:{name}", getattr(lexicon, name)) for name in _LISTS]
+        self._calling: dict[str, list[str]] = {}
+        for name in trigger_lists():
+            for word in triggers(name):
+                self._calling.setdefault(word, []).append(f"l:t-{name}")
         self._folds: dict[str, int] = {}
 
     def glossaries(self) -> tuple[Glossary, Glossary]:
@@ -217,18 +217,19 @@ class Describer:
         return Glossary(WORD_TRAITS, self._word_traits), Glossary(GAP_TRAITS, _gap_traits)
 
     def _word_traits(self, token: str) -> tuple[int, ...]:
-        folded = self._folds.setdefault(token.casefold(), len(self._folds) + 1)
-        some_small, plain = any(map(str.islower, token)), self._is_plain(token)
+        folded, plain = token.casefold(), self._is_plain(token)
+        number = self._folds.setdefault(folded, len(self._folds) + 1)
         idle = (
             (plain and unaccented(token) not in _DAYS_IN_WORDS)
-            or token.casefold() in _NOBODYS
-            or (token.isupper() and len(token) >= _LABEL and token.casefold() in _LABELS)
+            or folded in _NOBODYS
+            or (token.isupper() and len(token) >= _LABEL and folded in _LABELS)
             or _SEX_AGE_OR_ARTICLE.fullmatch(token) is not None
         )
         lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
         old = _GREAT_AGE.match(token) is not None
         kinds = idle, lone, old, token.removesuffix("'s").removesuffix("’s").isalpha()
-        return len(token), folded, plain, token.islower(), some_small, *kinds
+        some_small = any(map(str.islower, token))
+        return len(token), number, plain, token.islower(), some_small, *kinds
 
     def _is_plain(self, token: str) -> bool:
         """Tell whether a token is a word in small letters that is no name."""
@@ -237,8 +238,12 @@ class Describer:
         plain = unaccented(token)
         return self._lexicon.is_ordinary(plain) or plain in self._lexicon.known
 
-    def token(self, token: str) -> Iterator[str]:
-        """Give the features of a token."""
+    def tokens(self, tokens: Sequence[str]) -> Iterator[Iterator[str]]:
+        """Give the features of each token."""
+        plain = list(map(plain_form, tokens))
+        return map(self._token, tokens, plain, spelling_features(plain))
+
+    def _token(self, token: str, plain: str, spelling: Iterable[str]) -> Iterator[str]:
         if not token:
             yield "pad"
             return
@@ -246,10 +251,10 @@ class Describer:
         if token.isdigit():
             yield from number_kinds(token)
             return
-        plain = plain_form(token)
-        for name, words in self._lists.items():
+        for name, words in self._lists:
             if plain in words:
-                yield f"l:{name}"
+                yield name
+        yield from self._calling.get(plain, ())
         if token.isalpha() or not any(map(str.isdigit, token)):
             if self._lexicon.is_stranger(plain):
                 yield "l:stranger"
@@ -259,7 +264,7 @@ class Describer:
                 yield f"e:{plain[-_ENDING:]}"
             yield from usage_features(plain)
             if len(plain) >= _SPELT:
-                yield from spelling_features(plain)
+                yield from spelling
         yield f"w:{plain}"
 
     @staticmethod
@@ -307,7 +312,11 @@ def shape(token: str) -> str:
         if _YEAR.fullmatch(token):
             return "year"
         return f"0x{min(len(token), 10)}"
-    signs = "".join("0" if c.isdigit() else "A" if c.isupper() else "a" for c in token)
+    return _shortened(token.translate(_SIGNS))
+
+
+@lru_cache(maxsize=4096)
+def _shortened(signs: str) -> str:
     return _RUNS.sub(lambda run: run.group()[:_LONG], signs)
 
 
@@ -360,37 +369,3 @@ def usage() -> Mapping[str, tuple[int, ...]]:
         words = read["words"].tobytes().decode().split("\n")
         columns = [read[name].tolist() for name in _COLUMNS]
     return dict(zip(words, zip(*columns, strict=True), strict=True))
-
-
-def letters(word: str) -> list[int]:
-    """Give the numbers of a word's runs of two to five letters, its ends marked."""
-    ended = f"^{word}$".encode()
-    runs = ((at, long) for long in _RUN_LENGTHS for at in range(len(ended) - long + 1))
-    return [crc32(ended[at : at + long]) % RUNS for at, long in runs]
-
-
-def half(word: str) -> int:
-    """Tell which half of all words, 0 or 1, a word belongs to."""
-    return crc32(word.encode()) >> 31
-
-
-def spelling_features(word: str) -> Iterator[str]:
-    """Tell whether a folded word is spelt as names of people and of places are.
-
-        n   name against word, p  place against the likelier of these, 0 (below -8) to 9 (above 8)
-
-    Log-odds of a linear model over runs of letters, fit to the half of our lists that does not hold
-    the word (`SPELLING`, made by ``benchmarks/judge/spelling.py``).
-    """
-    odds, shifts, scale = _spelling()
-    runs, side = letters(word), half(word)
-    name, place = odds[side, runs].sum(axis=0) * (scale / len(runs) ** 0.5) + shifts[side]
-    for kind, value in (("n", name), ("p", place + min(name, 0.0))):
-        yield f"m:{kind}{bisect(_STEPS, value)}"
-
-
-@cache
-def _spelling() -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
-    with np.load(SPELLING, allow_pickle=False) as read:
-        odds, shifts, scale = (read[name] for name in ("odds", "shifts", "scale"))
-    return odds.astype(np.int64), shifts.astype(np.float64), float(scale)
