@@ -52,7 +52,7 @@ class CertaintyReader:
             node = root[words[at]]
             if at >= free and (END in node or (at < last and words[at + 1] in node)):
                 after = _longest(words, at, root)
-                if after > at and not _is_initial(pieces, at):
+                if after > at and (len(words[at]) > 1 or not _is_initial(pieces, at)):
                     found.append((at, after))
                     free = after
         return pieces, words, found
@@ -87,12 +87,17 @@ class CertaintyReader:
 
 
 def _is_initial(pieces: Sequence[str], at: int) -> bool:
-    """Tell whether a word is a letter behind a letter: R.V.M., m.v. Levant, a name spelt I V Y."""
-    here, behind = pieces[2 * at + 1], pieces[2 * at + 3 : 2 * at + 4]
+    """Tell whether a letter is one behind a letter: R.V.M., m.v. Levant, a name spelt I V Y."""
+    behind = pieces[2 * at + 3 : 2 * at + 4]
     back = 2 if pieces[2 * at - 1] == "." else 1
     letter, gaps = pieces[max(0, 2 * (at - back) + 1)], pieces[2 * (at - back) + 2 : 2 * at + 1 : 2]
-    lone = len(here) == 1 and at > 0 and behind != ["/"]
-    return lone and len(letter) == 1 and letter.isalpha() and gaps in (["", ""], [" "])
+    return (
+        at > 0
+        and behind != ["/"]
+        and len(letter) == 1
+        and letter.isalpha()
+        and gaps in (["", ""], [" "])
+    )
 
 
 def _longest(words: list[str], at: int, root: Node) -> int:

@@ -258,10 +258,10 @@ def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     if each.category == "ID" and _LABELS.issuperset(map(unaccented, words)):
         return True
     place = each.category in _PLACES
-    if any(len(word) < _INITIALS and not _is_word(word, place=place) for word in words):
-        return False
     plain = set(map(unaccented, words))
-    return plain <= lexicon.nobodys or plain <= _COUNTRIES or (place and plain <= _SMALL)
+    if not (plain <= lexicon.nobodys or plain <= _COUNTRIES or (place and plain <= _SMALL)):
+        return False
+    return all(len(word) >= _INITIALS or _is_word(word, place=place) for word in words)
 
 
 def _is_word(word: str, *, place: bool) -> bool:

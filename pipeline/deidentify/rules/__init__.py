@@ -47,7 +47,7 @@ class Rules:
     def __init__(self, steps: Iterable[Sequence[Row] | Family]) -> None:
         """Compile rows and families of code, in their order."""
         self._words: dict[bool, dict[str, list[_Ranked]]] = {True: {}, False: {}}
-        self._anchors: list[_Ranked] = []
+        self._anchors: dict[bool, list[_Ranked]] = {True: [], False: []}
         self._opens: list[_Ranked] = []
         self._closes: list[_Ranked] = []
         self._steps: list[int | Family] = []
@@ -79,7 +79,8 @@ class Rules:
         if row.opens or row.closes:
             (self._opens if row.opens else self._closes).append(compiled)
         elif row.anchor:
-            self._anchors.append(compiled)
+            self._anchors[False].append(compiled)
+            self._anchors[True] += [] if row.abroad else [compiled]
         for word in row.called_by:
             for capital in (True, False) if row.capital is None else (row.capital,):
                 self._words[capital].setdefault(word, []).append(compiled)
@@ -97,19 +98,20 @@ class Rules:
             for rank, row in (capital if word[3] else small).get(word[2], ()):
                 if row.followers and following not in row.followers and following.isascii():
                     continue
-                if row.after is not None and row.after.match(text, word[1]) is None:
+                after = row.after.match(text, word[1]) if row.after else None
+                if after is None and row.after:
                     continue  # most rows give nothing
-                for each in row.find(window, word):
+                for each in row.find(window, word, None, after):
                     yield rank, each
 
     def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
         text = window.text
-        holds, plain = text.__contains__, text.isascii()
-        for rank, row in self._anchors:
-            if (row.row.needs and not any(map(holds, row.row.needs))) or (plain and row.row.abroad):
+        holds, long = text.__contains__, len(text)
+        for rank, row in self._anchors[text.isascii()]:
+            if row.needs and not any(map(holds, row.needs)):
                 continue
-            for match in row.anchors(text):
-                for each in row.find(window, Word(*match.span(), "", capital=False), match):
+            for match in row.anchor.each(text, max(0, long - row.last) if row.last else 0):
+                for each in row.find(window, Word(*match.span(), "", capital=False), match, None):
                     yield rank, each
 
     def _edged(self, window: Window) -> Iterator[tuple[int, Found]]:
@@ -120,12 +122,14 @@ class Rules:
             head, close = line[:_HEAD], line[-40:].rstrip(" \t.")[-_SHORT:]
             opens, first = ":" in head or "/" in head, max(start, end - _CLOSING)
             closes = close[-2:].isalpha() and not (len(close) == _SHORT and close.isalpha())
-            matches = [(each, each[1].match(text, start)) for each in self._opens if opens]
-            matches += [(each, each[1].search(text, first, end)) for each in self._closes if closes]
+            matches = [(each, each[1].anchor.match(text, start)) for each in self._opens if opens]
+            matches += [
+                (each, each[1].anchor.search(text, first, end)) for each in self._closes if closes
+            ]
             for (rank, row), match in matches:
                 if match is not None:
                     place = Word(*match.span(), "", capital=False)
-                    for each in row.find(window, place, match):
+                    for each in row.find(window, place, match, None):
                         yield rank, each
 
 

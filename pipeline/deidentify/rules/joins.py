@@ -99,11 +99,14 @@ def _whole(text: str, each: Removed) -> _Stretch:
     heads, tails = _hanging(each.category, each.rule)
     first = text[start:end].partition(" ")[0]
     is_noun = first.isalpha() and first.islower()  # of a code, and not its rest (V-nummer)
+    before = _before(text, start)
     for name in heads:
-        if (is_noun and name == "code_before") or not _may_hang(name, text, start):
+        if (is_noun and name == "code_before") or not _may_hang(name, *before):
             continue
         head = _P[name].search(text, max(0, start - _REACH), start)
-        start = head.start() if head else start
+        if head is not None:
+            start = head.start()
+            before = _before(text, start)
     if each.category in ("DATE", "TIME") and not text[end - 1].isdigit():
         tails = ("day_tail",)
     for name in tails:
@@ -111,21 +114,24 @@ def _whole(text: str, each: Removed) -> _Stretch:
     return _Stretch(start, end, each.category, each.rule)
 
 
-def _may_hang(head: str, text: str, start: int) -> bool:
-    """Tell fast whether a head can end here: its search is slow, and most end in few words."""
+def _before(text: str, start: int) -> tuple[str, str, bool]:
+    """Give what stands before an identifier, its last word, and whether a figure touches that."""
     near = text[max(0, start - _REACH) : start]
+    at = stop = len(near.rstrip(_BETWEEN))
+    while at and near[at - 1].isalpha():
+        at -= 1
+    return near, near[at:stop], near[at - 1 : at].isdigit()
+
+
+def _may_hang(head: str, near: str, word: str, behind_figure: bool) -> bool:  # noqa: FBT001
+    """Tell fast whether a head can end here: its search is slow, and most end in few words."""
     if head in _LAST:
         return near[-1:] in _LAST[head]
     if head == "phone_head":
         return not {"+", "("}.isdisjoint(near[-9:])  # (+1234) and a blank
-    near = near.rstrip(_BETWEEN)
-    at = len(near)
-    while at and near[at - 1].isalpha():
-        at -= 1
-    word = near[at:]
     if head not in _LAST_WORDS:  # initials or the letters of a code
         return word.isupper() and (len(word) == 1) == (head == "initials_before")
-    other = head != "name_head" and (word >= "\u0370" or near[at - 1 : at].isdigit())
+    other = head != "name_head" and (word >= "\u0370" or behind_figure)
     return other or word.casefold() in _LAST_WORDS[head]
 
 

@@ -108,33 +108,32 @@ class Compiled:
     """A row with its patterns compiled."""
 
     __slots__ = (
-        "_checks", "_finder", "_near", "after", "anchor", "before", "behind", "followers", "more",
-        "row",
+        "_checks", "_finder", "_near", "after", "anchor", "before", "behind", "followers", "last",
+        "more", "needs", "row",
     )  # fmt: skip
 
     def __init__(self, row: Row, finder: Finder | None) -> None:
         self.row = row
-        self.before, self.after, self.more, self.behind, self.anchor = (
+        self.before, self.after, self.more, self.behind = (
             _Pattern(text) if text else None
-            for text in (
-                row.before, row.after, row.more, row.behind,
-                row.anchor or row.opens or row.closes,
-            )
-        )  # fmt: skip
+            for text in (row.before, row.after, row.more, row.behind)
+        )
+        self.anchor = _Pattern(row.anchor or row.opens or row.closes)
         self._finder = finder
-        self.followers = row.followers
+        self.followers, self.needs, self.last = row.followers, row.needs, row.last
         self._near = () if row.anchor else row.needs
         named = [each.rpartition(": ") for each in row.checks]
         self._checks: list[tuple[str, Check]] = [(group, check(name)) for group, _, name in named]
 
     def find(
-        self, window: Window, place: Word, anchor: re.Match[str] | None = None
+        self, window: Window, place: Word, anchor: re.Match[str] | None, after: re.Match[str] | None
     ) -> Iterator[Found]:
-        """Find what the row takes at a place."""
+        """Find what the row takes at a place; what matched behind it may be known."""
         text = window.text
-        after = self.after.match(text, place[1]) if self.after else None
         if after is None and self.after:
-            return
+            after = self.after.match(text, place[1])
+            if after is None:
+                return
         base, before = self._look_back(text, place[0]) if self.before else (0, None)
         if before is None and self.before:
             return
@@ -145,20 +144,6 @@ class Compiled:
         spans = self._spans(hit)
         for start, end in spans if self.row.every else spans[:1]:
             yield from self._repeated(window, hit, start, end)
-
-    def anchors(self, text: str) -> Iterator[re.Match[str]]:
-        """Give the anchor's matches, in the last characters only where the row says so."""
-        if self.anchor is None:
-            return iter(())
-        return self.anchor.each(text, max(0, len(text) - self.row.last) if self.row.last else 0)
-
-    def match(self, text: str, at: int) -> re.Match[str] | None:
-        """Match the anchor at the start of a line."""
-        return self.anchor.match(text, at) if self.anchor else None
-
-    def search(self, text: str, first: int, end: int) -> re.Match[str] | None:
-        """Search the anchor in the last characters of a line."""
-        return self.anchor.search(text, first, end) if self.anchor else None
 
     def found(self, start: int, end: int) -> Found:
         """Give a span as the row's."""
