@@ -34,7 +34,6 @@ from pipeline.names.grammar import as_capitals
 from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
 Replacement: TypeAlias = Callable[[str, Category], str]
-Span: TypeAlias = tuple[int, int]
 
 _SPOKEN: Final = frozenset({"NAME", "HOSPITAL", "LOCATION", "ID"})
 _INITIALS: Final = 4

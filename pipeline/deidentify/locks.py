@@ -75,7 +75,8 @@ def words(text: str, spans: Sequence[Span]) -> list[str]:
 def _may_be_name(text: str, start: int, end: int) -> bool:
     word = text[start:end]
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
-    if (before in _INSIDE or after in _INSIDE) and _is_in_address(text, start, end):
+    alone = (before + text[end + 1 : end + 2]).isspace()  # with a full stop, at most
+    if (before in _INSIDE or (after in _INSIDE and not alone)) and _is_in_address(text, start, end):
         return True
     if end - start == 1 and _VESSEL.match(text, end):
         return False

@@ -11,14 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 Category = Literal[
     "NAME", "DATE", "TIME", "ID", "PHONE", "EMAIL", "URL", "AGE", "HOSPITAL", "LOCATION"
 ]
-CATEGORIES: Final[tuple[Category, ...]] = (
-    "NAME", "DATE", "TIME", "ID", "PHONE", "EMAIL", "URL", "AGE", "HOSPITAL", "LOCATION",
-)  # fmt: skip
+CATEGORIES: Final[tuple[Category, ...]] = get_args(Category)
 
 Reason = Literal["leak", "phrases-changed", "text-too-long", "not-text"]
 """Why a report is withheld; a closed set, safe to print."""

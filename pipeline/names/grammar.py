@@ -70,9 +70,6 @@ _LONGEST_RUN: Final = 5
 _CRC: Final = np.array([crc32(bytes([255 - at])) for at in range(256)], np.uint32) ^ 0xFF000000
 """What a byte makes of a checksum (CRC-32), by itself and the checksum's last byte."""
 _STEPS: Final = (-8, -5, -3, -1.5, 0, 1.5, 3, 5, 8)
-_LIKE_NAMES, _LIKE_PLACES = (
-    np.array([f"m:{kind}{at}" for at in range(len(_STEPS) + 1)], dtype=object) for kind in "np"
-)
 
 
 def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
@@ -201,7 +198,7 @@ def half(word: str) -> int:
     return crc32(word.encode()) >> 31
 
 
-def spelling_features(words: Sequence[str]) -> Iterable[tuple[str, str]]:
+def spelling_features(words: Sequence[str]) -> list[tuple[str, str]]:
     """Tell whether folded words are spelt as names of people and of places are.
 
         n   name against word, p  place against the likelier of these, 0 (below -8) to 9 (above 8)
@@ -214,10 +211,8 @@ def spelling_features(words: Sequence[str]) -> Iterable[tuple[str, str]]:
     times = np.diff(begun)
     sums = np.add.reduceat(odds[np.repeat(sides, times), runs], begun[:-1])
     name, place = (sums * (scale / times**0.5)[:, None] + shifts[sides]).T
-    kinds = (_LIKE_NAMES, name), (_LIKE_PLACES, place + np.minimum(name, 0))
-    return zip(
-        *(like[np.searchsorted(_STEPS, odds, side="right")] for like, odds in kinds), strict=True
-    )
+    steps = np.searchsorted(_STEPS, [name, place + np.minimum(name, 0)], side="right")
+    return [(f"m:n{name}", f"m:p{place}") for name, place in steps.T.tolist()]
 
 
 @cache

@@ -23,22 +23,14 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import compress, groupby
 from operator import itemgetter
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pipeline.deidentify.judge import model
 from pipeline.deidentify.judge.evidence import VOTES, Ballot, gather, hold
-from pipeline.deidentify.judge.model import (
-    INPUTS,
-    Case,
-    Rows,
-    Weights,
-    calibrated,
-    load_weights,
-    probabilities,
-    reasons,
-)
+from pipeline.deidentify.judge.model import Weights
 from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
 from pipeline.deidentify.rules.joins import JUDGE
 from pipeline.deidentify.rules.window import Words
@@ -50,6 +42,7 @@ __all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]
 CAUTION: Final = 16.0
 """How many needless removals a missed identifier weighs, unless a site says otherwise."""
 Span: TypeAlias = tuple[int, int]
+_Span = TypeVar("_Span", Removed, Span)
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -132,13 +125,13 @@ class Weighed:
     """
 
     asked: Ints
-    case: Case
+    case: model.Case
     shares: Floats
     taken: Bools
 
     def chances(self, weights: Weights) -> Floats:
         """Give how likely each is an identifier."""
-        return calibrated(1 - self.shares[:, 0], self.taken, weights)
+        return model.calibrated(1 - self.shares[:, 0], self.taken, weights)
 
     def labels(self) -> Ints:
         """Give the likeliest category of each, as a number into `CATEGORIES`."""
@@ -175,7 +168,7 @@ class Judge:
     def __init__(
         self, lexicon: Lexicon, *, caution: float = CAUTION, weights: Weights | None = None
     ) -> None:
-        self.weights = weights or load_weights()
+        self.weights = weights or model.load_weights()
         self._describer = Describer(lexicon)
         self._threshold, self._near = 1 / (1 + caution), 1 / (1 + _NEAR * caution)
         self._rules = {rule: at for at, rule in enumerate(self.weights.rules)}
@@ -236,7 +229,7 @@ class Judge:
         court = self._open(hearings)
         weighed = self._weigh(court)
         shard, asked = court.shard, weighed.asked
-        best = np.argsort(-reasons(self.weights, weighed.case), axis=1)[:, :_REASONS]
+        best = np.argsort(-model.reasons(self.weights, weighed.case), axis=1)[:, :_REASONS]
         text = shard.text[asked]
         for at, start, end, chance, label, owner, inputs in zip(
             text.tolist(),
@@ -249,7 +242,7 @@ class Judge:
             strict=True,
         ):
             rule = court.removed[owner][1].rule if owner >= 0 else ""
-            named = tuple(INPUTS[each] for each in inputs)
+            named = tuple(model.INPUTS[each] for each in inputs)
             opinions[at].append(Opinion(start, end, chance, CATEGORIES[label], rule, named))
         return opinions
 
@@ -261,27 +254,24 @@ class Judge:
     def _begin(self) -> None:
         weights, describer = self.weights, self._describer
         self.words, self._gaps = describer.glossaries()
-        self._word_rows = Rows(weights.token_features, weights.tokens, describer.tokens)
-        self._gap_rows = Rows(weights.gap_features, weights.gaps, partial(map, describer.gap))
+        self._word_rows = model.Rows(weights.token_features, weights.tokens, describer.tokens)
+        self._gap_rows = model.Rows(weights.gap_features, weights.gaps, partial(map, describer.gap))
 
     def _open(self, hearings: Sequence[Hearing]) -> _Court:
         """Lay the texts out and tell which tokens may be asked about."""
         if max(len(self.words), len(self._gaps)) > _MOST:
             self._begin()
         shard = lay_out([each.text for each in hearings], self.words, self._gaps)
-        removed = [
-            (text, each) for text, hearing in enumerate(hearings)
-            for each in hearing.claims.removed()
-        ]  # fmt: skip
+        removed = _numbered(hearing.claims.removed() for hearing in hearings)
         marks = b"".join(bytes(hearing.claims.marks) for hearing in hearings)
         spans = _joined(shard, removed)
         ballot = hold(shard, marks, spans, [each.category for _, each in removed])
-        phrases = [(text, span) for text, each in enumerate(hearings) for span in each.phrases]
+        phrases = _numbered(hearing.phrases for hearing in hearings)
         certain = _covered(*shard.overlapping(_joined(shard, phrases)), len(shard.words))
-        doubtful = [
-            (text, each) for text, hearing in enumerate(hearings)
-            for each in hearing.claims.doubtful() if shard.counts[text] >= _FEWEST
-        ]  # fmt: skip
+        doubtful = _numbered(
+            hearing.claims.doubtful() if count >= _FEWEST else ()
+            for hearing, count in zip(hearings, shard.counts, strict=True)
+        )
         in_doubt = _covered(*shard.overlapping(_joined(shard, doubtful)), len(shard.words))
         guards = np.frombuffer(marks, dtype=np.uint8) == GUARD
         alone = guards[shard.starts] & ~guards[shard.starts - 1] & ~guards[shard.ends]
@@ -298,13 +288,13 @@ class Judge:
         evidence = gather(shard, ballot, words=self.words, gaps=self._gaps)
         number = self._rules.get
         own = np.array([number(each.rule, -1) for _, each in court.removed] + [-1])
-        case = Case(
+        case = model.Case(
             evidence, self._word_rows.of(self.words.strings),
             self._gap_rows.of(self._gaps.strings), own[ballot.owners[evidence.slots]],
             np.flatnonzero(court.may_ask[evidence.slots]),
         )  # fmt: skip
         asked = evidence.slots[case.asked]
-        shares = probabilities(self.weights, case)
+        shares = model.probabilities(self.weights, case)
         return Weighed(asked, case, shares, ballot.owners[asked] >= 0)
 
     def _missed(
@@ -360,6 +350,11 @@ class Judge:
         words_alone &= ~(beside & (np.isin(labels[opens], _PLACES) | (best > _BESIDE)))
         can_be: Bools = np.where(ages, old > 0, (best > _SURE) | ~(number | words_alone))
         return can_be
+
+
+def _numbered(spans: Iterable[Sequence[_Span]]) -> list[tuple[int, _Span]]:
+    """Give the spans of some texts, each with the number of its text."""
+    return [(text, each) for text, some in enumerate(spans) for each in some]
 
 
 def _joined(shard: Shard, spans: Iterable[tuple[int, Removed | Span]]) -> list[Span]:

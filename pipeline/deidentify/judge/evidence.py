@@ -24,9 +24,7 @@ from numpy.typing import NDArray
 from pipeline.deidentify.judge.tokens import Glossary, Shard
 from pipeline.deidentify.spans import CATEGORIES, GUARD, LOCK, Category
 
-__all__ = [
-    "FACTS", "GAPS", "VOTES", "WORDS", "Ballot", "Evidence", "gather", "hold",
-]  # fmt: skip
+__all__ = ["FACTS", "GAPS", "VOTES", "WORDS", "Ballot", "Evidence", "gather", "hold"]
 
 Ints: TypeAlias = NDArray[np.int64]
 

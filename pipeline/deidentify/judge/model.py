@@ -51,7 +51,7 @@ _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
 _SMALL: Final = 128
 """An array of so many numbers is kept in full precision."""
-_BLOCK: Final = 512
+_BLOCK: Final = 1024
 """So many slots are weighed at once, for the processor's nearest memory."""
 
 
@@ -236,8 +236,7 @@ def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Other
     """Give the logits of one network."""
     slots, units, here = case.evidence.slots + REACH, weights.enter.shape[2], case.asked
     seen = np.zeros((_size(slots), units), dtype=np.float32)
-    empty = np.ones(len(seen), dtype=bool)
-    empty[slots] = False
+    empty = np.bincount(slots, minlength=len(seen)) == 0
     seen[slots] = known @ weights.enter[at] + weights.enter_bias[at]
     for step, mix, bias in zip(STEPS, weights.steps[at], weights.steps_bias[at], strict=True):
         seen = _looked(seen, step, mix, bias)
@@ -259,7 +258,7 @@ def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
         made = biases[: last - first].copy().T
         for part, far in parts:
             made = sgemm(1, part.T, seen[first + far : last + far].T, 1, made, overwrite_c=True)
-        np.add(np.maximum(made.T, 0), seen[first:last], out=further[first:last])
+        np.add(np.maximum(made, 0, out=made).T, seen[first:last], out=further[first:last])
     return further
 
 

@@ -19,20 +19,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import resources
-from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.names.grammar import LOWER, UPPER, spelling_features
+from pipeline.names.grammar import LOWER, SPELLING, UPPER, spelling_features
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
-__all__ = [
-    "GAP_TRAITS", "REACH", "USAGE", "WORD_TRAITS", "Describer", "Glossary", "Shard", "lay_out",
-    "usage",
-]  # fmt: skip
+__all__ = ["REACH", "USAGE", "Describer", "Glossary", "Shard", "lay_out", "usage"]
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -64,19 +59,16 @@ _NOBODYS: Final = triggers("credentials_alone") | triggers("countries")
 _LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abroad")
 """Words that are none in capitals: what stands behind them may be one."""
 _SEX_AGE_OR_ARTICLE: Final = re.compile(r"[MF](?:[1-8]?\d)?|[1-8]?\d[MF]|a")
-_DAYS_IN_WORDS: Final = frozenset(
-    map(
-        unaccented,
-        triggers("days_of_other_languages").union(
-            triggers("months_abroad"), triggers("months_of_other_languages"), triggers("feasts"),
-            ("noon", "midnight", "midday"),
-        ),
-    )
+_DAY_LISTS: Final = (
+    "days_of_other_languages", "months_abroad", "months_of_other_languages", "feasts",
 )  # fmt: skip
+_DAYS_IN_WORDS: Final = frozenset(("noon", "midnight", "midday")).union(
+    *(map(unaccented, triggers(name)) for name in _DAY_LISTS)
+)
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _SHOWN: Final = 5
 _JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", "", ":", " & "})
-USAGE: Final = Path(str(resources.files("pipeline.names").joinpath("words", "usage.npz")))
+USAGE: Final = SPELLING.with_name("usage.npz")
 _COLUMNS: Final = ("frequency", "capital", "shouted", "cluster", "titled")
 _BRANCH: Final = 32
 _SPELT: Final = 3

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.checks import patterns, word_list
+from pipeline.deidentify.rules.checks import patterns
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Word, line_before, past
 from pipeline.deidentify.spans import Found
@@ -21,7 +21,6 @@ from pipeline.names.lexicon import Lexicon
 
 _P: Final = patterns("dates")
 _ALSO_WORDS: Final = frozenset({"may", "march", "mar"})
-_MONTHS: Final = word_list("months")
 _SHORT: Final = 4
 _FIGURE: Final = re.compile(r"\d")
 _OPENINGS: Final = frozenset({". ", ".\n", "; ", ""})

@@ -67,10 +67,7 @@ def find(window: Window) -> Iterator[Found]:
 def _in_chunk(text: str, start: int, done: int) -> Found | None:
     """Try a chunk whose figure follows letters, a hyphen, a plus or a bracket."""
     if text[start - 1] in "+(":
-        phone = _P["phone"].match(text, start - 1)
-        if phone:
-            return Found(phone.start(), phone.end(), "PHONE", "phone")
-        return _at(text, start, start + 1, done)
+        return _phone(text, start - 1) or _at(text, start, start + 1, done)
     if text[start - 2 : start] == "*-":
         match = _P["masked"].match(text, max(0, start - len(_STARS)))
         return Found(*match.span(), "ID", "id-shape") if match else None
@@ -93,23 +90,23 @@ def _at(text: str, start: int, end: int, done: int) -> Found | None:
     long = _DIGITS.match(text, start).end() - start  # type: ignore[union-attr]
     return (
         dates.in_figures(text, start, before, long)
-        or _matched("phone", text, start)
+        or _phone(text, start)
         or (_time(text, start, before) if long < dates.LONG else None)
         or _counted(text, start, before)
         or _in_field(text, start, done)
     )
 
 
-def _matched(name: str, text: str, start: int) -> Found | None:
-    match = _P[name].match(text, start)
-    return Found(start, match.end(), "PHONE", name) if match else None
+def _phone(text: str, start: int) -> Found | None:
+    match = _P["phone"].match(text, start)
+    return Found(start, match.end(), "PHONE", "phone") if match else None
 
 
 def _time(text: str, start: int, before: str) -> Found | None:
     match = _P["time"].match(text, start)
     if match is None:
         match = _P["time_at"].match(text, start)
-        match = match if _P["at"].search(before) else None
+        match = match if match and _P["at"].search(before) else None
     if match is None:
         match = _P["call_clock"].match(text, start)
         if match and not _P["called"].search(line_before(text, start, 110)):

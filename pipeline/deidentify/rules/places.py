@@ -142,7 +142,7 @@ def sites(window: Window) -> Iterator[Found]:
     """Find the listed names of hospitals where the sentence puts a place (at Duke, site UCLA)."""
     text, words = window.text, window.words
     for at in words.capitals_among(window.lexicon.site_starts):
-        start = words.start(at)
+        start, _ = words.span(at)
         for last in range(min(at + _SITE_WORDS, len(words)) - 1, at - 1, -1):
             end = _site_end(text, start, words.span(last)[1], window.lexicon)
             if end:

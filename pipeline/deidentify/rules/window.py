@@ -89,10 +89,6 @@ class Words:
         """Give where a word begins and ends."""
         return self._edges[2 * at], self._edges[2 * at + 1]
 
-    def start(self, at: int) -> int:
-        """Give where a word begins."""
-        return self._edges[2 * at]
-
     def among(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the words whose folded form a vocabulary holds."""
         return list(compress(count(), map(vocabulary.__contains__, self.folded)))
