@@ -230,34 +230,31 @@ class Describer:
         plain = unaccented(token)
         return self._lexicon.is_ordinary(plain) or plain in self._lexicon.known
 
-    def tokens(self, tokens: Sequence[str]) -> Iterator[Iterator[str]]:
+    def tokens(self, tokens: Sequence[str]) -> Iterator[list[str]]:
         """Give the features of each token."""
         plain = list(map(plain_form, tokens))
         return map(self._token, tokens, plain, spelling_features(plain))
 
-    def _token(self, token: str, plain: str, spelling: Iterable[str]) -> Iterator[str]:
+    def _token(self, token: str, plain: str, spelling: Iterable[str]) -> list[str]:
         if not token:
-            yield "pad"
-            return
-        yield f"s:{shape(token)}"
+            return ["pad"]
+        features = [f"s:{shape(token)}"]
         if token.isdigit():
-            yield from number_kinds(token)
-            return
-        for name, words in self._lists:
-            if plain in words:
-                yield name
-        yield from self._calling.get(plain, ())
+            return [*features, *number_kinds(token)]
+        features += [name for name, words in self._lists if plain in words]
+        features += self._calling.get(plain, ())
         if token.isalpha() or not any(map(str.isdigit, token)):
             if self._lexicon.is_stranger(plain):
-                yield "l:stranger"
+                features.append("l:stranger")
             if self._lexicon.is_ordinary(plain):
-                yield "l:formed"
+                features.append("l:formed")
             if len(plain) >= _MIN_ENDING:
-                yield f"e:{plain[-_ENDING:]}"
-            yield from usage_features(plain)
+                features.append(f"e:{plain[-_ENDING:]}")
+            features += usage_features(plain)
             if len(plain) >= _SPELT:
-                yield from spelling
-        yield f"w:{plain}"
+                features += spelling
+        features.append(f"w:{plain}")
+        return features
 
     @staticmethod
     def gap(gap: str) -> Iterator[str]:
@@ -328,7 +325,7 @@ def number_kinds(figures: str) -> Iterator[str]:
         yield "n:old"
 
 
-def usage_features(word: str) -> Iterator[str]:
+def usage_features(word: str) -> list[str]:
     """Describe a folded word by how English at large writes it.
 
     Some 130,000 words have five small numbers, from a million word forms of three thousand
@@ -344,14 +341,13 @@ def usage_features(word: str) -> Iterator[str]:
     """
     numbers = usage().get(word)
     if numbers is None:
-        yield "u:none"
-        return
-    frequency, capital, shouted, cluster, titled = numbers
-    yield from (f"u:f{frequency}", f"u:c{capital}", f"u:u{shouted}")
-    for name, path in (("b", cluster), ("t", titled)):
+        return ["u:none"]
+    frequency, capital, shouted, *paths = numbers
+    features = [f"u:f{frequency}", f"u:c{capital}", f"u:u{shouted}"]
+    for name, path in zip("bt", paths, strict=True):
         if path:
-            yield f"u:{name}{path % _BRANCH}"
-            yield f"u:{name}8-{path}"
+            features += f"u:{name}{path % _BRANCH}", f"u:{name}8-{path}"
+    return features
 
 
 @cache
