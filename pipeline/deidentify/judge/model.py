@@ -237,7 +237,9 @@ def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Other
     slots, units, here = case.evidence.slots + REACH, weights.enter.shape[2], case.asked
     seen = np.zeros((_size(slots), units), dtype=np.float32)
     empty = np.bincount(slots, minlength=len(seen)) == 0
-    seen[slots] = known @ weights.enter[at] + weights.enter_bias[at]
+    entered = known @ weights.enter[at]
+    entered += weights.enter_bias[at]
+    seen[slots] = entered
     for step, mix, bias in zip(STEPS, weights.steps[at], weights.steps_bias[at], strict=True):
         seen = _looked(seen, step, mix, bias)
         seen[empty] = 0
@@ -250,8 +252,11 @@ def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Other
 
 
 def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
-    """Add to slots what a layer makes of them and of those a step before and behind."""
-    further, biases = np.zeros_like(seen), np.tile(bias, (_BLOCK, 1))
+    """Add to slots what a layer makes of them and of those a step before and behind.
+
+    What lies beyond, in the first and last empty slots, is left as it comes.
+    """
+    further, biases = np.empty_like(seen), np.tile(bias, (_BLOCK, 1))
     parts = list(zip(np.split(mix, 3), (-step, 0, step), strict=True))
     for first in range(step, len(seen) - step, _BLOCK):
         last = min(first + _BLOCK, len(seen) - step)

@@ -122,6 +122,8 @@ class Rules:
             head, close = line[:_HEAD], line[-40:].rstrip(" \t.")[-_SHORT:]
             opens, first = ":" in head or "/" in head, max(start, end - _CLOSING)
             closes = close[-2:].isalpha() and not (len(close) == _SHORT and close.isalpha())
+            if not (opens or closes):
+                continue
             matches = [(each, each[1].anchor.match(text, start)) for each in self._opens if opens]
             matches += [
                 (each, each[1].anchor.search(text, first, end)) for each in self._closes if closes

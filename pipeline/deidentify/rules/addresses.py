@@ -45,8 +45,8 @@ def _is_scan(text: str, word: Word, before: str, lexicon: Lexicon) -> bool:
 def listed(window: Window) -> Iterator[Found]:
     """Find towns and hospitals of the word lists, of one word or two."""
     text, words, lexicon = window.text, window.words, window.lexicon
-    for at in words.among(lexicon.place_starts):
-        if not words.capital[at]:
+    for at in words.capitals:
+        if words.folded[at] not in lexicon.place_starts:
             continue
         word = words[at]
         joined = at + 1 < len(words) and words.capital[at + 1]
