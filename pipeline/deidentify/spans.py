@@ -76,7 +76,6 @@ _LEADING: Final = re.compile(r"(?:[\s,;:.()-]*\b(?:of|at|the|and|in|for|from|to|
 LOCK: Final = 1
 GUARD: Final = 2
 _TAKEN: Final = 3
-_RUNS: Final = (b"\0", b"\1", b"\2", b"\3")
 _WHOLE: Final = frozenset({"DATE", "TIME", "AGE"})
 """What overlaps a certainty phrase is no such thing: the number before "May represent"."""
 
@@ -192,4 +191,4 @@ class Claims:
 
     def _mark(self, start: int, end: int, mark: int) -> None:
         self._sorted = None
-        self.marks[start:end] = _RUNS[mark] * (end - start)
+        self.marks[start:end] = bytes((mark,)) * (end - start)

@@ -273,25 +273,18 @@ def _known(weights: Weights, case: Case, without: int | None) -> Floats:
         *_strings(weights, case, without), *_values(weights, case, without), strict=True
     )
     bases = np.cumsum([0, *map(len, tables)])
-    numbers = (np.column_stack(rows) + bases[:-1]).ravel()
-    ends = np.arange(0, len(numbers) + 1, len(tables))
-    entries = np.ones(len(numbers), dtype=np.float32), numbers, ends
-    sums = sparse.csr_matrix(entries, shape=(len(case.own), bases[-1]))
-    known: Floats = sums @ np.concatenate(tables)
+    numbers = np.column_stack(rows) + bases[:-1]
+    ends = np.arange(0, numbers.size + 1, len(tables))
+    known = _sums(ends, numbers.ravel(), np.concatenate(tables))
     return np.maximum(known, 0, out=known)
 
 
 def _strings(weights: Weights, case: Case, without: int | None) -> Iterator[tuple[Floats, Ints]]:
     """Give a table of the distinct words or gaps of each kind, mixed, and each token's row."""
-    words, gaps = case.evidence.words.T, case.evidence.gaps.T
-    kinds = [
-        (case.words, *each)
-        for each in zip(words, np.swapaxes(weights.token_mix, 0, 1), strict=True)
-    ]
-    kinds += [
-        (case.gaps, *each) for each in zip(gaps, np.swapaxes(weights.gap_mix, 0, 1), strict=True)
-    ]
-    for at, (rows, numbers, mix) in enumerate(kinds):
+    tables = [case.words] * len(WORDS) + [case.gaps] * len(GAPS)
+    columns = (*case.evidence.words.T, *case.evidence.gaps.T)
+    mixes = (*np.swapaxes(weights.token_mix, 0, 1), *np.swapaxes(weights.gap_mix, 0, 1))
+    for at, (rows, numbers, mix) in enumerate(zip(tables, columns, mixes, strict=True)):
         if at != without:
             held = np.zeros(rows.shape[1], dtype=bool)
             held[numbers] = True

@@ -122,15 +122,11 @@ class Rules:
             head, close = line[:_HEAD], line[-40:].rstrip(" \t.")[-_SHORT:]
             opens, first = ":" in head or "/" in head, max(start, end - _CLOSING)
             closes = close[-2:].isalpha() and not (len(close) == _SHORT and close.isalpha())
-            if not (opens or closes):
-                continue
-            matches = [(each, each[1].anchor.match(text, start)) for each in self._opens if opens]
-            matches += [
-                (each, each[1].anchor.search(text, first, end)) for each in self._closes if closes
-            ]
-            for (rank, row), match in matches:
+            for rank, row in (*(self._opens if opens else ()), *(self._closes if closes else ())):
+                anchor, edge = row.anchor, row.row.opens
+                match = anchor.match(text, start) if edge else anchor.search(text, first, end)
                 if match is not None:
-                    place = Word(*match.span(), "", capital=False)
+                    place = Word(match.start(), match.end(), "", capital=False)
                     for each in row.find(window, place, match, None):
                         yield rank, each
 
