@@ -19,6 +19,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -89,11 +90,19 @@ GAP_TRAITS: Final = np.dtype([("length", "i4"), *((flag, "?") for flag in _GAP_F
 inside an identifier, and may end a sentence."""
 
 
+class _Numbers(dict[str | None, int]):
+    """Numbers strings in the order in which they are asked for."""
+
+    def __missing__(self, string: str | None) -> int:
+        self[string] = number = len(self)
+        return number
+
+
 class Glossary:
     """Numbers distinct strings from 1, and keeps what is true of each; 0 stands for none."""
 
     def __init__(self, kind: np.dtype[Any], traits: Callable[[str], tuple[int, ...]]) -> None:
-        self._numbers: dict[str | None, int] = {None: 0}
+        self._numbers = _Numbers({None: 0})
         self._describe = traits
         self._traits = np.zeros(1, dtype=kind)
         self.strings: list[str] = [""]
@@ -104,25 +113,25 @@ class Glossary:
 
     def numbers(self, strings: Sequence[str | None]) -> Ints:
         """Give the number of each string, new ones added."""
-        new = [each for each in set(strings).difference(self._numbers) if each is not None]
-        if new:
-            self._add(sorted(new))
-        known = self._numbers
-        return np.fromiter(map(known.__getitem__, strings), dtype=np.int64, count=len(strings))
+        number = self._numbers.__getitem__
+        numbers = np.fromiter(map(number, strings), dtype=np.int64, count=len(strings))
+        if len(self._numbers) > len(self):
+            self._add()
+        return numbers
 
     def trait(self, name: str) -> NDArray[Any]:
         """Give one trait of all strings by their numbers."""
         values: NDArray[Any] = self._traits[name]
         return values
 
-    def _add(self, new: Sequence[str]) -> None:
-        first = len(self.strings)
-        if first + len(new) > len(self._traits):  # twice as many, so that growing costs no more
-            spare = np.zeros(first + 2 * len(new), dtype=self._traits.dtype)
+    def _add(self) -> None:
+        first, size = len(self.strings), len(self._numbers)
+        latest = [str(each) for each in islice(reversed(self._numbers), size - first)]
+        self.strings += reversed(latest)
+        if size > len(self._traits):  # twice as many, so that growing costs no more
+            spare = np.zeros(2 * size - first, dtype=self._traits.dtype)
             self._traits = np.concatenate([self._traits, spare])
-        self._traits[first : first + len(new)] = list(map(self._describe, new))
-        self._numbers.update(zip(new, range(first, first + len(new)), strict=True))
-        self.strings += new
+        self._traits[first:size] = list(map(self._describe, self.strings[first:]))
 
 
 @dataclass(frozen=True, slots=True)
