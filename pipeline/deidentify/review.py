@@ -31,9 +31,7 @@ from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
 from pipeline.store.files import replacing
 
-EXPLAINED = (
-    "report_id", "start", "end", "category", "verdict", "by", "probability", "reasons",
-)  # fmt: skip
+EXPLAINED = ("report_id", "start", "end", "category", "verdict", "by", "probability", "reasons")
 """``verdict`` is right, superfluous or missed; ``by`` the rule, the judge, or nobody."""
 
 
