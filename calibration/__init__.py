@@ -61,5 +61,4 @@ def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"calibration.{home}"), name)
-    msg = f"module 'calibration' has no attribute {name!r}"
-    raise AttributeError(msg)
+    raise AttributeError(f"module 'calibration' has no attribute {name!r}")

@@ -56,8 +56,7 @@ class BinTables:
 def bin_edges(bins: int) -> FloatArray:
     """Edges of equal-width bins, m / M, so that decimal scores fall on them, shape (M + 1,)."""
     if bins < 1:
-        msg = f"bins: {bins} is not a positive number of bins."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"bins: {bins} is not a positive number of bins.")
     return np.arange(bins + 1) / bins
 
 
@@ -120,5 +119,4 @@ def _tables(
 def _check(edges: FloatArray, rule: str) -> None:
     check_option("bin rule", rule, BinRule)
     if edges[0] != 0.0 or edges[-1] != 1.0 or np.any(np.diff(edges) <= 0):
-        msg = "edges: they must increase from 0 to 1."
-        raise CalibrationError(msg)
+        raise CalibrationError("edges: they must increase from 0 to 1.")

@@ -103,8 +103,7 @@ def checked_indices(name: str, values: ArrayLike, limit: int) -> IntArray:
     """Return indices (N,) below a limit, or say which is not."""
     index = np.asarray(values)
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iub"):
-        msg = f"{name}: expected a flat array of integers, got {index.dtype}."
-        raise TallyError(msg)
+        raise TallyError(f"{name}: expected a flat array of integers, got {index.dtype}.")
     if index.size and (int(index.min()) < 0 or int(index.max()) >= limit):
         fault = f"values are outside 0..{limit - 1}. Map unknown phrases before counting."
         refuse(name, (index < 0) | (index >= limit), fault, shown=index, error=TallyError)
@@ -115,8 +114,7 @@ def checked_labels(label: ArrayLike) -> FloatArray:
     """Return labels (N,) in [0, 1] as floats, or say which is not."""
     labels = np.asarray(label)
     if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iubf"):
-        msg = f"label: expected a flat array of numbers, got {labels.dtype}."
-        raise TallyError(msg)
+        raise TallyError(f"label: expected a flat array of numbers, got {labels.dtype}.")
     numbers = np.ascontiguousarray(labels, dtype=np.float64)
     low, high = (float(numbers.min()), float(numbers.max())) if labels.size else (0.0, 1.0)
     if not (low >= 0.0 and high <= 1.0):
@@ -130,8 +128,7 @@ def checked_weights(weight: ArrayLike, expected: int) -> FloatArray:
     """Return weights (N,) of 0 or more, or say which is not."""
     weights = np.asarray(weight, dtype=np.float64)
     if weights.shape != (expected,):
-        msg = f"weight: {weights.size} values for {expected} observations."
-        raise TallyError(msg)
+        raise TallyError(f"weight: {weights.size} values for {expected} observations.")
     wrong = ~((weights >= 0.0) & np.isfinite(weights))
     refuse("weight", wrong, "values are negative or not finite", error=TallyError)
     return weights

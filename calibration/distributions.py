@@ -47,8 +47,9 @@ class Beta:
 
     def __post_init__(self) -> None:
         if not (0 < self.alpha < np.inf and 0 < self.beta < np.inf):
-            msg = f"Beta({self.alpha}, {self.beta}): both parameters must be positive and finite."
-            raise CalibrationError(msg)
+            raise CalibrationError(
+                f"Beta({self.alpha}, {self.beta}): both parameters must be positive and finite."
+            )
 
     @property
     def mean(self) -> float:
@@ -97,8 +98,7 @@ class Atom:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.at <= 1.0:
-            msg = f"Atom({self.at}): the score must lie in [0, 1]."
-            raise CalibrationError(msg)
+            raise CalibrationError(f"Atom({self.at}): the score must lie in [0, 1].")
 
     @property
     def mean(self) -> float:
@@ -158,22 +158,18 @@ class UniformMixture:
     def __post_init__(self) -> None:
         edges, weights = np.asarray(self.edges), np.asarray(self.weights)
         if len(edges) != len(weights) + 1 or np.any(np.diff(edges) <= 0):
-            msg = "UniformMixture: needs J weights and J + 1 increasing edges."
-            raise CalibrationError(msg)
+            raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
         if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
-            msg = "UniformMixture: edges lie in [0, 1] and weights are ≥ 0."
-            raise CalibrationError(msg)
+            raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")
         if abs(float(weights.sum()) - 1.0) > 1e-9:
-            msg = "UniformMixture: the weights must sum to 1; use from_counts."
-            raise CalibrationError(msg)
+            raise CalibrationError("UniformMixture: the weights must sum to 1; use from_counts.")
 
     @classmethod
     def from_counts(cls, edges: FloatArray, counts: FloatArray) -> UniformMixture:
         """Renormalise counts or proportions (J,) over the ranges between edges (J + 1,)."""
         total = float(np.sum(counts))
         if not total > 0:
-            msg = "UniformMixture: no respondent in any range."
-            raise CalibrationError(msg)
+            raise CalibrationError("UniformMixture: no respondent in any range.")
         weights = np.asarray(counts, dtype=np.float64) / total
         return cls(tuple(map(float, edges)), tuple(map(float, weights)))
 
@@ -233,8 +229,7 @@ Distribution: TypeAlias = Beta | Atom | UniformMixture
 
 def _check_probability(q: float) -> None:
     if not 0.0 <= q <= 1.0:
-        msg = f"quantile({q}): the probability must lie in [0, 1]."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"quantile({q}): the probability must lie in [0, 1].")
 
 
 def _beta_differences(alpha: float, beta: float, edges: FloatArray) -> FloatArray:
@@ -288,12 +283,11 @@ def fit_moments(mean: float, variance: float, *, phrase: str = "phrase") -> Beta
     """
     limit = mean * (1.0 - mean)
     if not 0.0 < variance < limit:
-        msg = (
+        raise SurveyError(
             f"{phrase!r}: a Beta needs 0 < variance < mean·(1 − mean); the survey has mean "
             f"{mean:.6g}, variance {variance:.6g}, limit {limit:.6g}. "
             "State it as an atom, or collect more answers."
         )
-        raise SurveyError(msg)
     size = limit / variance - 1.0
     return Beta(mean * size, (1.0 - mean) * size)
 
@@ -316,11 +310,10 @@ def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phra
     from scipy.optimize import minimize  # here: all who only look a phrase up would wait for it
 
     if np.count_nonzero(counts) < 2:
-        msg = (
+        raise SurveyError(
             f"{phrase!r}: every respondent chose the same range, so the likelihood has no "
             "maximum; use moments or state an atom."
         )
-        raise SurveyError(msg)
     kept = counts > 0
     low, high, weight = edges[:-1][kept], edges[1:][kept], counts[kept] / counts.sum()
     start = fit_moments(*moments_of_ranges(edges, counts), phrase=phrase)
@@ -337,7 +330,6 @@ def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phra
         options={"xatol": 1e-9, "fatol": 1e-13, "maxiter": 4000, "maxfev": 4000},
     )
     if not found.success:
-        msg = f"{phrase!r}: the likelihood search did not converge; use moments."
-        raise SurveyError(msg)
+        raise SurveyError(f"{phrase!r}: the likelihood search did not converge; use moments.")
     alpha, beta = np.exp(found.x)
     return Beta(float(alpha), float(beta))

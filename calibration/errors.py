@@ -22,8 +22,7 @@ def check_option(name: str, value: str, known: object) -> None:
         Naming those that there are.
     """
     if value not in get_args(known):
-        msg = f"{name} {value!r}: use one of {', '.join(get_args(known))}."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"{name} {value!r}: use one of {', '.join(get_args(known))}.")
 
 
 def refuse(
@@ -69,11 +68,10 @@ Drop or correct them before calling.
         return
     value = "" if shown is None else f" ({shown[rows[0]]:g})"
     said, _, advice = fault.partition(". ")
-    msg = (
+    raise error(
         f"{name}: {rows.size} of {np.size(wrong)} {said}; first at row {rows[0] + first_row}"
         f"{value}. {advice or 'Drop or correct them before calling.'}"
     )
-    raise error(msg)
 
 
 class SurveyError(CalibrationError):

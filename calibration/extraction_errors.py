@@ -92,22 +92,20 @@ def correct_tally(n: FloatArray, label_mass: FloatArray, *, audit: Audit) -> Cor
     transposed = _rates(audit.phrase_confusion).T
     condition = float(np.linalg.cond(transposed))
     if not condition < _WORST_CONDITION:
-        msg = (
+        raise CalibrationError(
             f"phrase_confusion: condition number {condition:.3g}; the extractor confuses some "
             "phrases completely. Merge them before correcting."
         )
-        raise CalibrationError(msg)
     solved = np.linalg.solve(transposed, np.stack([n, label_mass], axis=1))
     uses, mass = solved[:, 0], solved[:, 1]
     if audit.label_confusion is not None:
         (true_negative, _), (_, sensitivity) = _rates(audit.label_confusion)
         informative = float(true_negative + sensitivity - 1.0)
         if informative <= 0.0:
-            msg = (
+            raise CalibrationError(
                 f"label_confusion: sensitivity {sensitivity:.3f} + specificity "
                 f"{true_negative:.3f} is not above 1, so labels carry no information."
             )
-            raise CalibrationError(msg)
         mass = (mass - (1.0 - true_negative) * uses) / informative
     possible = np.clip(uses, 0.0, None)
     possible *= n.sum() / possible.sum() if possible.sum() > 0 else 1.0
@@ -131,11 +129,10 @@ def corrected_replicates(
             continue
         uses[b], mass[b] = one.n, one.label_mass
     if np.isnan(uses).all() and len(n):
-        msg = (
+        raise CalibrationError(
             f"audit: none of {len(n)} resampled audits can be inverted for "
             f"{tally.total:g} observations; check more reports."
         )
-        raise CalibrationError(msg)
     return uses, mass
 
 

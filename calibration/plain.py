@@ -61,8 +61,9 @@ def plain(value: object) -> Plain:
         return plain_fields(value)
     if isinstance(value, Iterable):
         return [plain(each) for each in value]
-    msg = f"{type(value).__name__} has no plain form: give it fields, or a method to_plain."
-    raise TypeError(msg)
+    raise TypeError(
+        f"{type(value).__name__} has no plain form: give it fields, or a method to_plain."
+    )
 
 
 def plain_fields(value: Any, *, own: bool = False) -> dict[str, Plain]:

@@ -83,8 +83,9 @@ def ridge_logistic(
         If Newton's method did not reach its tolerance.
     """
     if mass.sum() <= 0 or (n - mass).sum() <= 0:
-        msg = "ridge_logistic: all labels are equal, or there are none; there is nothing to fit."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            "ridge_logistic: all labels are equal, or there are none; there is nothing to fit."
+        )
     known = np.zeros(len(n)) if offset is None else offset
     x = np.concatenate([np.ones((len(n), 1)), design], axis=1)
     theta, _ = _newton(x, n, mass, known, np.diag([0.0] + [penalty] * design.shape[1]))
@@ -105,8 +106,7 @@ def _newton(
         theta = theta + step * min(1.0, 4.0 / max(largest, 1e-300))
         if largest < _TOLERANCE:
             return np.asarray(theta), np.asarray(information)
-    msg = f"logistic fit: no convergence in {_STEPS} steps; raise the penalty."
-    raise NotConvergedError(msg)
+    raise NotConvergedError(f"logistic fit: no convergence in {_STEPS} steps; raise the penalty.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +217,9 @@ def selection_weights(
         If no exam was taken.
     """
     if not taken.any():
-        msg = "selection_weights: no exam was taken, so there is nothing to weigh."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            "selection_weights: no exam was taken, so there is nothing to weigh."
+        )
     count = np.ones(len(taken)) if n is None else n
     mass = np.where(taken, count, 0.0)
     share = float(mass.sum() / count.sum())

@@ -148,11 +148,10 @@ def calibrate(
         If the tally counts another number of phrases than the table has.
     """
     if tally.n_phrases != len(phrase_table):
-        msg = (
+        raise TallyError(
             f"The tally counts {tally.n_phrases} phrases but the phrase table "
             f"{phrase_table.name!r} has {len(phrase_table)}; count against this table."
         )
-        raise TallyError(msg)
     tables, interval = options.tables(phrase_table.distributions), options.interval
     means, certain = phrase_table.means, phrase_table.certain
     sample = _sampled(tally, patients, means, options.bootstrap, rng)

@@ -198,8 +198,9 @@ def phrase_disagreement(tally: Tally, *, means: FloatArray) -> CaseErrors:
     0.35
     """
     if np.shape(means) != (tally.n_phrases,):
-        msg = f"means: shape {np.shape(means)} for a tally of {tally.n_phrases} phrases."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"means: shape {np.shape(means)} for a tally of {tally.n_phrases} phrases."
+        )
     phrase, label, weight = cells_of(tally)
     m = np.asarray(means, dtype=np.float64)[phrase]
     spread = entr(m) + entr(1.0 - m) - entr(label) - entr(1.0 - label)

@@ -68,18 +68,15 @@ class PhraseTable:
 
     def __post_init__(self) -> None:
         if not len(self.phrases) == len(self.distributions) == len(self.respondents):
-            msg = (
+            raise SurveyError(
                 f"{self.name}: {len(self.phrases)} phrases, {len(self.distributions)} "
                 f"distributions and {len(self.respondents)} respondent counts must agree."
             )
-            raise SurveyError(msg)
         if not self.phrases:
-            msg = f"{self.name}: the phrase table is empty; give at least one phrase."
-            raise SurveyError(msg)
+            raise SurveyError(f"{self.name}: the phrase table is empty; give at least one phrase.")
         repeated = sorted({p for p in self.phrases if self.phrases.count(p) > 1})
         if repeated:
-            msg = f"{self.name}: phrases given more than once: {', '.join(repeated)}."
-            raise SurveyError(msg)
+            raise SurveyError(f"{self.name}: phrases given more than once: {', '.join(repeated)}.")
 
     def __len__(self) -> int:
         return len(self.phrases)
@@ -95,11 +92,10 @@ class PhraseTable:
         try:
             return self.phrases.index(phrase)
         except ValueError:
-            msg = (
+            raise SurveyError(
                 f"{phrase!r} is not in the phrase table {self.name!r} ({len(self)} phrases); "
                 "assign it a distribution or borrow one with with_borrowed()."
-            )
-            raise SurveyError(msg) from None
+            ) from None
 
     @property
     def means(self) -> FloatArray:
@@ -174,8 +170,7 @@ class PhraseTable:
         """
         missing = {"phrase", "kind"} - set(frame.columns)
         if missing:
-            msg = f"{name}: column(s) missing: {', '.join(sorted(missing))}."
-            raise SurveyError(msg)
+            raise SurveyError(f"{name}: column(s) missing: {', '.join(sorted(missing))}.")
         distributions, problems = [], []
         rows = frame.to_dict("records")
         for number, row in enumerate(rows, start=1):
@@ -224,22 +219,19 @@ def builtin(name: str) -> PhraseTable:
 def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, object]]:
     """Rows of a built-in survey as text, and its metadata."""
     if name not in BUILTIN:
-        msg = f"{name!r}: no such built-in table; there are {', '.join(BUILTIN)}."
-        raise SurveyError(msg)
+        raise SurveyError(f"{name!r}: no such built-in table; there are {', '.join(BUILTIN)}.")
     folder = resources.files("calibration") / "surveys"
     data = (folder / f"{name}.csv").read_bytes()
     facts: dict[str, object] = tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
     if hashlib.sha256(data).hexdigest() != facts["sha256"]:
-        msg = f"{name}.csv is not the file its metadata describes; reinstall it."
-        raise SurveyError(msg)
+        raise SurveyError(f"{name}.csv is not the file its metadata describes; reinstall it.")
     return list(csv.DictReader(data.decode("utf-8").splitlines())), facts
 
 
 def _ranges(facts: Mapping[str, object]) -> tuple[FloatArray, tuple[str, ...]]:
     edges, columns = facts.get("range_edges", []), facts.get("range_columns", [])
     if not isinstance(columns, Sequence):
-        msg = "range_columns must be a list of column names."
-        raise SurveyError(msg)
+        raise SurveyError("range_columns must be a list of column names.")
     return np.asarray(edges, dtype=np.float64), tuple(map(str, columns))
 
 
@@ -265,8 +257,7 @@ def _distribution_of(row: Mapping[str, object]) -> Distribution:
         return Atom(float(str(row["at"])))
     if kind == "beta":
         return Beta(float(str(row["alpha"])), float(str(row["beta"])))
-    msg = f"kind {kind!r} is not 'beta' or 'atom'"
-    raise SurveyError(msg)
+    raise SurveyError(f"kind {kind!r} is not 'beta' or 'atom'")
 
 
 def _blank(value: object) -> bool:

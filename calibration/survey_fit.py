@@ -77,11 +77,10 @@ class PhraseSurvey:
             answers = rng.choice(self.answers, size=self.answers.size)
             return PhraseSurvey(self.phrase, self.edges, self.counts, answers, self.respondents)
         if self.respondents is None:
-            msg = (
+            raise SurveyError(
                 f"{self.phrase!r}: only proportions are known, so respondents cannot be "
                 "resampled; give their number."
             )
-            raise SurveyError(msg)
         counts = rng.multinomial(self.respondents, self.counts / self.counts.sum())
         drawn = counts.astype(np.float64)
         return PhraseSurvey(self.phrase, self.edges, drawn, self.answers, self.respondents)
@@ -199,8 +198,9 @@ def fit_survey(
         except SurveyError as error:
             problems.append(str(error))
     if problems:
-        msg = f"{name}: {len(problems)} phrase(s) cannot be fitted. " + " ".join(problems)
-        raise SurveyError(msg)
+        raise SurveyError(
+            f"{name}: {len(problems)} phrase(s) cannot be fitted. " + " ".join(problems)
+        )
     table = PhraseTable(
         name=name.rpartition(".")[0] or name,
         phrases=tuple(f.phrase for f in fits),

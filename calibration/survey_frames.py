@@ -65,8 +65,7 @@ def read_survey(
     named = frame.rename(columns=lambda c: str(c).strip().lower())
     columns = set(named.columns)
     if named.empty:
-        msg = f"{name}: the survey has no rows."
-        raise SurveyError(msg)
+        raise SurveyError(f"{name}: the survey has no rows.")
     if "phrase" in columns:
         _refuse(_blank(named[["phrase"]]), named[["phrase"]], "name no phrase", name)
     if {"phrase", "low", "high", "count"} <= columns:
@@ -85,11 +84,10 @@ def _from_wide_ranges(
     ranges = {c: _range_of(str(c)) for c in frame.columns if c not in ("phrase", *_COUNT_COLUMNS)}
     found = {c: r for c, r in ranges.items() if r is not None}
     if len(found) < 2:
-        msg = (
+        raise SurveyError(
             f"{name}: no probability ranges among the columns "
             f"({', '.join(map(str, frame.columns))}); name them like 0-5, 5-25, 100."
         )
-        raise SurveyError(msg)
     order = sorted(found, key=lambda c: found[c])
     percent = max(high for _, high in found.values()) > 1.0
     edges = _edges([found[c] for c in order], 100.0 if percent else 1.0, name)
@@ -134,8 +132,9 @@ def _from_answers(frame: pd.DataFrame, column: str, name: str) -> tuple[PhraseSu
     given = {phrase: said[np.isfinite(said)] for phrase, said in given.items()}
     silent = [str(phrase) for phrase, said in given.items() if not len(said)]
     if silent:
-        msg = f"{name}: no answer is given for {', '.join(silent)}; leave such phrases out."
-        raise SurveyError(msg)
+        raise SurveyError(
+            f"{name}: no answer is given for {', '.join(silent)}; leave such phrases out."
+        )
     return tuple(
         PhraseSurvey(_phrase(phrase), _NONE, _NONE, said, len(said))
         for phrase, said in given.items()
@@ -146,11 +145,10 @@ def _from_respondents(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...
     numeric = frame.apply(pd.to_numeric, errors="coerce")
     kept = [c for c in numeric.columns if numeric[c].notna().mean() >= 0.5]
     if not kept:
-        msg = (
+        raise SurveyError(
             f"{name}: no column named phrase and no column of numbers; "
             "see the shapes a survey may have in docs/method.md."
         )
-        raise SurveyError(msg)
     everything = numeric[kept].to_numpy(dtype=np.float64)
     scaled = _probabilities(everything, name)
     return tuple(
@@ -165,8 +163,9 @@ def _probabilities(values: FloatArray, name: str) -> FloatArray:
     scale = 100.0 if known.max(initial=0.0) > 1.0 else 1.0
     wrong = int(np.sum((known < 0.0) | (known > scale)))
     if wrong:
-        msg = f"{name}: {wrong} of {known.size} answers are outside 0 to {scale:g}; correct them."
-        raise SurveyError(msg)
+        raise SurveyError(
+            f"{name}: {wrong} of {known.size} answers are outside 0 to {scale:g}; correct them."
+        )
     return values / scale
 
 
@@ -192,11 +191,10 @@ def _edges(ranges: Sequence[tuple[float, float]], scale: float, name: str) -> Fl
     for low, high in pairs:
         start = edges[-1] if low < edges[-1] <= low + 2 * RANGE_END else low
         if not -1e-9 <= start - edges[-1] <= 0.010001:
-            msg = (
+            raise SurveyError(
                 f"{name}: the ranges leave a gap or overlap near {100 * low:g} %; "
                 "they must follow one another."
             )
-            raise SurveyError(msg)
         end = high
         if low == high:
             end = min(edges[-1] + RANGE_END, 1.0)
@@ -223,8 +221,7 @@ def _refuse(wrong: BoolArray, frame: pd.DataFrame, fault: str, name: str) -> Non
     places = np.argwhere(wrong)
     if len(places):
         row, column = places[0]
-        msg = (
+        raise SurveyError(
             f"{name}: {len(places)} cells {fault}; first at row {row + 1}, "
             f"column {frame.columns[column]}."
         )
-        raise SurveyError(msg)

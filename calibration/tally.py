@@ -43,14 +43,12 @@ class Tally:
 
     def __post_init__(self) -> None:
         if self.counts.ndim != 2 or self.counts.shape[1] != len(self.label_values):
-            msg = (
+            raise TallyError(
                 f"Tally: counts have shape {self.counts.shape}, "
                 f"expected (phrases, {len(self.label_values)})."
             )
-            raise TallyError(msg)
         if not np.all(np.isfinite(self.counts)) or np.any(self.counts < 0):
-            msg = "Tally: counts must be finite and not negative."
-            raise TallyError(msg)
+            raise TallyError("Tally: counts must be finite and not negative.")
 
     def to_plain(self) -> dict[str, object]:
         """Return what is written of it: uses and label mass of each phrase."""
@@ -80,11 +78,10 @@ class Tally:
         if not isinstance(other, Tally):
             return NotImplemented
         if self.n_phrases != other.n_phrases:
-            msg = (
+            raise TallyError(
                 f"Tally: {self.n_phrases} phrases cannot be added to {other.n_phrases}; "
                 "count both against the same phrase table."
             )
-            raise TallyError(msg)
         values = np.union1d(self.label_values, other.label_values)
         counts = np.zeros((self.n_phrases, len(values)))
         counts[:, np.searchsorted(values, self.label_values)] += self.counts
@@ -223,14 +220,12 @@ def tally_groups(
     phrases = checked_indices("phrase_index", phrase_index, n_phrases)
     labels = checked_labels(label)
     if labels.shape != phrases.shape:
-        msg = f"label: {len(labels)} values for {len(phrases)} phrases."
-        raise TallyError(msg)
+        raise TallyError(f"label: {len(labels)} values for {len(phrases)} phrases.")
     rows = phrases
     if group_index is not None:
         groups = checked_indices("group_index", group_index, n_groups)
         if groups.shape != phrases.shape:
-            msg = f"group_index: {len(groups)} values for {len(phrases)} phrases."
-            raise TallyError(msg)
+            raise TallyError(f"group_index: {len(groups)} values for {len(phrases)} phrases.")
         rows = groups * n_phrases + phrases
     weights = None if weight is None else checked_weights(weight, len(phrases))
     values, cell, count = count_cells(rows, labels, weights, rows=n_groups * n_phrases)

@@ -165,11 +165,10 @@ def _check(rows: Sequence[Mapping[str, str]], vocabulary: Vocabulary) -> None:
             problems += [f"row {number}: {problem}" for problem in unknown[:1]]
     if problems:
         shown = "; ".join(problems[:5])
-        message = (
+        raise ReadingError(
             f"{len(problems)} of {len(rows)} rows cannot be read: {shown}. Give the table as "
             "radcal extract wrote it, and the vocabulary it was written with."
         )
-        raise ReadingError(message)
 
 
 def _outcome(rows: Sequence[Mapping[str, str]]) -> Outcome:

@@ -91,8 +91,7 @@ def _gold(rows: list[dict[str, object]]) -> list[GoldReport]:
 def _module(name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(f"deid_{name}", _FOLDER / f"{name}.py")
     if spec is None or spec.loader is None:
-        message = f"{_FOLDER / name}.py: not found"
-        raise FileNotFoundError(message)
+        raise FileNotFoundError(f"{_FOLDER / name}.py: not found")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

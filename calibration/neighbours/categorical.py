@@ -84,11 +84,10 @@ def checked_pair(probs: ArrayLike, votes: ArrayLike) -> tuple[FloatArray, FloatA
     """Return both, checked, of one shape."""
     predictions, counts = checked_probabilities(probs), checked_votes(votes)
     if predictions.shape != counts.shape:
-        msg = (
+        raise CalibrationError(
             f"probs has {predictions.shape[0]} rows of {predictions.shape[1]} classes but votes "
             f"has {counts.shape[0]} rows of {counts.shape[1]}; align items and classes first."
         )
-        raise CalibrationError(msg)
     return predictions, counts
 
 
@@ -108,17 +107,15 @@ def _matrix(array: ArrayLike, name: str) -> FloatArray:
     try:
         values = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError):
-        msg = f"{name}: not a table of numbers; give one row per item and one column per class."
-        raise CalibrationError(msg) from None
+        raise CalibrationError(
+            f"{name}: not a table of numbers; give one row per item and one column per class."
+        ) from None
     if values.ndim != 2:
-        msg = f"{name}: shape {values.shape}, expected (items, classes)."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"{name}: shape {values.shape}, expected (items, classes).")
     if values.shape[1] < 2:
-        msg = f"{name}: {values.shape[1]} class; a distribution needs at least 2."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"{name}: {values.shape[1]} class; a distribution needs at least 2.")
     if not len(values):
-        msg = f"{name}: no items; there is nothing to measure."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"{name}: no items; there is nothing to measure.")
     return values
 
 
@@ -132,8 +129,7 @@ def checked_pool(probs: ArrayLike) -> FloatArray:
     """
     pool = np.asarray(probs, dtype=np.float64)
     if pool.ndim != 3 or not len(pool):
-        msg = f"probs: shape {pool.shape}, expected (models, items, classes)."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"probs: shape {pool.shape}, expected (models, items, classes).")
     for index, model in enumerate(pool):
         checked_probabilities(model, name=f"probs of model {index}")
     return pool
@@ -149,16 +145,14 @@ def checked_reference(reference: ArrayLike, *, items: int, classes: int) -> IntA
     """
     truth = np.asarray(reference)
     if truth.shape != (items,) or truth.dtype.kind not in "iu":
-        msg = (
+        raise CalibrationError(
             f"reference: {truth.dtype} of shape {truth.shape}; give one class index for each of "
             f"{items} items."
         )
-        raise CalibrationError(msg)
     wrong = np.flatnonzero((truth < 0) | (truth >= classes))
     if wrong.size:
-        msg = (
+        raise CalibrationError(
             f"reference: {len(wrong)} of {items} classes are outside 0..{classes - 1}; first at "
             f"row {wrong[0]} ({truth[wrong[0]]})."
         )
-        raise CalibrationError(msg)
     return truth.astype(np.int64)

@@ -137,16 +137,18 @@ def checked_values(values: ArrayLike, *, classes: int) -> FloatArray:
     """Return class values (K,), finite and not all equal."""
     f = np.asarray(values, dtype=np.float64)
     if f.shape != (classes,) or not np.isfinite(f).all() or f.min() == f.max():
-        msg = f"values: give {classes} class values, one per class and not all equal."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"values: give {classes} class values, one per class and not all equal."
+        )
     return f
 
 
 def _pair(probs: ArrayLike, truth: ArrayLike) -> tuple[FloatArray, FloatArray]:
     p, eta = checked_probabilities(probs), checked_probabilities(truth, name="truth")
     if p.shape != eta.shape:
-        msg = f"probs has shape {p.shape} but truth has {eta.shape}; align items and classes first."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"probs has shape {p.shape} but truth has {eta.shape}; align items and classes first."
+        )
     return p, eta
 
 
@@ -176,11 +178,10 @@ def quantise(cdf: Callable[[FloatArray], FloatArray], *, points: ArrayLike) -> F
     ordered = at[order]
     same = np.flatnonzero(np.diff(ordered) == 0)
     if same.size:
-        msg = (
+        raise CalibrationError(
             f"points: {len(same)} of {len(at)} repeat another; first {ordered[same[0]]:g}. "
             "Merge points that stand at one place."
         )
-        raise CalibrationError(msg)
     below = np.asarray(cdf((ordered[1:] + ordered[:-1]) / 2.0), dtype=np.float64)
     share = np.empty(len(at))
     share[order] = np.diff(below, prepend=0.0, append=1.0)
@@ -243,8 +244,9 @@ def ranking_bound(*, probs: ArrayLike, truth: ArrayLike, values: ArrayLike) -> R
     p, eta = checked_probabilities(probs), checked_probabilities(truth, name="truth")
     f = checked_values(values, classes=p.shape[1])
     if p.shape != eta.shape or len(p) < 2:
-        msg = f"probs {p.shape} and truth {eta.shape}: give the same items, at least two."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"probs {p.shape} and truth {eta.shape}: give the same items, at least two."
+        )
     upwards = np.argsort(f, kind="stable")
     risk, optimal = pair_risk(p @ f, truth=eta[:, upwards]), _least(eta[:, upwards])
     bound = (risk - optimal) / (len(f) ** 2 * float(f.max())) if f.max() > 0 else float("nan")

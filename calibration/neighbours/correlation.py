@@ -130,8 +130,7 @@ def _ranks(values: FloatArray, name: str, *, some: bool = True) -> FloatArray:
     """Centred average ranks scaled to unit length, shape (n,); all 0 for a constant."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or (some and not len(array)):
-        msg = f"{name}: shape {array.shape}, expected one value per item."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"{name}: shape {array.shape}, expected one value per item.")
     refuse(name, ~np.isfinite(array), "values are missing")
     if not len(array):
         return array
@@ -143,8 +142,9 @@ def _ranks(values: FloatArray, name: str, *, some: bool = True) -> FloatArray:
 def _estimate(first: FloatArray, second: FloatArray) -> Estimate:
     n = len(first)
     if n != len(second):
-        msg = f"indicators of {n} and {len(second)} items; correlate the same items."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"indicators of {n} and {len(second)} items; correlate the same items."
+        )
     if n < 2 or not first.any() or not second.any():
         return Estimate(math.nan, math.nan, math.nan, n, "no correlation: fewer than two values")
     rho = float(np.clip(first @ second, -1.0, 1.0))

@@ -122,8 +122,9 @@ def difficulty(
 def _votes_on(pool: FloatArray, votes: ArrayLike) -> FloatArray:
     counts = checked_votes(votes)
     if counts.shape != pool.shape[1:]:
-        msg = f"votes has shape {counts.shape} but the pool predicts {pool.shape[1:]}."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"votes has shape {counts.shape} but the pool predicts {pool.shape[1:]}."
+        )
     return counts
 
 
@@ -150,10 +151,9 @@ def _dependent(
 ) -> dict[str, FloatArray]:
     if reference is None:
         if len(layers) or len(checkpoints):
-            msg = (
+            raise CalibrationError(
                 "layers and checkpoints need a reference class per item, or votes to take it from."
             )
-            raise CalibrationError(msg)
         return {}
     found = {"M_fail": failure_rate(probs=pool, reference=reference)}
     if len(layers):
@@ -189,8 +189,9 @@ def review_order(*indicators: ArrayLike) -> IntArray:
     """
     keys = [-np.asarray(values, dtype=np.float64) for values in indicators]
     if not keys or len({key.shape for key in keys}) > 1 or keys[0].ndim != 1:
-        msg = "review_order: give at least one indicator, all with one value per item."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            "review_order: give at least one indicator, all with one value per item."
+        )
     return np.lexsort(keys[::-1]).astype(np.int64)
 
 
@@ -219,10 +220,9 @@ def strata(values: ArrayLike, *, count: int = 3) -> tuple[IntArray, FloatArray]:
     """
     level = np.asarray(values, dtype=np.float64)
     if level.ndim != 1 or not level.size or not np.isfinite(level).all() or count < 1:
-        msg = (
+        raise CalibrationError(
             f"strata: {level.size} values into {count}; give finite values and one stratum or more."
         )
-        raise CalibrationError(msg)
     wanted = np.quantile(level, np.arange(1, count) / count, method="inverted_cdf")
     cuts = np.unique(wanted[wanted < level.max()])
     return np.searchsorted(cuts, level, side="left").astype(np.int64), cuts

@@ -49,8 +49,7 @@ def subsample_votes(*, votes: ArrayLike, size: int, rng: np.random.Generator) ->
     """
     counts = checked_votes(votes).astype(np.int64)
     if size < 1:
-        msg = f"size: {size}; draw at least one vote."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"size: {size}; draw at least one vote.")
     left: IntArray = counts.sum(axis=1)
     refuse("votes", left < size, f"rows hold fewer than {size} votes. Draw fewer.", shown=left)
     drawn = np.zeros_like(counts)
@@ -137,8 +136,9 @@ def histogram_divergence(
     """
     first, second = np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64)
     if first.shape != second.shape or not (first.sum() > 0 and second.sum() > 0):
-        msg = f"histograms of shape {first.shape} and {second.shape}: use equal bins, not empty."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"histograms of shape {first.shape} and {second.shape}: use equal bins, not empty."
+        )
     tvd = 0.5 * float(np.abs(first / first.sum() - second / second.sum()).sum())
     smoothed = bool(np.any((second == 0) & (first > 0))) and pseudo_count > 0
     if smoothed:
@@ -262,8 +262,9 @@ def disagreement(
         votes than the control draws.
     """
     if bootstrap < 0 or control_votes < 0:
-        msg = f"bootstrap {bootstrap}, control_votes {control_votes}: neither may be negative."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"bootstrap {bootstrap}, control_votes {control_votes}: neither may be negative."
+        )
     p, v = checked_pair(probs, votes)
     return _measured(p, v, bins, bootstrap, control_votes, rng)
 

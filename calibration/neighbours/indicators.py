@@ -123,8 +123,7 @@ def leave_one_out_thresholds(*, probs: ArrayLike, reference: ArrayLike, alpha: f
         If a row is not a distribution, a class is out of range, or α is not in (0, 1).
     """
     if not 0.0 < alpha < 1.0:
-        msg = f"alpha {alpha}: give a share between 0 and 1."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"alpha {alpha}: give a share between 0 and 1.")
     p = checked_probabilities(probs)
     n = len(p)
     own = p[np.arange(n), checked_reference(reference, items=n, classes=p.shape[1])]
@@ -215,8 +214,9 @@ def missing_probability(*, probs: Sequence[ArrayLike], reference: ArrayLike) -> 
     for index, model in enumerate(probs):
         steps = np.asarray(model, dtype=np.float64)
         if steps.ndim != 3 or not len(steps):
-            msg = f"probs of model {index}: shape {steps.shape}, expected (steps, items, classes)."
-            raise CalibrationError(msg)
+            raise CalibrationError(
+                f"probs of model {index}: shape {steps.shape}, expected (steps, items, classes)."
+            )
         _, items, classes = steps.shape
         truth = checked_reference(reference, items=items, classes=classes)
         for number, step in enumerate(steps):
@@ -232,11 +232,10 @@ def _right(predictions: Sequence[ArrayLike], reference: ArrayLike) -> list[Float
     for index, model in enumerate(predictions):
         steps = np.asarray(model)
         if steps.ndim != 2 or not len(steps) or steps.shape[1:] != truth.shape:
-            msg = (
+            raise CalibrationError(
                 f"predictions of model {index}: shape {steps.shape}, expected (steps, "
                 f"{truth.size}) to match the reference."
             )
-            raise CalibrationError(msg)
         found.append((steps == truth).astype(np.float64))
     return found
 
@@ -244,6 +243,5 @@ def _right(predictions: Sequence[ArrayLike], reference: ArrayLike) -> list[Float
 def _averaged(models: list[FloatArray]) -> FloatArray:
     """Mean over the models of a pool, each (n,)."""
     if not models:
-        msg = "the pool holds no model; give at least one."
-        raise CalibrationError(msg)
+        raise CalibrationError("the pool holds no model; give at least one.")
     return np.asarray(np.mean(models, axis=0), dtype=np.float64)

@@ -117,15 +117,15 @@ def checked_scalars(**arrays: ArrayLike) -> tuple[FloatArray, ...]:
     for name, array in arrays.items():
         values = np.asarray(array, dtype=np.float64)
         if values.ndim != 1:
-            msg = f"{name}: shape {values.shape}, expected one value per item."
-            raise CalibrationError(msg)
+            raise CalibrationError(f"{name}: shape {values.shape}, expected one value per item.")
         refuse(name, ~np.isfinite(values), "values are missing or infinite")
         checked[name] = values
     lengths = {name: len(values) for name, values in checked.items()}
     if len(set(lengths.values())) > 1 or 0 in lengths.values():
         found = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        msg = f"values per item: {found}; give the same items, at least one, in the same order."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            f"values per item: {found}; give the same items, at least one, in the same order."
+        )
     return tuple(checked.values())
 
 

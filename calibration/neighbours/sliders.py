@@ -148,8 +148,7 @@ def personal_phrases(
     """
     (said,) = checked_scalars(slider=slider)
     if len(phrase) != len(said):
-        msg = f"phrase: {len(phrase)} phrases for {len(said)} slider values."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"phrase: {len(phrase)} phrases for {len(said)} slider values.")
     _within(said, "slider")
     names, place = np.unique(np.asarray(phrase, dtype=object).astype(str), return_inverse=True)
     return tuple(

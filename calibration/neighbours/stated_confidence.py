@@ -70,8 +70,7 @@ def fit_baseline(tally: Tally, *, means: FloatArray, name: BaselineName) -> Floa
     """
     check_option("baseline", name, BaselineName)
     if not tally.total > 0:
-        msg = f"baseline {name}: there is no observation to fit."
-        raise CalibrationError(msg)
+        raise CalibrationError(f"baseline {name}: there is no observation to fit.")
     clipped = np.clip(means, _CLIP, 1.0 - _CLIP)
     if name == "platt":
         return _regression(tally, logit(clipped)[:, None])[0]
@@ -86,8 +85,9 @@ def _regression(tally: Tally, features: FloatArray) -> tuple[FloatArray, FloatAr
 
     yes, no = tally.label_mass, tally.n - tally.label_mass
     if yes.sum() <= 0 or no.sum() <= 0:
-        msg = "baseline: all labels agree, so a logistic regression has no finite fit."
-        raise CalibrationError(msg)
+        raise CalibrationError(
+            "baseline: all labels agree, so a logistic regression has no finite fit."
+        )
     weight = np.concatenate([yes, no])
     kept = weight > 0
     label = np.repeat([1, 0], len(yes))[kept]
@@ -192,12 +192,11 @@ def compare_methods(
         If there are fewer than two answers, or not one mean per phrase.
     """
     if tally.total < 2 or np.shape(means) != (tally.n_phrases,) or splits < 1:
-        msg = (
+        raise CalibrationError(
             f"{tally.total:g} answers over {tally.n_phrases} stated values with "
             f"{np.size(means)} numbers, {splits} splits: give two answers or more, one number per "
             "value and one split or more."
         )
-        raise CalibrationError(msg)
     halves = [split_tally(tally, rng=rng) for _ in range(splits)]
     pairs = [pair for first, second in halves for pair in ((first, second), (second, first))]
     pairs = [(fit, test) for fit, test in pairs if fit.total > 0 and test.total > 0]

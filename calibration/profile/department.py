@@ -78,16 +78,14 @@ def profile(
     """
     rules = ProfileSettings() if settings is None else settings
     if observations.empty:
-        msg = "observations: the table has no rows; nothing can be profiled."
-        raise CalibrationError(msg)
+        raise CalibrationError("observations: the table has no rows; nothing can be profiled.")
     told = {} if before is None else before
     wrong = [each for each in told.values() if each and each not in STATED]
     if wrong:
-        msg = (
+        raise CalibrationError(
             f"before: {len(wrong)} of {len(told)} readers were told what no profile says "
             f"({', '.join(wrong[0])!r}); give the parts of a verdict, in its order."
         )
-        raise CalibrationError(msg)
     words = vocabulary(phrases, settings=rules)
     return _judged(read_rows(observations, table=phrases), words, never, told, rules, advance)
 
@@ -166,11 +164,10 @@ def _fitted(
     found = fit_with_habits(counts, settings=settings, advance=advance, start=start)
     if not found.fitted.mode.converged:
         mode = found.fitted.mode
-        msg = (
+        raise NotConvergedError(
             f"profile: the mode was not found in {mode.steps} steps (gradient "
             f"{mode.gradient:.1e}); no verdict is given. Look for extreme counts in the table."
         )
-        raise NotConvergedError(msg)
     return between, found, without_word(found, counts, settings)
 
 

@@ -74,21 +74,19 @@ def read_rows(frame: pd.DataFrame, *, table: PhraseTable) -> Rows:
     """
     missing = [name for name in ("reader", "phrase", "label") if name not in frame.columns]
     if missing:
-        msg = (
+        raise CalibrationError(
             f"observations: column(s) missing: {', '.join(missing)}; "
             f"{_hint(tuple(map(str, frame.columns)), missing)}"
         )
-        raise CalibrationError(msg)
     label = _numbers(frame["label"], "label", 0.0, 1.0)
     count = np.ones(len(frame))
     if "count" in frame.columns:
         count = _numbers(frame["count"], "count", 0.0, _MOST)
         if count.sum() > _MOST:
-            msg = (
+            raise CalibrationError(
                 f"observations: count: {count.sum():.3g} statements in all, more than the "
                 f"{_MOST:.0e} that can be judged; is the column what its name says?"
             )
-            raise CalibrationError(msg)
     reader, readers = _named(frame["reader"], "reader")
     finding: IntArray = np.zeros(len(frame), dtype=np.int64)
     findings: tuple[str, ...] = (ALL_FINDINGS,)
@@ -123,11 +121,10 @@ def _numbers(column: pd.Series, name: str, low: float, high: float) -> FloatArra
         (~((values >= low) & (values <= high)), f"are outside [{low:g}, {high:g}]"),
     ):
         if wrong.any():
-            msg = (
+            raise CalibrationError(
                 f"observations: {name}: {int(wrong.sum())} of {len(values)} values {what}; first "
                 f"at row {int(wrong.argmax()) + 1}. Drop or correct them."
             )
-            raise CalibrationError(msg)
     return values
 
 
@@ -137,11 +134,10 @@ def _named(column: pd.Series, name: str) -> tuple[IntArray, tuple[str, ...]]:
     blank = np.array([str(each).strip() == "" for each in found], dtype=bool)
     code = np.where(blank[code], -1, code) if blank.any() else code
     if (code < 0).any():
-        msg = (
+        raise CalibrationError(
             f"observations: {name}: {int((code < 0).sum())} of {len(code)} values are missing; "
             f"first at row {int((code < 0).argmax()) + 1}. Name them, or drop the column or rows."
         )
-        raise CalibrationError(msg)
     words = np.array([str(each).strip() for each in found], dtype=object)
     names, place = np.unique(words, return_inverse=True) if len(words) else (words, code)
     return np.asarray(place[code], dtype=np.int64), tuple(map(str, names))

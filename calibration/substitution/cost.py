@@ -78,11 +78,10 @@ class SubstitutionMap:
             If the solver did not converge.
         """
         if not self.converged:
-            msg = (
+            raise NotConvergedError(
                 f"The substitution map did not converge (dual gradient {self.dual_gradient:.1e}, "
                 f"row residual {self.row_residual:.1e}); raise epsilon, now {self.epsilon:g}."
             )
-            raise NotConvergedError(msg)
         total = self.plan.sum(axis=1, keepdims=True)
         used = total > 0
         return np.where(used, self.plan / np.where(used, total, 1.0), np.eye(len(self.plan)))

@@ -90,11 +90,10 @@ class GuardRails:
     def __post_init__(self) -> None:
         names = ("min_stability", "informativeness_floor", "max_step", "min_gap", "family_error")
         if self.min_n < 1 or not all(0.0 <= getattr(self, name) <= 1.0 for name in names):
-            msg = (
+            raise CalibrationError(
                 "GuardRails: min_n must be at least 1; max_step, min_gap, family_error, "
                 "min_stability and informativeness_floor lie between 0 and 1."
             )
-            raise CalibrationError(msg)
 
 
 def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> BoolArray:

@@ -65,8 +65,9 @@ class Regularisation:
 
     def __post_init__(self) -> None:
         if not (self.epsilon > 0 and self.tau > 0):
-            msg = f"epsilon = {self.epsilon} and tau = {self.tau} must both be positive."
-            raise CalibrationError(msg)
+            raise CalibrationError(
+                f"epsilon = {self.epsilon} and tau = {self.tau} must both be positive."
+            )
         check_option("regulariser", self.regulariser, Regulariser)
 
 
@@ -161,8 +162,7 @@ def _solved(
         return plan, float("nan"), 0
     inside = np.ix_(rows, columns)
     if not np.isfinite(cost[inside]).any(axis=1).all():
-        msg = "cost: a phrase in use has no allowed target, not even itself."
-        raise CalibrationError(msg)
+        raise CalibrationError("cost: a phrase in use has no allowed target, not even itself.")
     # a factor of b shifts g and leaves the plan
     level = b[columns] * (a[rows].sum() / b[columns].sum())
     weight = level if paid.regulariser == "kl" else np.ones_like(level)

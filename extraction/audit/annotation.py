@@ -84,10 +84,9 @@ def gold_from_sheet(
         problems.append(f"{unjudged} report(s) without any verdict")
     if problems:
         shown = "; ".join(problems[:5])
-        message = (
+        raise GoldError(
             f"the sheet has {len(problems)} problem(s): {shown}. Correct them and read it again."
         )
-        raise GoldError(message)
     return [_report(report_id, *facts[report_id], labels.get(report_id, {})) for report_id in facts]
 
 

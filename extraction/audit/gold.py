@@ -79,11 +79,10 @@ def load_gold(path: Path, *, vocabulary: Vocabulary) -> list[GoldReport]:
         shown = "; ".join(problems[:5]) or "no labelled report"
         strange = any(NOT_KNOWN in problem for problem in problems)
         names = " `radcal vocabulary list` prints the names that are." if strange else ""
-        message = (
+        raise GoldError(
             f"{path.name}: {len(problems)} problem(s): {shown}.{names} "
             "Correct the file and try again."
         )
-        raise GoldError(message)
     return reports
 
 

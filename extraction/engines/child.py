@@ -65,8 +65,9 @@ class Child:
                 env=environment,
             )  # fmt: skip
         except OSError as error:
-            msg = f"{settings.python} cannot be started ({error.strerror})."
-            raise ModelOutageError(msg) from None
+            raise ModelOutageError(
+                f"{settings.python} cannot be started ({error.strerror})."
+            ) from None
         child = cls(process)
         try:
             await child._load(settings)

@@ -158,11 +158,10 @@ def check_outage(outcomes: Sequence[Outcome], *, tolerated: float, place: str) -
     most = max(tolerated * len(outcomes), _ALWAYS_TOLERATED)
     if tolerated < 1 and (failed.total() > most or failed.total() == len(outcomes)):
         counts = ", ".join(f"{reason}: {number}" for reason, number in failed.items())
-        msg = (
+        raise ModelOutageError(
             f"{place}: {failed.total()} of {len(outcomes)} reports got no answer ({counts}). "
             "Nothing of this batch was kept; check the model's name and place, and run again."
         )
-        raise ModelOutageError(msg)
 
 
 REVISION: Final = 1
@@ -286,11 +285,13 @@ def read_heading(path: Path) -> Heading:
         with path.open(encoding="utf-8") as file:
             heading = Heading.model_validate_json(file.readline())
     except (OSError, ValueError):
-        msg = f"{path.name} is no recording of a model's answers; --record writes one."
-        raise ModelSettingsError(msg) from None
+        raise ModelSettingsError(
+            f"{path.name} is no recording of a model's answers; --record writes one."
+        ) from None
     if heading.recording != REVISION:
-        msg = f"{path.name} is a recording of revision {heading.recording}; record it anew."
-        raise ModelSettingsError(msg)
+        raise ModelSettingsError(
+            f"{path.name} is a recording of revision {heading.recording}; record it anew."
+        )
     return heading
 
 

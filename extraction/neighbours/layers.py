@@ -146,8 +146,9 @@ def layerwise(
         If the folder, the Python or the architecture cannot be used.
     """
     if not (model / "config.json").is_file():
-        msg = f"{model}: holds no config.json; give the folder of a model as transformers saves it."
-        raise LayerwiseError(msg)
+        raise LayerwiseError(
+            f"{model}: holds no config.json; give the folder of a model as transformers saves it."
+        )
     order = {
         "model": str(model),
         "task": cases.task,
@@ -160,8 +161,7 @@ def layerwise(
         asked.write_text(json.dumps(order), encoding="utf-8")
         answer = _ordered([python, "-I", _CHILD, asked, made], quiet=quiet)
         if "classes" not in answer:
-            msg = f"{model.name}: {answer['failed']}. See radcal lm layers --help."
-            raise LayerwiseError(msg)
+            raise LayerwiseError(f"{model.name}: {answer['failed']}. See radcal lm layers --help.")
         with np.load(made, allow_pickle=False) as arrays:
             return Layerwise(
                 classes=tuple(str(name) for name in answer["classes"]),
@@ -182,8 +182,7 @@ def _ordered(command: list[Path | str], *, quiet: bool) -> dict[str, list[str] |
             check=False,
         )
     except OSError as error:
-        msg = f"{command[0]}: cannot be started ({error.strerror})."
-        raise LayerwiseError(msg) from None
+        raise LayerwiseError(f"{command[0]}: cannot be started ({error.strerror}).") from None
     return _answer(done.stdout, done.returncode)
 
 

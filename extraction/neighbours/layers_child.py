@@ -70,15 +70,13 @@ def _blocks(model: Any, count: int) -> tuple[Any, str]:
         for name, child in module.named_children():
             if isinstance(child, torch.nn.ModuleList) and len(child) == count:
                 return module, name
-    msg = f"no stack of {count} layers found in this architecture"
-    raise ValueError(msg)
+    raise ValueError(f"no stack of {count} layers found in this architecture")
 
 
 def _letter_tokens(tokenizer: Any, letters: list[str]) -> list[int]:
     found = [tokenizer.encode(f" {letter}", add_special_tokens=False)[-1] for letter in letters]
     if len(set(found)) < len(letters):
-        msg = "the tokenizer has not one token for each letter of the options"
-        raise ValueError(msg)
+        raise ValueError("the tokenizer has not one token for each letter of the options")
     return found
 
 
@@ -93,8 +91,7 @@ def _layer_scores(model: Any, stack: Any, name: str, inputs: Any, letters: Any) 
     for hook in hooks:
         hook.remove()
     if len(recorded) != len(blocks):
-        msg = f"{len(recorded)} outputs of {len(blocks)} layers were recorded"
-        raise ValueError(msg)
+        raise ValueError(f"{len(recorded)} outputs of {len(blocks)} layers were recorded")
     found = []
     try:
         for block, output in zip(blocks, recorded, strict=True):
@@ -103,10 +100,9 @@ def _layer_scores(model: Any, stack: Any, name: str, inputs: Any, letters: Any) 
     finally:
         setattr(stack, name, blocks)
     if not torch.allclose(found[-1], whole, atol=_CLOSE, rtol=_CLOSE):
-        msg = (
+        raise ValueError(
             "the last layer does not give the model's own answer; this architecture cannot be read"
         )
-        raise ValueError(msg)
     return torch.stack(found)
 
 

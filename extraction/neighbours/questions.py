@@ -117,8 +117,7 @@ class _Targets(BaseModel):
     @model_validator(mode="after")
     def _agree(self) -> _Targets:
         if len(self.choices) != len(self.labels):
-            msg = f"{len(self.choices)} choices but {len(self.labels)} labels"
-            raise ValueError(msg)
+            raise ValueError(f"{len(self.choices)} choices but {len(self.labels)} labels")
         return self
 
 
@@ -159,8 +158,9 @@ def load_questions(path: Path) -> tuple[list[Question], list[str]]:
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path.name}: cannot be read ({type(error).__name__}); give JSON lines in UTF-8."
-        raise QuestionError(msg) from None
+        raise QuestionError(
+            f"{path.name}: cannot be read ({type(error).__name__}); give JSON lines in UTF-8."
+        ) from None
     questions: dict[str, Question] = {}
     problems = []
     for number, line in enumerate(lines, start=1):
@@ -175,8 +175,9 @@ def load_questions(path: Path) -> tuple[list[Question], list[str]]:
             questions[found.question_id] = found
     if not questions:
         first = f"; {problems[0]}" if problems else ""
-        msg = f"{path.name}: no usable question, {len(problems)} unusable line(s){first}."
-        raise QuestionError(msg)
+        raise QuestionError(
+            f"{path.name}: no usable question, {len(problems)} unusable line(s){first}."
+        )
     return list(questions.values()), problems
 
 

@@ -116,8 +116,9 @@ class Example(BaseModel):
     def _quotes_the_report(self) -> Example:
         strange = [n for n, (s, _, _) in enumerate(self.answer, start=1) if s not in self.report]
         if strange:
-            msg = f"answer row(s) {strange}: the sentence is not in the report word for word"
-            raise ValueError(msg)
+            raise ValueError(
+                f"answer row(s) {strange}: the sentence is not in the report word for word"
+            )
         return self
 
 
@@ -129,8 +130,7 @@ class _File(BaseModel):
     @model_validator(mode="after")
     def _holds_an_example(self) -> _File:
         if not self.example:
-            msg = "no example; give at least one"
-            raise ValueError(msg)
+            raise ValueError("no example; give at least one")
         return self
 
 

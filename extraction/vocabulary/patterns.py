@@ -41,8 +41,7 @@ def expand(pattern: str) -> tuple[tuple[str, ...], ...]:
     """
     found, rest = _sequence(pattern, 0, pattern)
     if rest != len(pattern):
-        msg = f"pattern {pattern!r}: unmatched bracket at character {rest + 1}."
-        raise VocabularyError(msg)
+        raise VocabularyError(f"pattern {pattern!r}: unmatched bracket at character {rest + 1}.")
     return tuple(variant for variant in dict.fromkeys(found) if variant)
 
 
@@ -94,8 +93,7 @@ def _sequence(pattern: str, at: int, whole: str) -> tuple[list[tuple[str, ...]],
             options, at = [_tokens(pattern[at:end])], end
         found = [variant + option for variant in found for option in options]
         if len(found) > MAX_VARIANTS:
-            msg = f"pattern {whole!r}: more than {MAX_VARIANTS} variants."
-            raise VocabularyError(msg)
+            raise VocabularyError(f"pattern {whole!r}: more than {MAX_VARIANTS} variants.")
     return found, at
 
 
@@ -109,8 +107,7 @@ def _options(pattern: str, at: int, closing: str, whole: str) -> tuple[list[tupl
             continue
         if at < len(pattern) and pattern[at] == closing:
             return options, at + 1
-        msg = f"pattern {whole!r}: a bracket is not closed by {closing!r}."
-        raise VocabularyError(msg)
+        raise VocabularyError(f"pattern {whole!r}: a bracket is not closed by {closing!r}.")
 
 
 def _expressions(patterns: Iterable[str]) -> Iterator[tuple[str, ...]]:

@@ -130,8 +130,9 @@ def _holdout(text: str) -> float | None:
     except ValueError:
         share = -1.0
     if not 0.0 < share < 1.0:
-        msg = f"--holdout {text}: give the share to test on, between 0 and 1, or none."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"--holdout {text}: give the share to test on, between 0 and 1, or none."
+        )
     return share
 
 
@@ -164,8 +165,9 @@ def _phrase_audit(path: Path, table: PhraseTable) -> Audit:
     confusion = read_audit(path, option="--audit").confusion
     errors = phrase_errors(confusion, phrases=table.phrases, labels={}, silence_is_absent=False)
     if errors is None:
-        msg = f"--audit: {path.name}: no X-ray statement in phrases of {table.name!r} was audited."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"--audit: {path.name}: no X-ray statement in phrases of {table.name!r} was audited."
+        )
     return replace(errors.audit, label_confusion=None)
 
 

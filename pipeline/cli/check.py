@@ -46,8 +46,9 @@ def check(given: Given) -> None:
     asks for it. Exit code 2: a run would be refused. 3: it would set rows aside.
     """
     if given.values and given.html is not None:
-        msg = "--values may show names, and a page is passed on: give one of --values and --html."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "--values may show names, and a page is passed on: give one of --values and --html."
+        )
     from pipeline.run.rehearsal import rehearse
     from pipeline.site.site import Site
     from pipeline.store.files import plain

@@ -212,8 +212,7 @@ def group(about: str) -> typer.Typer:
 def one_of(name: str, value: str, known: Sequence[str]) -> None:
     """Refuse an option's value that is not one of the known ones."""
     if value not in known:
-        msg = f"{name}: {value!r} is unknown; use one of {', '.join(known)}."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{name}: {value!r} is unknown; use one of {', '.join(known)}.")
 
 
 @contextmanager
@@ -222,8 +221,7 @@ def blaming(source: str) -> Iterator[None]:
     try:
         yield
     except (CalibrationError, ExtractionError) as error:
-        msg = f"{source}: {error}"
-        raise InputError(msg) from None
+        raise InputError(f"{source}: {error}") from None
 
 
 def write_result(path: Path, content: Mapping[str, Plain], *, indent: int | None = None) -> None:
@@ -249,7 +247,8 @@ def phrase_table(name: str) -> PhraseTable:
         return builtin(name)
     path = Path(name)
     if not path.suffix and not path.exists():
-        msg = f"--phrases {name}: no such file, and built in are only {', '.join(BUILTIN)}."
-        raise InputError(msg)
+        raise InputError(
+            f"--phrases {name}: no such file, and built in are only {', '.join(BUILTIN)}."
+        )
     columns = {"phrase": "the canonical phrase", "kind": "beta or atom"}
     return PhraseTable.from_frame(read_table(path, columns), name=path.stem)

@@ -58,8 +58,9 @@ def deidentify(given: Given) -> None:
         given.output.tell(_learn(given.learned, given.words, given.caution))
         return
     if given.reports is None or (given.out is None and given.review is None):
-        msg = "Name a table of reports and --out or --review, or a corrected sheet with --learn."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "Name a table of reports and --out or --review, or a corrected sheet with --learn."
+        )
     options = Options(replacement=given.replacement, caution=given.caution)
     cleaner = Deidentifier(options, _own(given.words))
     summary = _review(given.reports, given.review, cleaner) if given.review else {}
@@ -105,8 +106,9 @@ def _learn(sheet: Path, words: Path | None, caution: float) -> dict[str, object]
     from pipeline.formats.tables import read_table
 
     if words is None:
-        msg = "--learn needs --words: the folder of your own lists, which it lengthens."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "--learn needs --words: the folder of your own lists, which it lengthens."
+        )
     return learn(read_table(sheet), words, caution=caution, source=sheet.name).summary()
 
 

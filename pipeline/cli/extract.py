@@ -187,7 +187,7 @@ def hold_against_words(read: Sequence[Answer], *, limit: float) -> None:
 
     found = sum((answer.disagreement for answer in read), Disagreement())
     if found.share is not None and found.share > limit:
-        msg = (
+        raise GateFailedError(
             f"the model and the vocabulary part over {found.parted:,} of {found.compared:,} "
             f"statements and sentences ({found.share:.1%}; allowed {limit:.1%}): "
             f"{found.unsupported:,} not carried by the quoted words, {found.contradicted:,} "
@@ -195,7 +195,6 @@ def hold_against_words(read: Sequence[Answer], *, limit: float) -> None:
             "no line. No findings were written; see --answers and --queue, or raise "
             "--max-disagreement if people found the model right."
         )
-        raise GateFailedError(msg)
 
 
 def keep_doubts(
@@ -214,8 +213,9 @@ def keep_doubts(
     from pipeline.formats.tables import write_table
 
     if not isinstance(reader, RuleEngine):
-        msg = "--doubts says where the rules are in doubt; it belongs to --engine rules."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "--doubts says where the rules are in doubt; it belongs to --engine rules."
+        )
     read = guided(reader, texts)
     write_table(doubt_table(ids, read), path)
     why = sum((Counter(each.counted) for each in read), Counter[str]())

@@ -259,7 +259,8 @@ def _from_table(path: Path, gold: Path, vocabulary: Vocabulary) -> _Read:
         found = read_outcomes(frame, vocabulary=vocabulary)
     reports = gold_reports(gold, vocabulary)
     if not found.keys() & {report.report_id for report in reports}:
-        message = f"{path.name}: holds none of the labelled reports; give findings of the gold."
-        raise InputError(message)
+        raise InputError(
+            f"{path.name}: holds none of the labelled reports; give findings of the gold."
+        )
     outcomes = [found.get(report.report_id, NothingStated()) for report in reports]
     return _Read(path.stem, path.stem, vocabulary.digest, vocabulary, reports, outcomes)

@@ -47,8 +47,7 @@ def vocabulary_check(
     present = [name for name in FILES if (place / name).is_file()]
     if not present:
         known = ", ".join(FILES)
-        message = f"{folder}: holds none of the vocabulary's files ({known})."
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"{folder}: holds none of the vocabulary's files ({known}).")
     edited, shipped = rule_engine(place), rule_engine(None)
     summary: dict[str, object] = {
         "files": present,

@@ -148,8 +148,7 @@ def rule_engine(vocabulary: Path | None) -> RuleEngine:
     try:
         return RuleEngine(load(vocabulary))
     except VocabularyError as error:
-        msg = f"--vocabulary: {error}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"--vocabulary: {error}") from None
 
 
 def named_engine(
@@ -168,8 +167,7 @@ def named_engine(
     try:
         return engines.engine(settings, load(vocabulary), folder=Path.cwd(), memory=memory)
     except ExtractionError as error:
-        msg = f"--engine {name}: {error}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"--engine {name}: {error}") from None
 
 
 def model_settings(name: str, choice: ModelChoice) -> Extraction:
@@ -195,8 +193,7 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
             ": ".join([*map(str, each["loc"]), each["msg"].removeprefix("Value error, ")])
             for each in error.errors(include_input=False, include_url=False)
         )
-        msg = f"--engine {name}: {problems}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"--engine {name}: {problems}") from None
 
 
 def _stated(choice: ModelChoice) -> dict[str, object]:
@@ -245,8 +242,7 @@ def read_reports(path: Path) -> pd.DataFrame:
 
     frame = read_table(path, NEEDED)
     if frame.empty:
-        msg = f"{path.name}: the table has no rows; give at least one report."
-        raise InputError(msg)
+        raise InputError(f"{path.name}: the table has no rows; give at least one report.")
     refuse(
         frame["report_id"].astype(str).duplicated(),
         f"{path.name}: report_id",

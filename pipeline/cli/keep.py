@@ -96,12 +96,14 @@ def _behind(
     _refuse_broken(events.path)
     with events.attempt(action, reason=reason, **told), _vault(root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
-            msg = f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
+            )
         others = sum(domain_of(code) != "study" for code in codes)
         if others and action == "cases":
-            msg = f"cases: {others} of {len(codes)} codes are no study's; these begin with S-."
-            raise InputError(msg)
+            raise InputError(
+                f"cases: {others} of {len(codes)} codes are no study's; these begin with S-."
+            )
         found = [readable(vault.identifier_for(domain_of(code), code)) for code in codes]
     # Written before it is shown: nothing is revealed that the log does not know of.
     events.append(action, reason=reason, **told, outcome="shown")
@@ -151,8 +153,7 @@ def prune(
     settings = _settings(config)
     store = _store(settings)
     if not store.root.is_dir():
-        msg = f"{store.root}: no workspace here. A first run makes one."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{store.root}: no workspace here. A first run makes one.")
     with store.locked():
         found = find(store, keep_runs=keep_runs or settings.store.keep_runs)
         if yes:
@@ -210,8 +211,9 @@ def audit_shifts(
     store = _store(_settings(config))
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
     if not keys:
-        msg = f"{store.root}: no exams in the analysis zone yet. A run makes them."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{store.root}: no exams in the analysis zone yet. A run makes them."
+        )
     columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
     exams = store.read("analysis", "clean_exams", keys, columns=columns)
     emit(shift_summary(exams), as_json=as_json, quiet=quiet)
@@ -230,11 +232,10 @@ def verify_log(
     is_log = config.suffix == ".jsonl"
     state = _refuse_broken(config if is_log else _events(_settings(config).workspace).path)
     if expect and not state.holds(expect):
-        msg = (
+        raise RadcalError(
             f"the audit log does not hold the expected entry among its {state.entries}: "
             "it was emptied, rolled back or written anew, or the digest is another log's."
         )
-        raise RadcalError(msg)
     found = {"entries": state.entries, "intact": True, "head": state.head}
     emit(found, as_json=as_json, quiet=quiet)
 
@@ -246,8 +247,7 @@ def _refuse_broken(path: Path) -> LogState:
     state = verify(path)
     if not state.is_intact:
         shown = "; ".join(state.breaks[:5])
-        msg = f"the audit log is broken in {len(state.breaks)} place(s): {shown}."
-        raise RadcalError(msg)
+        raise RadcalError(f"the audit log is broken in {len(state.breaks)} place(s): {shown}.")
     return state
 
 

@@ -61,8 +61,9 @@ def check(given: CheckGiven) -> None:
 
     if given.engine == "rules" or given.choice.guided:
         said = "--guided lets the rules read" if given.choice.guided else "--engine rules"
-        msg = f"{said}: there is no model to check; use vllm, transformers or server alone."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{said}: there is no model to check; use vllm, transformers or server alone."
+        )
     engine = named_engine(given.engine, given.choice, vocabulary=given.vocabulary)
     tried: list[Tried] = []
     digests: dict[str, str] = {}
@@ -82,8 +83,7 @@ def check(given: CheckGiven) -> None:
     _tell(given.output, content, tried)
     if failed:
         names = "; ".join(f"{each.name}: {each.found}" for each in failed)
-        msg = f"no go: {len(failed)} of {len(tried)} checks did not pass: {names}."
-        raise GateFailedError(msg)
+        raise GateFailedError(f"no go: {len(failed)} of {len(tried)} checks did not pass: {names}.")
 
 
 def _tell(output: Output, content: dict[str, object], tried: list[Tried]) -> None:

@@ -47,8 +47,7 @@ def pool(given: Pool) -> None:
     from pipeline.formats.tables import write_table
 
     if len(given.findings) < 2:
-        msg = "radcal pool: give the findings of at least two engines."
-        raise ConfigurationError(msg)
+        raise ConfigurationError("radcal pool: give the findings of at least two engines.")
     words = rule_engine(given.vocabulary).vocabulary
     readings = [_reading(path, words) for path in given.output.each("reading", given.findings)]
     ids = _report_ids(readings, given.reports)
@@ -98,11 +97,10 @@ def _report_ids(
     listed = list(dict.fromkeys(frame["report_id"].astype(str)))
     strange = len(set(found) - set(listed))
     if strange:
-        msg = (
+        raise InputError(
             f"{reports.name}: {strange} of {len(found)} reports in the findings are not listed; "
             "give the table that the engines read."
         )
-        raise InputError(msg)
     return listed
 
 

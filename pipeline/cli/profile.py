@@ -97,25 +97,24 @@ def _judged(given: Given) -> DepartmentProfile:
     table = _table(given.observations)
     before = None if given.earlier is None else _table(given.earlier)
     if before is not None and _rows_of(before) == _rows_of(table):
-        msg = f"--earlier {given.earlier}: holds the same observations; give a period before."
-        raise InputError(msg)
+        raise InputError(
+            f"--earlier {given.earlier}: holds the same observations; give a period before."
+        )
     told = _told(given.told)
     now = _profiled(given.observations, table, given, told)
     if told and not told.keys() & {each.reader for each in now}:
-        msg = (
+        raise InputError(
             f"--told {given.told}: none of its {len(told)} readers is in {given.observations}; are "
             "the readers named alike?"
         )
-        raise InputError(msg)
     if before is None or given.earlier is None:
         return now
     then = _profiled(given.earlier, before, given, {})
     if not {each.reader for each in then} & {each.reader for each in now}:
-        msg = (
+        raise InputError(
             f"--earlier {given.earlier}: no reader is in both tables ({len(then.readers)} before, "
             f"{len(now.readers)} now); are the readers named alike?"
         )
-        raise InputError(msg)
     return replace(now, changes=changes(then, now))
 
 
@@ -139,8 +138,7 @@ def _barred(given: Given, table: PhraseTable) -> tuple[str, ...]:
         if name.casefold() not in known:
             like = get_close_matches(name.casefold(), known, n=1)
             meant = f"; did you mean {known[like[0]]!r}?" if like else "."
-            msg = f"--never: {name!r} is no phrase of the table {given.phrases}{meant}"
-            raise InputError(msg)
+            raise InputError(f"--never: {name!r} is no phrase of the table {given.phrases}{meant}")
     return tuple(known[name.casefold()] for name in names)
 
 
@@ -159,8 +157,9 @@ def _told(path: Path | None) -> dict[str, tuple[Part, ...]]:
             if hedges >= ProfileSettings().least_statements
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        msg = f"--told {path}: no file that `radcal profile` writes; give the issue before's."
-        raise InputError(msg) from None
+        raise InputError(
+            f"--told {path}: no file that `radcal profile` writes; give the issue before's."
+        ) from None
 
 
 def _profiled(

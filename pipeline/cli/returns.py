@@ -78,8 +78,9 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
 
     store = site.workspace
     if not store.keys("analysis", "pairs"):
-        msg = "returns: this workspace has no pairs yet; run `radcal run` before reading returns."
-        raise InputError(msg)
+        raise InputError(
+            "returns: this workspace has no pairs yet; run `radcal run` before reading returns."
+        )
     with store.locked():
         known = _known_pairs(store)
         phrases = _passphrases(site)
@@ -128,14 +129,13 @@ def _sheet(
         page = content[:1024].lstrip().startswith(b"%PDF-")
         given, swaps = read_page(content, passphrases=phrases) if page else read(content)
     except OSError as error:
-        msg = f"{path.name}: cannot be read ({error.strerror})."
-        raise InputError(msg) from None
+        raise InputError(f"{path.name}: cannot be read ({error.strerror}).") from None
     except ReturnSheetError as error:
-        msg = f"{path.name}: {error}"
-        raise InputError(msg) from None
+        raise InputError(f"{path.name}: {error}") from None
     if not given and not swaps:
-        msg = f"{path.name}: no case is answered. Fill in an answer, or do not return it."
-        raise InputError(msg)
+        raise InputError(
+            f"{path.name}: no case is answered. Fill in an answer, or do not return it."
+        )
     rows = pd.DataFrame(
         {
             "pair_id": [f"{a.xray_code}:{a.ct_code}" for a in given],
@@ -158,22 +158,19 @@ def _sheet(
 def _check(name: str, rows: pd.DataFrame) -> None:
     unknown = rows["reader_code"].isna()
     if unknown.any():
-        msg = (
+        raise InputError(
             f"{name}: {int(unknown.sum())} of {len(rows)} answers are not about pairs or readers "
             "of this workspace. Return the sheet that came with the feedback, codes unchanged."
         )
-        raise InputError(msg)
     readers = set(rows["reader_code"])
     if len(readers) > 1:
-        msg = (
+        raise InputError(
             f"{name}: its cases belong to {len(readers)} readers; a sheet holds "
             "one reader's cases. Nothing was recorded."
         )
-        raise InputError(msg)
     twice = rows.duplicated(["pair_id", "pathology"])
     if twice.any():
-        msg = (
+        raise InputError(
             f"{name}: {int(twice.sum())} of {len(rows)} cases are answered twice. "
             "Leave one answer per case."
         )
-        raise InputError(msg)

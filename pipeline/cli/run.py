@@ -64,8 +64,7 @@ def init(
 
     target = folder / "radcal.toml"
     if target.exists():
-        msg = f"{target} exists already; it was left as it is."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{target} exists already; it was left as it is.")
     folder.mkdir(parents=True, exist_ok=True)
     filled = config.template().replace('\nlanguage = "en"\n', f'\nlanguage = "{language}"\n')
     target.write_text(filled, encoding="utf-8")
@@ -105,8 +104,9 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     root = load(config).workspace / "delivery"
     issues = sorted(folder for folder in root.glob("*-*") if folder.is_dir())
     if not issues:
-        msg = f"open: nothing was delivered yet below {root}; run `radcal run {config}` first."
-        raise InputError(msg)
+        raise InputError(
+            f"open: nothing was delivered yet below {root}; run `radcal run {config}` first."
+        )
     files = sorted(file for file in issues[-1].glob("*/*") if file.is_file())
     shown = [(file.parent.name, file.name, str(file)) for file in files]
     if as_json:

@@ -76,8 +76,9 @@ def _serve(config: str, cron: str, monthly: str, time_zone: str, *, shared: bool
     try:
         schedules = [Cron(when, timezone=time_zone) for when in (cron, monthly)]
     except ValueError as error:
-        msg = f'--cron, --monthly: not a schedule ({error}); write it as "0 2 * * *".'
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f'--cron, --monthly: not a schedule ({error}); write it as "0 2 * * *".'
+        ) from None
     settings: dict[str, Any] = {
         "parameters": {"config": config},
         "tags": ["radcal"],
@@ -115,8 +116,9 @@ def _server(port: int, log: Path) -> Iterator[str]:
         )
     try:
         if not is_up(server, port, seconds=_START_SECONDS):
-            msg = f"Prefect's server did not start; see {log}. Is its port taken? (--port 0: any.)"
-            raise RadcalError(msg)
+            raise RadcalError(
+                f"Prefect's server did not start; see {log}. Is its port taken? (--port 0: any.)"
+            )
         typer.echo(f"Prefect's pages: http://127.0.0.1:{port}", err=True)
         yield address
     finally:

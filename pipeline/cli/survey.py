@@ -51,8 +51,7 @@ def fit(given: Given) -> None:
     from pipeline.formats.tables import write_table
 
     if (given.answers is None) == (not given.builtin):
-        message = "survey fit: give either a survey file or --builtin NAME."
-        raise ConfigurationError(message)
+        raise ConfigurationError("survey fit: give either a survey file or --builtin NAME.")
     try:
         if given.answers is None:
             table = builtin(given.builtin)

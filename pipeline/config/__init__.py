@@ -95,21 +95,19 @@ def load(path: Path) -> Configuration:
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        msg = f"{path}: no such file. `radcal init DIR` writes a commented one."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"{path}: no such file. `radcal init DIR` writes a commented one."
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        msg = f"{path.name}: not valid TOML: {error}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{path.name}: not valid TOML: {error}") from None
     except OSError as error:
-        msg = f"{path}: cannot be read ({error.strerror})."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{path}: cannot be read ({error.strerror}).") from None
     content.pop("folder", None)
     try:
         return Configuration(**content, folder=path.resolve().parent)
     except ValidationError as error:
         lines = "\n".join(_explained(error.errors(include_url=False)))
-        msg = f"{path.name}: {error.error_count()} error(s):\n{lines}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{path.name}: {error.error_count()} error(s):\n{lines}") from None
 
 
 def template() -> str:

@@ -84,8 +84,9 @@ class Input(Section):
     def _formats_are_some(self) -> Input:
         for form in self.time_formats:
             if "%" not in form and form.casefold() != "epoch":
-                msg = f'`time_format`: {form!r} is none; "%d.%m.%Y %H:%M" is one, "epoch" another'
-                raise ValueError(msg)
+                raise ValueError(
+                    f'`time_format`: {form!r} is none; "%d.%m.%Y %H:%M" is one, "epoch" another'
+                )
         return self
 
     @model_validator(mode="after")
@@ -131,18 +132,15 @@ class Input(Section):
         except (ZoneInfoNotFoundError, ValueError, OSError):
             like = get_close_matches(name, available_timezones(), n=1)
             hint = f"; did you mean {like[0]!r}?" if like else ", such as 'Europe/Berlin'"
-            msg = f"no time zone of this name is known{hint}"
-            raise ValueError(msg) from None
+            raise ValueError(f"no time zone of this name is known{hint}") from None
         return name
 
     @model_validator(mode="after")
     def _paths_or_query(self) -> Input:
         if self.format == "sql" and not self.query:
-            msg = 'format "sql" needs a `query`'
-            raise ValueError(msg)
+            raise ValueError('format "sql" needs a `query`')
         if self.format != "sql" and not self.paths:
-            msg = "`paths` names no file"
-            raise ValueError(msg)
+            raise ValueError("`paths` names no file")
         return self
 
 
@@ -242,11 +240,9 @@ class Extraction(Section):
     def _model_can_be_asked(self) -> Extraction:
         if self.engine in ("vllm", "transformers", "replay") and not self.model:
             what = "a recording" if self.engine == "replay" else "the folder of a model"
-            msg = f'engine "{self.engine}" needs `model`, {what}'
-            raise ValueError(msg)
+            raise ValueError(f'engine "{self.engine}" needs `model`, {what}')
         if self.guided and self.engine in ("rules", "replay"):
-            msg = f'`guided` needs a model to ask; "{self.engine}" asks none'
-            raise ValueError(msg)
+            raise ValueError(f'`guided` needs a model to ask; "{self.engine}" asks none')
         if self.engine == "server":
             try:
                 self.server()
@@ -273,8 +269,7 @@ class Phrases(Section):
     @model_validator(mode="after")
     def _one_source(self) -> Phrases:
         if (self.builtin is None) == (self.table is None):
-            msg = "name either `builtin` or `table`, not both and not neither"
-            raise ValueError(msg)
+            raise ValueError("name either `builtin` or `table`, not both and not neither")
         return self
 
 
@@ -328,16 +323,18 @@ class Reports(Section):
     @model_validator(mode="after")
     def _accessions_are_locked_up(self) -> Self:
         if self.accessions and self.passphrases is None:
-            msg = "`accessions` opens codes, so it needs `passphrases` to lock what it delivers"
-            raise ValueError(msg)
+            raise ValueError(
+                "`accessions` opens codes, so it needs `passphrases` to lock what it delivers"
+            )
         return self
 
     @field_validator("pacs_link")
     @classmethod
     def _link_has_its_place(cls, link: str | None) -> str | None:
         if link is not None and set(re.findall(r"\{(.*?)\}", link)) != {"accession"}:
-            msg = "`pacs_link` needs {accession} where the accession number goes, and no other slot"
-            raise ValueError(msg)
+            raise ValueError(
+                "`pacs_link` needs {accession} where the accession number goes, and no other slot"
+            )
         return link
 
 
@@ -356,8 +353,9 @@ class Store(Section):
     @model_validator(mode="after")
     def _address_holds_no_secret(self) -> Store:
         if "@" in (self.url or "").partition("://")[2].partition("/")[0]:
-            msg = "the address of `workspace` holds credentials; they belong into the environment"
-            raise ValueError(msg)
+            raise ValueError(
+                "the address of `workspace` holds credentials; they belong into the environment"
+            )
         return self
 
 
@@ -378,8 +376,7 @@ class Execution(Section):
     @model_validator(mode="after")
     def _address_has_a_runner(self) -> Execution:
         if self.dask_address and self.runner != "dask":
-            msg = '`dask_address` is given but `runner` is not "dask"'
-            raise ValueError(msg)
+            raise ValueError('`dask_address` is given but `runner` is not "dask"')
         return self
 
 

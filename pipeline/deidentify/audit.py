@@ -172,8 +172,7 @@ def read_gold(path: Path) -> list[GoldReport]:
     lines = enumerate(path.read_bytes().splitlines(), start=1)
     reports = [_gold(path.name, number, line) for number, line in lines if line.strip()]
     if not reports:
-        msg = f"{path.name}: no reports in it."
-        raise InputError(msg)
+        raise InputError(f"{path.name}: no reports in it.")
     return reports
 
 
@@ -273,18 +272,17 @@ def _gold(source: str, number: int, line: bytes) -> GoldReport:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
-        msg = f"{source}, line {number}: {where or 'line'}: {first['msg']}."
-        raise InputError(msg) from None
+        raise InputError(f"{source}, line {number}: {where or 'line'}: {first['msg']}.") from None
     if any(not span.start < span.end <= len(report.text) for span in report.spans):
-        msg = f"{source}, line {number}: a span lies outside the text. Offsets count characters."
-        raise InputError(msg)
+        raise InputError(
+            f"{source}, line {number}: a span lies outside the text. Offsets count characters."
+        )
     unknown = next((at for at, span in enumerate(report.spans) if span.label not in LABELS), None)
     if unknown is not None:
-        msg = (
+        raise InputError(
             f"{source}, line {number}: span {unknown + 1} has a label that is none. "
             f"Valid labels: {', '.join(LABELS)}."
         )
-        raise InputError(msg)
     return report
 
 

@@ -274,11 +274,10 @@ def _refuse_twins(reports: pd.DataFrame, source: str) -> None:
     twins = sorted({str(name) for name in reports.columns[reports.columns.duplicated()]})
     twins += [name for name in reports.columns if str(name).removesuffix(".1") in _OURS - {name}]
     if twins:
-        msg = (
+        raise InputError(
             f"{source}: {len(twins)} column name(s) stand there twice: {shown_names(twins)}. "
             "Rename or drop one of each."
         )
-        raise InputError(msg)
 
 
 def _if_text(cell: object, outcome: Outcome) -> Outcome:

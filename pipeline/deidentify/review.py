@@ -156,8 +156,9 @@ def learn(sheet: pd.DataFrame, folder: Path, *, caution: float, source: str) -> 
     answers = sheet["is_identifier"].astype(str).str.strip().str.casefold()
     said = sheet.assign(yes=answers.isin(_YES))[answers.isin(_YES | _NO)]
     if said.empty:
-        msg = f"{source}: no row says yes or no in is_identifier. Correct some and come again."
-        raise InputError(msg)
+        raise InputError(
+            f"{source}: no row says yes or no in is_identifier. Correct some and come again."
+        )
     added: dict[str, int] = {}
     for name, words in _by_list(said).items():
         added[name] = _lengthened(folder / name, words)

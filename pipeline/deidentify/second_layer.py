@@ -52,17 +52,15 @@ class Presidio:
 
     def __init__(self, model: Path | None = None) -> None:
         if importlib.util.find_spec("presidio_analyzer") is None:
-            msg = (
+            raise ConfigurationError(
                 "deidentification.second_layer: Presidio is not installed here. Install radcal "
                 'with its extra (pip install "radcal[presidio]"), or set second_layer = "none".'
             )
-            raise ConfigurationError(msg)
         if model is not None and not (model / "meta.json").is_file():
-            msg = (
+            raise ConfigurationError(
                 "deidentification.presidio_model: no spaCy model lies there (no meta.json). Name "
                 "the folder of an installed model; nothing is downloaded."
             )
-            raise ConfigurationError(msg)
         os.environ["TLDEXTRACT_PUBLIC_SUFFIX_LIST_URLS"] = ""
         self._analyzer = _analyzer(model)
         known = set(self._analyzer.get_supported_entities(_LANGUAGE))
@@ -87,11 +85,10 @@ def _analyzer(model: Path | None) -> Any:
     try:
         pipeline = spacy.blank(_LANGUAGE) if model is None else spacy.load(model)
     except (OSError, ValueError, KeyError) as error:
-        msg = (
+        raise ConfigurationError(
             "deidentification.presidio_model: the model there cannot be loaded "
             f"({type(error).__name__}). It must be a spaCy model of this spaCy version."
-        )
-        raise ConfigurationError(msg) from None
+        ) from None
     engine: Any = SpacyNlpEngine()
     engine.nlp = {_LANGUAGE: pipeline}
     registry = RecognizerRegistry(supported_languages=[_LANGUAGE])

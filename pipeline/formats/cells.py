@@ -243,16 +243,16 @@ def _refuse(path: Path) -> None:
     with path.open("rb") as handle:
         is_old = handle.read(len(_OLD)) == _OLD
     if is_old:
-        msg = (
+        raise InputError(
             f"{path.name}: a workbook with a password, or one of before 2007 (.xls). "
             "Save it as .xlsx without a password, or the sheet as CSV UTF-8."
         )
-        raise InputError(msg)
     with _told(path), zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
     if size > _MAX_UNPACKED:
-        msg = f"{path.name}: would unpack to {size:,} bytes, over 2 GiB. Export it as CSV."
-        raise InputError(msg)
+        raise InputError(
+            f"{path.name}: would unpack to {size:,} bytes, over 2 GiB. Export it as CSV."
+        )
 
 
 @contextmanager
@@ -263,11 +263,10 @@ def _told(path: Path) -> Iterator[None]:
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the export is to blame
-        msg = (
+        raise InputError(
             f"{path.name}: the workbook cannot be read ({type(error).__name__}): it is damaged, "
             "cut short or none. Save it again, or the sheet as CSV UTF-8."
-        )
-        raise InputError(msg) from None
+        ) from None
 
 
 def _rows(path: Path, sheet: Any) -> Rows:

@@ -80,11 +80,9 @@ def require_file(path: Path) -> None:
         If it is.
     """
     if not path.is_file():
-        msg = f"{path}: no such file."
-        raise InputError(msg)
+        raise InputError(f"{path}: no such file.")
     if path.stat().st_size == 0:
-        msg = f"{path.name}: the file is empty."
-        raise InputError(msg)
+        raise InputError(f"{path.name}: the file is empty.")
 
 
 def files_of(source: Path, *, unfinished: bool = False) -> list[Path]:
@@ -165,8 +163,9 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
         try:
             yield cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
         except (EOFError, zlib.error, gzip.BadGzipFile):
-            msg = f"{path.name}: the gzip file is damaged or cut short; export it again."
-            raise InputError(msg) from None
+            raise InputError(
+                f"{path.name}: the gzip file is damaged or cut short; export it again."
+            ) from None
 
 
 def _wide(content: BinaryIO) -> str:

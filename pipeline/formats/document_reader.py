@@ -113,8 +113,7 @@ def _rtf(content: bytes, kind: bytes) -> str:
         source = content.decode("cp1252", errors="replace")
     plain = _ESCAPED.sub("", source)
     if plain.count("{") > plain.count("}"):
-        msg = "breaks off"
-        raise ValueError(msg)
+        raise ValueError("breaks off")
     text: str = rtf_to_text(  # type: ignore[no-untyped-call]
         _CELL.sub(r"\\tab ", source), errors="replace"
     )

@@ -99,26 +99,23 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
     kind = f".{options.kind}" if options.kind else suffix_of(source)
     opener = _OPENERS.get(".csv" if kind == ".tsv" else kind)
     if opener is None:
-        msg = f"{source.name}: unknown kind of export; known: {', '.join(_OPENERS)}."
-        raise InputError(msg)
+        raise InputError(f"{source.name}: unknown kind of export; known: {', '.join(_OPENERS)}.")
     require_file(source)
     try:
         tables = opener(source, options)
         rows = chain.from_iterable(_rows(each, options.exam_codes) for each in tables)
         yield from batches(source.name, rows, size=options.batch_rows)
     except UnicodeDecodeError as error:
-        msg = (
+        raise InputError(
             f"{source.name}: not valid {options.encoding} at byte {error.start} of a block. "
             'Leave [input] encoding at "auto", or name the one it was exported in.'
-        )
-        raise InputError(msg) from None
+        ) from None
     except (csv.Error, pa.ArrowException, LookupError, UnicodeError, OSError) as error:
         unknown = isinstance(error, pa.ArrowNotImplementedError)
         broken = "holds a type not read here" if unknown else "breaks off or is none"
         why = f"as Parquet: it {broken}; export it again" if kind == ".parquet" else ""
         why = why or f"({type(error).__name__})"
-        msg = f"{source.name}: cannot be read {why}."
-        raise InputError(msg) from None
+        raise InputError(f"{source.name}: cannot be read {why}.") from None
 
 
 def _csv(source: Path, options: TableOptions) -> Iterator[Table]:
@@ -307,11 +304,10 @@ def require(source: str, names: Sequence[str], columns: Columns, twice: Sequence
         raise InputError(msg)
     if columns.missing:
         wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
-        msg = (
+        raise InputError(
             f"{source}: {len(columns.missing)} needed column(s) missing: {wanted}. It has "
             f"{shown_names(names)}. Map yours under [input.columns]."
         )
-        raise InputError(msg)
 
 
 def _rows(table: Table, exam_codes: Mapping[str, str]) -> Iterator[Row]:

@@ -58,12 +58,11 @@ class ReaderRules:
         twice = pd.DataFrame({"id": ids, "as": meant}).drop_duplicates()["id"].duplicated().sum()
         chained = int((meant.isin(set(ids)) & (meant != ids.to_numpy())).sum())
         if twice or chained or (ids == "").any() or (meant == "").any():
-            msg = (
+            raise ConfigurationError(
                 f"{_OPTION}: {path.name}: {twice} id(s) are read as two others, {chained} as an id "
                 "that stands in the first column itself, and no cell may be empty. Give every id "
                 "one row, and the final id beside it."
             )
-            raise ConfigurationError(msg)
         return cls(case_sensitive, dict(zip(ids, meant, strict=True)))
 
     def applied(self, exams: pd.DataFrame) -> pd.DataFrame:

@@ -65,11 +65,10 @@ class Sources:
         """
         stated = self.settings.format
         if suffix_of(source) in _OTHER_WORKBOOKS:
-            msg = (
+            raise ConfigurationError(
                 f"{source.name}: workbooks of this kind are not read. Save it as .xlsx, accession "
                 "and patient numbers as text, or the sheet as CSV UTF-8."
             )
-            raise ConfigurationError(msg)
         if suffix_of(source) in _WORKBOOKS:
             return "xlsx"
         kind = _BY_SUFFIX.get(suffix_of(source), "") if stated in ("auto", "sql") else stated
@@ -77,11 +76,10 @@ class Sources:
         if may_be_table and not _begins_with(source, _RESOURCE):
             kind = "jsonl"
         if not kind or (source.is_dir() and kind not in FOLDERS):
-            msg = (
+            raise ConfigurationError(
                 f"input.format: cannot tell the format of {source.name}; "
                 'set it to "csv", "parquet", "jsonl", "hl7v2" or "fhir".'
             )
-            raise ConfigurationError(msg)
         return kind
 
     def elsewhere(self, source: Path, sources: Sequence[Path]) -> list[Path]:
@@ -205,12 +203,11 @@ def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamB
             whole = whole_reports(found) if LINE_NUMBER in columns.places else found
             yield from batches("query", whole, size=batch_rows)
     except SQLAlchemyError as error:
-        msg = (
+        raise InputError(
             f"input.query: refused by the database ({type(error).__name__}). Run it in the "
             "database's own client, which shows the reason; it is not repeated here because it "
             "may quote a row."
-        )
-        raise InputError(msg) from None
+        ) from None
     finally:
         engine.dispose()
 
@@ -222,12 +219,11 @@ def _engine(source: str) -> sqlalchemy.Engine:
     try:
         return sqlalchemy.create_engine(source, hide_parameters=True)
     except (SQLAlchemyError, ImportError, ValueError) as error:
-        msg = (
+        raise ConfigurationError(
             f"The database address cannot be used ({type(error).__name__}). "
             "It reads dialect+driver://user:password@host/database, and the driver must be "
             "installed."
-        )
-        raise ConfigurationError(msg) from None
+        ) from None
 
 
 def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
@@ -237,11 +233,10 @@ def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
     try:
         connection = engine.connect()
     except SQLAlchemyError as error:
-        msg = (
+        raise ConfigurationError(
             f"The database that RADCAL_SQL_URL names cannot be reached ({type(error).__name__}). "
             "Check that it runs, and the address's host, port, name, user and password."
-        )
-        raise ConfigurationError(msg) from None
+        ) from None
     return connection.execution_options(stream_results=True, max_row_buffer=500)
 
 

@@ -51,14 +51,12 @@ def read_table(path: Path, needed: Mapping[str, str] | None = None) -> pd.DataFr
     try:
         frame = reader(path)
     except UnicodeDecodeError as error:
-        msg = (
+        raise InputError(
             f"{path.name}: not valid UTF-8 at byte {error.start}; "
             "save it as UTF-8 or set [input] encoding."
-        )
-        raise InputError(msg) from None
+        ) from None
     except (ValueError, OSError) as error:
-        msg = f"{path.name}: cannot be read ({type(error).__name__})."
-        raise InputError(msg) from None
+        raise InputError(f"{path.name}: cannot be read ({type(error).__name__}).") from None
     require_columns(frame, needed or {}, source=path.name)
     return frame
 
@@ -75,8 +73,9 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 
 def _of_kind(path: Path, known: Mapping[str, T]) -> T:
     if path.suffix.lower() not in known:
-        msg = f"{path.name}: unknown kind of table; use one of {', '.join(sorted(known))}."
-        raise InputError(msg)
+        raise InputError(
+            f"{path.name}: unknown kind of table; use one of {', '.join(sorted(known))}."
+        )
     return known[path.suffix.lower()]
 
 
@@ -95,11 +94,10 @@ def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: 
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         wanted = "; ".join(f"{name!r} ({columns[name]})" for name in missing)
-        msg = (
+        raise InputError(
             f"{source}: {len(missing)} needed column(s) missing: {wanted}. "
             f"It has {shown_names(frame.columns)}."
         )
-        raise InputError(msg)
 
 
 def refuse(
@@ -115,8 +113,7 @@ def refuse(
     rows = np.flatnonzero(wrong)
     if rows.size:
         many = f"{rows.size} of {np.size(wrong)} {fault}"
-        msg = f"{source}: {many}; first at row {rows[0] + 1}. {advice}"
-        raise InputError(msg)
+        raise InputError(f"{source}: {many}; first at row {rows[0] + 1}. {advice}")
 
 
 def shown_names(names: Iterable[object]) -> str:
@@ -150,11 +147,11 @@ def _read_csv(path: Path) -> pd.DataFrame:
     try:
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except pd.errors.EmptyDataError:
-        msg = f"{path.name}: the file has no header row."
-        raise InputError(msg) from None
+        raise InputError(f"{path.name}: the file has no header row.") from None
     except pd.errors.ParserError:
-        msg = f"{path.name}: a quoted cell is never closed; export the table again."
-        raise InputError(msg) from None
+        raise InputError(
+            f"{path.name}: a quoted cell is never closed; export the table again."
+        ) from None
 
 
 def _refuse_long_rows(path: Path) -> None:
@@ -164,11 +161,10 @@ def _refuse_long_rows(path: Path) -> None:
         width = len(next(rows, []))
         long = [rows.line_num for row in rows if len(row) > width]
     if long and width:
-        msg = (
+        raise InputError(
             f"{path.name}: {len(long)} row(s) have more cells than the {width} of the header; "
             f"first at line {long[0]}. Quote the cells that hold commas."
         )
-        raise InputError(msg)
 
 
 def _read_jsonl(path: Path) -> pd.DataFrame:

@@ -390,10 +390,10 @@ def contents(folder: Path, *, option: str) -> dict[str, str]:
     if not files or strange:
         what = f"{strange[0]} is none of our lists" if strange else "no list lies there"
         lists = ", ".join(sorted(name for name in known if name.endswith(_SUFFIX)))
-        msg = f"{option}: {what}. The lists that a site can lengthen: {lists}; its rules: {RULES}."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{option}: {what}. The lists that a site can lengthen: {lists}; its rules: {RULES}."
+        )
     try:
         return {each.name: each.read_text(encoding="utf-8") for each in files}
     except (OSError, UnicodeError):
-        msg = f"{option}: a list cannot be read as UTF-8 text."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{option}: a list cannot be read as UTF-8 text.") from None

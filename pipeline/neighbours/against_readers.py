@@ -74,12 +74,12 @@ def disagreement(given: Disagreement) -> None:
 def scalar(given: Scalar) -> None:
     """Measure sliders, and predictions against them, and write what was asked for."""
     if given.predictions is None and (given.votes is not None or given.places):
-        msg = "--votes and --values say how to judge --predictions; give those too."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "--votes and --values say how to judge --predictions; give those too."
+        )
     judged = Judgements.read(given.judgements, scale=given.scale)
     if given.phrases_out is not None and judged.phrase is None:
-        msg = f"{given.judgements.name}: --phrases-out needs a column phrase."
-        raise InputError(msg)
+        raise InputError(f"{given.judgements.name}: --phrases-out needs a column phrase.")
     content = _scalar(given, judged)
     write_result(given.out, content)
     if given.phrases_out is not None:
@@ -131,12 +131,12 @@ class Judgements:
             If the column is missing, the table is empty or a value is out of range.
         """
         if not 0.0 < scale < np.inf:
-            msg = f"--scale {scale}: give the slider's reading at certainty, above 0."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"--scale {scale}: give the slider's reading at certainty, above 0."
+            )
         frame = read_table(path, {"slider": "the stated number"})
         if frame.empty:
-            msg = f"{path.name}: no judgements; the table has a header only."
-            raise InputError(msg)
+            raise InputError(f"{path.name}: no judgements; the table has a header only.")
         slider = _column(frame["slider"], "slider", scale, path.name) / scale
         label = None
         if "label" in frame.columns:
@@ -172,8 +172,7 @@ def personal_table(judged: Judgements, *, phrases: str) -> pd.DataFrame:
         (one.phrase, one.distribution, one.n) for one in found if one.distribution and one.n > 1
     ]
     if not defined:
-        msg = f"{judged.source}: no phrase has sliders that define a distribution."
-        raise InputError(msg)
+        raise InputError(f"{judged.source}: no phrase has sliders that define a distribution.")
     names, distributions, n = zip(*defined, strict=True)
     return PhraseTable("personal", names, distributions, n).to_frame()
 
@@ -220,8 +219,9 @@ def _against_votes(
 def _for_items(judged: Judgements, predicted: ClassTable) -> NDArray[np.float64]:
     """Slider values in the order of the predictions, one per item."""
     if judged.item is None:
-        msg = f"{judged.source}: column 'item' is needed to match sliders with predictions."
-        raise InputError(msg)
+        raise InputError(
+            f"{judged.source}: column 'item' is needed to match sliders with predictions."
+        )
     index = pd.Index(judged.item)
     refuse(index.duplicated(), judged.source, "rows repeat an item")
     matched(judged.source, judged.item, predicted.items, predicted.source)
@@ -237,8 +237,9 @@ def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
     except ValueError:
         named = {}
     if set(named) != set(classes) or len(parts) != len(classes):
-        msg = f"--values: give each class its place, as in {'=…,'.join(classes)}=…"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"--values: give each class its place, as in {'=…,'.join(classes)}=…"
+        )
     return np.array([named[name] for name in classes])
 
 

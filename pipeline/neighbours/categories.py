@@ -134,11 +134,10 @@ def aligned(table: ClassTable, like: ClassTable) -> ClassTable:
     """
     if set(table.classes) != set(like.classes):
         only = sorted(set(table.classes) ^ set(like.classes))
-        msg = (
+        raise InputError(
             f"{table.source} and {like.source}: classes differ in {', '.join(only)}; both need "
             f"the same class columns. {like.source} has {', '.join(like.classes)}."
         )
-        raise InputError(msg)
     matched(table.source, table.items, like.items, like.source)
     matched(like.source, like.items, table.items, table.source)
     rows = pd.Index(table.items).get_indexer(pd.Index(like.items))
@@ -165,12 +164,11 @@ def read_pool(path: Path, *, votes: Path | None = None) -> Pool:
     if (count != 1).any():
         first = int(np.flatnonzero(count != 1)[0])
         times, name = int(count[first]), models[first // len(items)]
-        msg = (
+        raise InputError(
             f"{path.name}: {int((count != 1).sum())} pairs of model and item are missing or "
             f"repeated; first is model {name!r} with its item number {first % len(items) + 1} "
             f"({times} rows). Give one row for each."
         )
-        raise InputError(msg)
     probs = np.empty((len(models), len(items), len(classes)))
     probs[model, item] = values
     reference = _reference(frame, item, len(items), classes, path.name)
@@ -224,11 +222,10 @@ def _items(column: pd.Series, source: str) -> tuple[str, ...]:
 def _classes(frame: pd.DataFrame, others: tuple[str, ...], source: str) -> tuple[str, ...]:
     classes = tuple(str(name) for name in frame.columns if name not in others)
     if len(classes) < 2:
-        msg = (
+        raise InputError(
             f"{source}: {len(classes)} class column(s); give one column per class, at least two, "
             f"beside {', '.join(others)}."
         )
-        raise InputError(msg)
     return classes
 
 

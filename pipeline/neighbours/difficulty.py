@@ -69,8 +69,7 @@ def _numbers(text: str, option: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(",") if part.strip())
     except ValueError:
-        msg = f"{option} {text}: give numbers, comma-separated."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{option} {text}: give numbers, comma-separated.") from None
 
 
 def read_pool_file(path: Path, *, votes: Path | None) -> Pool:
@@ -85,8 +84,9 @@ def read_pool_file(path: Path, *, votes: Path | None) -> Pool:
     """
     if path.suffix.lower() == ".npz":
         if votes is not None:
-            msg = "--votes goes with a table of predictions; put the array votes into the .npz."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "--votes goes with a table of predictions; put the array votes into the .npz."
+            )
         return _arrays(path)
     return read_pool(path, votes=votes)
 
@@ -97,11 +97,13 @@ def _arrays(path: Path) -> Pool:
         with np.load(path, allow_pickle=False) as archive:
             held = {name: archive[name] for name in archive.files}
     except (ValueError, OSError, zipfile.BadZipFile) as error:
-        msg = f"{path.name}: cannot be read as arrays ({type(error).__name__})."
-        raise InputError(msg) from None
+        raise InputError(
+            f"{path.name}: cannot be read as arrays ({type(error).__name__})."
+        ) from None
     if "probs" not in held:
-        msg = f"{path.name}: no array probs (models, items, classes); it has {sorted(held)}."
-        raise InputError(msg)
+        raise InputError(
+            f"{path.name}: no array probs (models, items, classes); it has {sorted(held)}."
+        )
     probs = held["probs"]
     count = probs.shape[1] if probs.ndim > 1 else 0
     return Pool(
@@ -120,8 +122,7 @@ def _names(held: Mapping[str, NDArray[Any]], count: int, source: str) -> tuple[s
         return tuple(str(number) for number in range(count))
     names = tuple(str(name) for name in held["items"].tolist())
     if len(names) != count:
-        msg = f"{source}: items has {len(names)} names but probs has {count} items."
-        raise InputError(msg)
+        raise InputError(f"{source}: items has {len(names)} names but probs has {count} items.")
     return names
 
 
@@ -145,8 +146,7 @@ def queue(found: Difficulties, count: int) -> pd.DataFrame:
 def layers(given: Layers) -> None:
     """Predict every case after every layer, and write the arrays."""
     if given.checkpoint and len(given.model) > 1:
-        msg = "--checkpoint: checkpoints belong to one model; give one --model."
-        raise ConfigurationError(msg)
+        raise ConfigurationError("--checkpoint: checkpoints belong to one model; give one --model.")
     cases, left_out = _cases(given.items, given.options)
     found = [_run(given, cases, folder) for folder in given.model]
     arrays = _layer_arrays(given, cases, found)
@@ -199,8 +199,9 @@ def _cases(path: Path, options: int) -> tuple[Cases, int]:
     questions, problems = load_questions(path)
     cases, short = cases_of_questions(questions, options=options)
     if not cases.items:
-        msg = f"{path.name}: no question has {options - 1} wrong answers; lower --options."
-        raise InputError(msg)
+        raise InputError(
+            f"{path.name}: no question has {options - 1} wrong answers; lower --options."
+        )
     return cases, short + len(problems)
 
 
@@ -209,8 +210,7 @@ def _texts(path: Path) -> Cases:
     columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
     pairs = list(zip(*columns, strict=True))
     if not pairs or frame["item"].duplicated().any():
-        msg = f"{path.name}: items must be there, and each only once."
-        raise InputError(msg)
+        raise InputError(f"{path.name}: items must be there, and each only once.")
     truth = frame["reference"].astype(str).str.strip() if "reference" in frame.columns else ()
     return cases_of_texts(frame["item"].astype(str).tolist(), pairs, tuple(truth))
 
@@ -218,8 +218,9 @@ def _texts(path: Path) -> Cases:
 def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:
     """Put a model's classes in the order of the first model's."""
     if sorted(found.classes) != sorted(classes):
-        msg = f"models differ in their classes: {', '.join(found.classes)}; {', '.join(classes)}."
-        raise InputError(msg)
+        raise InputError(
+            f"models differ in their classes: {', '.join(found.classes)}; {', '.join(classes)}."
+        )
     own = [found.classes.index(name) for name in classes]
     place = np.argsort(own)
     return Layerwise(classes, found.probs[:, own], place[found.layers])

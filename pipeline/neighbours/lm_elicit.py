@@ -122,11 +122,10 @@ def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
         return
     reasons = Counter(str(row.reason) for row, _ in rows)
     counts = ", ".join(f"{reason}: {n}" for reason, n in reasons.items())
-    msg = (
+    raise ModelOutageError(
         f"{model}: none of {len(rows)} questions got a reply ({counts}). Nothing was written; "
         "check the server or the model, its name and the key, and run again."
     )
-    raise ModelOutageError(msg)
 
 
 def summed_up(

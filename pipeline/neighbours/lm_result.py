@@ -98,8 +98,9 @@ def read_answers(
     require_columns(frame, {"correct": "1 if the answer is right, 0 if not"}, source=source)
     rows = _by_form(frame, source)
     if not rows:
-        msg = f"{source}: no answers with a column probability, phrase, or alpha and beta."
-        raise InputError(msg)
+        raise InputError(
+            f"{source}: no answers with a column probability, phrase, or alpha and beta."
+        )
     named = _table_name(frame, phrases, source)
     return {FORMS[form]: _READERS[form](held, named) for form, held in rows.items()}, named
 
@@ -139,8 +140,9 @@ def _table_name(frame: pd.DataFrame, phrases: str | None, source: str) -> str:
         return phrases
     named = sorted({name for name in _text(frame, "phrases") if name})
     if len(named) > 1:
-        msg = f"{source}: phrases were chosen from {len(named)} tables; say which with --phrases."
-        raise InputError(msg)
+        raise InputError(
+            f"{source}: phrases were chosen from {len(named)} tables; say which with --phrases."
+        )
     return named[0] if named else _FALLBACK
 
 
@@ -164,11 +166,10 @@ def _own(rows: _Rows, _: str) -> StatedAnswers:
     given, legible = _parameters(rows, (said != "").to_numpy())
     names = said[legible].tolist()
     if len(set(zip(names, given, strict=True))) > len(set(names)):
-        msg = (
+        raise InputError(
             "own-phrase: a phrase stands with several pairs of alpha and beta; calibrate the "
             "answers of one model at a time."
         )
-        raise InputError(msg)
     return _counted(rows, legible, names, given, name="the model's own phrases", between=True)
 
 
@@ -287,8 +288,9 @@ def _problems(held: dict[str, StatedAnswers], source: str) -> dict[str, str]:
     """Say why forms cannot be calibrated; one that can is enough."""
     problems = {name: form.problem for name, form in held.items() if form.problem}
     if len(problems) == len(held):
-        msg = f"{source}: {'; '.join(f'{name}: {why}' for name, why in problems.items())}."
-        raise InputError(msg)
+        raise InputError(
+            f"{source}: {'; '.join(f'{name}: {why}' for name, why in problems.items())}."
+        )
     return problems
 
 

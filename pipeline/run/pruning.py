@@ -75,11 +75,10 @@ def find(store: Workspace, *, keep_runs: int) -> Pruning:
     runs = _kept(store.root, last, keep_runs)
     lists = {run: listed(store.root / "runs" / run) for run in runs}
     if lists[last] is None:
-        msg = (
+        raise RadcalError(
             "the last run left no list of its shards (runs/<id>/shards.json). "
             "Run once more, which makes nothing anew, then prune."
         )
-        raise RadcalError(msg)
     used = {name for names in lists.values() for name in names or ()}
     loose = {name: size for name, size in _stored(store) if name not in used}
     held = _only_copies(store, loose, used)
@@ -134,14 +133,14 @@ def listed(run: Path) -> set[str] | None:
 def _ended(last: LastRun) -> str:
     """Name the last run, which must have ended."""
     if last.last_run is None:
-        msg = "no run has ended well here yet, so nothing can be told to be old. Run, then prune."
-        raise RadcalError(msg)
+        raise RadcalError(
+            "no run has ended well here yet, so nothing can be told to be old. Run, then prune."
+        )
     if last.state != "ended" or last.outcome == "failed":
-        msg = (
+        raise RadcalError(
             "the last run did not end, and what it made is needed to go on. "
             "Run again (`radcal status` says what is left to do), then prune."
         )
-        raise RadcalError(msg)
     return last.last_run
 
 

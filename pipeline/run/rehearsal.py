@@ -227,11 +227,10 @@ def _scheduler(address: str) -> str:
     try:
         socket.create_connection((named.hostname or "", named.port or 8786), timeout=5).close()
     except (OSError, ValueError):
-        msg = (
+        raise ConfigurationError(
             f"execution.dask_address: no Dask scheduler answers at {address}. "
             'Start it (dask scheduler), or set runner to "local".'
-        )
-        raise ConfigurationError(msg) from None
+        ) from None
     return f"answers at {address}"
 
 

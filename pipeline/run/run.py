@@ -180,11 +180,10 @@ class Run:
             page = draw_refusal(self.site, name, self.gates, shown(self.site, run=name))
             self._close(gathered, None, "refused")
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
-            msg = (
+            raise GateFailedError(
                 f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}."
                 f"{gathered.why_nothing} See {page}."
             )
-            raise GateFailedError(msg)
         return RunFacts(
             flow=gathered.flow,
             pairs=tuple(block.key for block in gathered.paired),

@@ -122,8 +122,9 @@ def _dask(settings: Execution) -> Runner:
     try:
         from prefect_dask.task_runners import DaskTaskRunner
     except ImportError:
-        msg = 'execution.runner is "dask", which is not installed: pip install radcal[dask].'
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            'execution.runner is "dask", which is not installed: pip install radcal[dask].'
+        ) from None
     logging.getLogger("distributed").setLevel(logging.ERROR)
     if settings.dask_address:
         _check_reach(settings.dask_address)
@@ -145,11 +146,10 @@ def _check_reach(scheduler: str) -> None:
     here = {"127.0.0.1", "localhost", "::1"}
     server = urlsplit(os.environ.get("PREFECT_API_URL", "")).hostname
     if urlsplit(scheduler).hostname not in here and server in {None, *here}:
-        msg = (
+        raise ConfigurationError(
             f"execution.dask_address: workers at {scheduler} cannot reach a Prefect server on this "
             "machine's loopback. Start one they can reach, and set PREFECT_API_URL."
         )
-        raise ConfigurationError(msg)
 
 
 def _tried(stage: Stage[Item, Found], config: str, item: Item) -> Done[Found]:

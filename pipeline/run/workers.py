@@ -148,8 +148,7 @@ def in_worker(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) ->
         raise
     except LateError:
         _POOL.give_up(pool, kill=True)
-        msg = (
+        raise ShardTimeoutError(
             f"a shard took longer than {_POOL.seconds:g} s and was given up; it is tried again. "
             "Raise execution.shard_timeout_minutes if your shards need longer."
-        )
-        raise ShardTimeoutError(msg) from None
+        ) from None

@@ -206,8 +206,7 @@ class Kind(_Declared):
     @classmethod
     def _known(cls, curve: str | None) -> str | None:
         if curve is not None and curve not in CURVES:
-            msg = f"{curve!r} is no curve; there are: {', '.join(CURVES)}"
-            raise ValueError(msg)
+            raise ValueError(f"{curve!r} is no curve; there are: {', '.join(CURVES)}")
         return curve
 
 
@@ -237,8 +236,7 @@ class PlannedHabit(_Declared):
 
 def _one_of(name: str, known: list[str]) -> str:
     if name not in known:
-        msg = f"{name!r} is unknown; there are: {', '.join(known)}"
-        raise ValueError(msg)
+        raise ValueError(f"{name!r} is unknown; there are: {', '.join(known)}")
     return name
 
 
@@ -266,8 +264,9 @@ def load_department(name: str) -> Department:
         return Department(**shipped[name])
     path = Path(name)
     if path.suffix != ".toml" or not path.is_file():
-        msg = f"--department {name}: neither one of {', '.join(shipped)} nor a .toml file."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"--department {name}: neither one of {', '.join(shipped)} nor a .toml file."
+        )
     try:
         return Department(**tomllib.loads(path.read_text(encoding="utf-8")))
     except ValidationError as error:
@@ -277,5 +276,4 @@ def load_department(name: str) -> Department:
         why = f"cannot be read ({error.strerror})."
     except ValueError as error:  # of TOML, or of its letters
         why = f"not valid TOML: {error}"
-    msg = f"{path.name}: {why}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(f"{path.name}: {why}")

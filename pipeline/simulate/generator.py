@@ -96,8 +96,7 @@ def simulate_chunks(
         if value < least
     ]
     if wrong:
-        message = f"simulate: {'; '.join(wrong)}."
-        raise ConfigurationError(message)
+        raise ConfigurationError(f"simulate: {'; '.join(wrong)}.")
     chosen = load_department(department) if isinstance(department, str) else department
     house, size = _house(readers, seed, chosen), hospital()["chunk_pairs"]
     starts = enumerate(range(0, pairs, size))
@@ -191,15 +190,17 @@ def write_simulation(
         If the format is unknown or the folder cannot be written.
     """
     if exams_format not in EXAM_FORMATS:
-        message = f"--exams-format {exams_format}: unknown; use {', '.join(EXAM_FORMATS)}."
-        raise ConfigurationError(message)
+        raise ConfigurationError(
+            f"--exams-format {exams_format}: unknown; use {', '.join(EXAM_FORMATS)}."
+        )
     truth = out / "truth"
     try:
         truth.mkdir(parents=True, exist_ok=True)
         return _write(chunks, out, truth, exams_format)
     except OSError as error:
-        message = f"{out}: cannot be written ({error.strerror}); choose another --out."
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(
+            f"{out}: cannot be written ({error.strerror}); choose another --out."
+        ) from None
 
 
 def _write(

@@ -77,11 +77,10 @@ class Document:
             return whole
         raised = whole.upper()
         if len(raised) != len(whole):
-            message = (
+            raise ValueError(
                 f"capitals changed the length from {len(whole)} to {len(raised)} characters; "
                 "take letters such as ß out of the simulator's word lists."
             )
-            raise ValueError(message)
         return raised
 
     def _wrapped(self, whole: str, width: int) -> str:

@@ -169,8 +169,7 @@ def _framed(value: object) -> Any:
         return tuple(_framed(v) for v in value)
     if isinstance(value, dict):
         return {key: _framed(v) for key, v in value.items()}
-    message = f"frames.toml: {type(value).__name__} is not a line, a list or a table."
-    raise TypeError(message)
+    raise TypeError(f"frames.toml: {type(value).__name__} is not a line, a list or a table.")
 
 
 @cache

@@ -101,15 +101,13 @@ def read_audit(path: Path, *, option: str = "extraction.audit.scores") -> SiteAu
         content = path.read_bytes()
         result = _Result.model_validate_json(content)
     except OSError as error:
-        msg = f"{option}: {path}: cannot be read ({error.strerror})."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{option}: {path}: cannot be read ({error.strerror}).") from None
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors()[0]["loc"]) or "the file"
-        msg = (
+        raise ConfigurationError(
             f"{option}: {path.name}: not a result of radcal audit extraction: "
             f"{error.error_count()} fault(s), first in {place}. Make it again with --out."
-        )
-        raise ConfigurationError(msg) from None
+        ) from None
     cells = result.cell_accuracy_micro
     value, low, high = (math.nan if v is None else v for v in (cells.value, cells.low, cells.high))
     return SiteAudit(

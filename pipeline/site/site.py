@@ -134,11 +134,11 @@ class Site:
             png = self.config.path(name).read_bytes()
             check(png)
         except OSError as error:
-            msg = f"reports.logo: {name} cannot be read ({error.strerror})."
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(
+                f"reports.logo: {name} cannot be read ({error.strerror})."
+            ) from None
         except LogoError as error:
-            msg = f"reports.{error}"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(f"reports.{error}") from None
         return png
 
     @cached_property
@@ -149,8 +149,9 @@ class Site:
         borrow = {k: v for k, v in settings.borrow.items() if k not in table.phrases}
         missing = sorted(set(borrow.values()) - set(table.phrases))
         if missing:
-            msg = f"phrases.borrow: not in the table {table.name!r}: {', '.join(missing)}."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"phrases.borrow: not in the table {table.name!r}: {', '.join(missing)}."
+            )
         return table.with_borrowed(borrow)
 
     @cached_property
@@ -233,8 +234,7 @@ def _workspace(site: Site) -> str | Finding:
     root = site.workspace.root
     place = next(folder for folder in (root, *root.parents) if folder.exists())
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        msg = f"store.workspace: {place} cannot be written to by this user."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"store.workspace: {place} cannot be written to by this user.")
     free = shutil.disk_usage(place).free // _MIB
     told = f"{root}: {free:,} MiB free"
     return told if free > _ROOM_MIB else Finding("workspace", "note", f"{told}; that is little")

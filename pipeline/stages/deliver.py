@@ -104,11 +104,10 @@ def _ready(site: Site) -> None:
     named = {"contact": settings.contact, "returns_by": settings.returns_by}
     missing = [f"reports.{name}" for name, value in named.items() if not value.strip()]
     if missing and not settings.demonstration:
-        msg = (
+        raise ConfigurationError(
             f"{' and '.join(missing)}: name whom readers answer and until when before pages are "
             "delivered (or set reports.demonstration = true). Nothing was delivered."
         )
-        raise ConfigurationError(msg)
 
 
 def _locks(site: Site, recipients: Sequence[str]) -> dict[str, str]:
@@ -189,11 +188,10 @@ class _Ledger:
         try:
             self.entries = [typed_json(_Entry, line) for line in lines]
         except ValueError:
-            msg = (
+            raise StorageError(
                 "delivery/ledger.jsonl is damaged. Restore it from your backup; or delete it, and "
                 "every page of the issue is delivered again."
-            )
-            raise StorageError(msg) from None
+            ) from None
 
     def has(self, whose: _Whose, marks: Mapping[str, str], lock: str | None) -> bool:
         """Whether these pages under this passphrase are the recipient's last of the period."""

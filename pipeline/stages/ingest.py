@@ -128,8 +128,9 @@ class Ingest(Keyed[str, Ingested]):
                 store.write("raw", "exams", shard, batch.exams)
             batches.add(batch, shard)
         if self.key(site, item) != key:
-            msg = f"{path.name}: changed while it was read. Run again when the export is complete."
-            raise InputError(msg)
+            raise InputError(
+                f"{path.name}: changed while it was read. Run again when the export is complete."
+            )
         found, quarantined = batches.sum()
         if found.merges:  # under a key of its own, so that other code finds the same
             store.write("raw", "merges", found.merges, merge_table(batches.merges))
@@ -221,8 +222,7 @@ def files(site: Site) -> list[Path]:
         found.update([match] if is_one else files_of(match))
     if not any(files_of(each) for each in found):
         told = f"{min(matches)} holds no file." if matches else _unmatched(site)
-        msg = f"input.paths: {told} Has the export been written yet?"
-        raise InputError(msg)
+        raise InputError(f"input.paths: {told} Has the export been written yet?")
     return sorted(found)
 
 
@@ -257,8 +257,7 @@ def database() -> str:
     """
     address = os.environ.get("RADCAL_SQL_URL", "")
     if not address:
-        msg = "The database's address is missing: set RADCAL_SQL_URL."
-        raise ConfigurationError(msg)
+        raise ConfigurationError("The database's address is missing: set RADCAL_SQL_URL.")
     return address
 
 
@@ -303,11 +302,10 @@ def chest_codes(site: Site) -> dict[str, bool]:
     stated = table[table["chest"].str.strip() != ""]
     chest = stated["chest"].str.strip().str.lower().map(_CHEST)
     if unread := int(chest.isna().sum()):
-        msg = (
+        raise ConfigurationError(
             f"input.exam_codes: in {unread:,} row(s) the column chest is neither true nor false; "
             f"first for the exam code {stated['exam_code'][chest.isna()].iloc[0]}."
         )
-        raise ConfigurationError(msg)
     return dict(zip(stated["exam_code"], chest.astype(bool), strict=True))
 
 
@@ -315,8 +313,9 @@ def _content(site: Site, path: Path) -> str:
     try:
         return site.once(formats).digest(path, _elsewhere(site, path))
     except FileNotFoundError:
-        msg = f"{path.name}: vanished during this run. Run again when the export is complete."
-        raise InputError(msg) from None
+        raise InputError(
+            f"{path.name}: vanished during this run. Run again when the export is complete."
+        ) from None
 
 
 def judged(

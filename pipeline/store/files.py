@@ -119,11 +119,10 @@ def held(path: Path) -> Iterator[bool]:
         if not _taken(handle):
             handle.seek(0)
             other = handle.read().strip() or "unknown"
-            msg = (
+            raise RunLockedError(
                 f"another run holds {place.parent} (process {other}). "
                 "Wait for it to end, or use another workspace."
             )
-            raise RunLockedError(msg)
         handle.truncate(0)
         handle.write(f"{os.getpid()} on {socket.gethostname()}")
         handle.flush()

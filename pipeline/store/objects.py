@@ -94,8 +94,7 @@ def decode(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     file = pq.ParquetFile(io.BytesIO(content))
     lacking = set(columns or ()) - set(file.schema_arrow.names)
     if lacking and written_under != SCHEMA_VERSION:
-        msg = f"{written_under}, without {', '.join(sorted(lacking))}"
-        raise OtherVersionError(msg)
+        raise OtherVersionError(f"{written_under}, without {', '.join(sorted(lacking))}")
     return file.read(columns=list(columns) if columns else None)
 
 
@@ -195,8 +194,9 @@ class Remote:
         try:
             self.filesystem, self.root = fsspec.core.url_to_fs(url)
         except (ImportError, ValueError) as error:
-            msg = f"store.workspace: {url} cannot be opened: {error}. (S3: pip install radcal[s3].)"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(
+                f"store.workspace: {url} cannot be opened: {error}. (S3: pip install radcal[s3].)"
+            ) from None
         self.url = url
         # A listing may be stale: another machine writes here too.
         self.filesystem.use_listings_cache = False
@@ -273,17 +273,15 @@ class Remote:
             self._leave(mine)
             owner = self.get(_OWNER)
         except Exception as error:  # noqa: BLE001 - each store raises its own
-            msg = (
+            raise ConfigurationError(
                 f"store.workspace: {self.url} cannot be used ({type(error).__name__}). Check the "
                 "address, the credentials in the environment, and that this user may write there."
-            )
-            raise ConfigurationError(msg) from None
+            ) from None
         if owner != mine:
-            msg = (
+            raise ConfigurationError(
                 f"store.workspace: {self.url} belongs to another site, whose codes come from "
                 f"another vault. Choose another prefix, or restore that site's folder to {folder}."
             )
-            raise ConfigurationError(msg)
 
     def _leave(self, mine: bytes) -> None:
         if self.has(_OWNER):

@@ -86,11 +86,10 @@ class Workspace:
             if shutil.disk_usage(self.root).free < _LEAST_FREE_BYTES:
                 raise no_room(self.root)
         except OSError as error:
-            msg = (
+            raise ConfigurationError(
                 f"store.workspace: {self.root} cannot be written ({error.strerror}). "
                 "Choose another folder or give this user the right to write there."
-            )
-            raise ConfigurationError(msg) from None
+            ) from None
         self.objects.claim(self.root)
 
     def keys(self, zone: Zone, name: str) -> list[str]:
@@ -258,13 +257,12 @@ class Workspace:
         except (DamageError, pa.ArrowInvalid):
             raise DamagedShardError(zone, name, key, "is damaged") from None
         except OtherVersionError as error:
-            msg = (
+            raise InputError(
                 f"shard {zone}/{name}/{key}.parquet was written by another version (schema "
                 f"{error}; this is {SCHEMA_VERSION}). Keep the workspace and its vault, and move "
                 "this one file away: a run makes what it needs again, and a return sheet is "
                 "recorded again with `radcal returns`."
-            )
-            raise InputError(msg) from None
+            ) from None
 
 
 def _shard(zone: Zone, name: str, key: str) -> str:

@@ -110,27 +110,24 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
     """Check the table and count it once, per group and, if asked, per patient in a group."""
     require_columns(frame, _needed(columns), source=source)
     if frame.empty:
-        msg = f"{source}: no observations; the table has a header only."
-        raise InputError(msg)
+        raise InputError(f"{source}: no observations; the table has a header only.")
     code, unmapped = _codes(frame["phrase"], table)
     known = code >= 0
     if not known.any():
-        msg = (
+        raise InputError(
             f"{source}: none of {len(frame)} phrases is in {table.name}; "
             f"it has {', '.join(table.phrases[:5])}, …"
         )
-        raise InputError(msg)
     labels = _numbers(frame["label"], "label", source)[known]
     weights = None
     if columns.weight:
         weights = _numbers(frame[columns.weight], columns.weight, source)[known]
     group, names = _grouped(frame.loc[known], columns.by)
     if len(names) > columns.most_groups:
-        msg = (
+        raise InputError(
             f"{source}: --by {','.join(columns.by)} makes {len(names)} groups, more than "
             f"--most-groups {columns.most_groups}; group by fewer columns or raise the limit."
         )
-        raise InputError(msg)
     sizes = _sizes(frame.loc[known], columns.by, weights)
     tallied = partial(tally_groups, n_phrases=len(table), weight=weights)
     tallies = tallied(group, code[known], labels, n_groups=len(names))

@@ -124,20 +124,17 @@ def choose_period(available: Sequence[str], asked: str | None, *, window_months:
         If `asked` is not a month, or no month of its window has observations.
     """
     if not available:
-        msg = "no observations at all: nothing can be calibrated."
-        raise ConfigurationError(msg)
+        raise ConfigurationError("no observations at all: nothing can be calibrated.")
     try:
         end = pd.Period(asked or max(available), freq="M")
     except ValueError:
-        msg = f"--period {asked!r}: not a month; write it as 2026-09."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"--period {asked!r}: not a month; write it as 2026-09.") from None
     months = tuple(str(end - back) for back in reversed(range(window_months)))
     if not set(months) & set(available):
-        msg = (
+        raise ConfigurationError(
             f"--period {end}: no observations in {months[0]} to {months[-1]}; "
             f"there are some from {min(available)} to {max(available)}."
         )
-        raise ConfigurationError(msg)
     return Period(str(end), months)
 
 

@@ -140,8 +140,7 @@ def verify(path: Path) -> LogState:
         If there is no log.
     """
     if not path.is_file():
-        msg = f"{path}: no audit log here."
-        raise InputError(msg)
+        raise InputError(f"{path}: no audit log here.")
     breaks: list[str] = []
     hashes: list[str] = []
     last, number = _START, 0

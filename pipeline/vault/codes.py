@@ -72,10 +72,9 @@ def domain_of(code: str) -> Domain:
     for domain, letter in DOMAINS.items():
         if code.startswith(f"{letter}-"):
             return domain
-    msg = (
+    raise InputError(
         "code: not a code of this program; it begins with P- (patient), S- (study) or R- (reader)."
     )
-    raise InputError(msg)
 
 
 def exam_identifiers(exams: pd.DataFrame) -> list[str]:

@@ -103,11 +103,10 @@ class Box:
         try:
             return self._cipher.decrypt(sealed[:12], sealed[12:], place.encode())
         except InvalidTag:
-            msg = (
+            raise RadcalError(
                 "vault: a row does not open; it was changed or moved. "
                 "Restore the vault from its last good copy."
-            )
-            raise RadcalError(msg) from None
+            ) from None
 
 
 def new_key() -> str:
@@ -122,16 +121,19 @@ def _from_environment(file_variable: str, variable: str) -> str:
             mode = Path(name).stat().st_mode
             text = Path(name).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            msg = f"{file_variable}: the file cannot be read ({type(error).__name__})."
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(
+                f"{file_variable}: the file cannot be read ({type(error).__name__})."
+            ) from None
         if mode & _ANYBODY:
-            msg = f"{file_variable}: everybody on this machine may read the file; chmod 600 it."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{file_variable}: everybody on this machine may read the file; chmod 600 it."
+            )
         return text
     key = os.environ.get(variable, "")
     if not key:
-        msg = f"The vault's key is missing: set {file_variable} or {variable}. {_HOW}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"The vault's key is missing: set {file_variable} or {variable}. {_HOW}"
+        )
     return key
 
 
@@ -145,6 +147,5 @@ def _checked(key: str) -> bytes:
     )
     for is_so, what in faults:
         if is_so:
-            msg = f"The vault's key {what}. {_HOW}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"The vault's key {what}. {_HOW}")
     return material

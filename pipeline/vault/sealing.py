@@ -45,11 +45,10 @@ def passphrases(file: Path, recipients: Sequence[str], *, vault: Path) -> dict[s
             by_code |= {_code(who, codes): phrase for who, phrase in others.items()}
     missing = sorted(set(recipients) - set(by_code))
     if missing:
-        msg = (
+        raise ConfigurationError(
             f"reports.passphrases: {len(missing)} of {len(recipients)} recipients have no "
             f"passphrase; first {missing[0]}. Add them; nothing was delivered."
         )
-        raise ConfigurationError(msg)
     return {recipient: by_code[recipient] for recipient in recipients}
 
 
@@ -92,25 +91,25 @@ def read_passphrases(path: Path) -> dict[str, str]:
         mode = path.stat().st_mode
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
-        msg = f"reports.passphrases: {path.name} cannot be read as UTF-8 text."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"reports.passphrases: {path.name} cannot be read as UTF-8 text."
+        ) from None
     if mode & 0o077:
-        msg = f"reports.passphrases: {path.name} can be read by others; chmod 600 it."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"reports.passphrases: {path.name} can be read by others; chmod 600 it."
+        )
     rows = list(csv.DictReader(io.StringIO(text)))
     if not rows or any(row.get(column) in (None, "") for row in rows for column in _COLUMNS):
-        msg = (
+        raise ConfigurationError(
             f"reports.passphrases: {path.name} needs the columns {' and '.join(_COLUMNS)}, "
             "filled in every row."
         )
-        raise ConfigurationError(msg)
     short = [i for i, row in enumerate(rows, start=2) if len(row["passphrase"]) < _SHORTEST]
     if short:
-        msg = (
+        raise ConfigurationError(
             f"reports.passphrases: {len(short)} of {len(rows)} passphrases have fewer than "
             f"{_SHORTEST} characters; first at line {short[0]}."
         )
-        raise ConfigurationError(msg)
     return {row["recipient"].strip(): row["passphrase"] for row in rows}
 
 

@@ -61,8 +61,9 @@ def replace_key(path: Path, old: Key, new: Key) -> Rekeyed:
         If a row does not open; the vault stays as it was.
     """
     if old.material == new.material:
-        msg = "The new key is the vault's own. Name another in RADCAL_VAULT_NEW_KEY_FILE."
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "The new key is the vault's own. Name another in RADCAL_VAULT_NEW_KEY_FILE."
+        )
     Vault.open(path, old).close()
     with replacing(path) as partial:
         partial.touch(mode=0o600)

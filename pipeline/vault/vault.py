@@ -71,8 +71,9 @@ class Vault:
             try:
                 path.hardlink_to(new)
             except FileExistsError:
-                msg = f"{path.name}: a vault is here already; open it, or choose another folder."
-                raise ConfigurationError(msg) from None
+                raise ConfigurationError(
+                    f"{path.name}: a vault is here already; open it, or choose another folder."
+                ) from None
             except OSError:  # a file system without links
                 new.rename(path)
         return cls.open(path, chosen)
@@ -88,8 +89,7 @@ class Vault:
         """
         chosen = Key.of(key)
         if not path.is_file():
-            msg = f"{path}: no vault here. A first run makes one."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{path}: no vault here. A first run makes one.")
         # A writer that was killed left its journal: only who may write can take it back.
         if read_only and path.with_name(f"{path.name}-journal").exists():
             cls.open(path, chosen).close()
@@ -165,8 +165,7 @@ class Vault:
             "SELECT sealed FROM codes WHERE domain = ? AND code = ?", (domain, code)
         ).fetchone()
         if row is None:
-            msg = f"{domain} code: not in this vault. Check the code and its domain."
-            raise InputError(msg)
+            raise InputError(f"{domain} code: not in this vault. Check the code and its domain.")
         return self._box.open(row[0], f"{domain}/{code}").decode()
 
     @staticmethod
@@ -183,8 +182,7 @@ class Vault:
                 row = db.execute("SELECT value FROM meta WHERE name = 'reader_epoch'").fetchone()
                 return int(row[0])
         except (sqlite3.DatabaseError, TypeError):
-            msg = f"{path.name}: not a vault of this program."
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(f"{path.name}: not a vault of this program.") from None
 
     def rotate_readers(self) -> int:
         """Begin a new epoch of reader codes, so that old pages do not decode new ones."""
@@ -220,8 +218,9 @@ class Vault:
             If there is a file already.
         """
         if path.exists():
-            msg = f"{path}: there is a file already; it was left as it is. Name another."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{path}: there is a file already; it was left as it is. Name another."
+            )
         with replacing(path) as partial:
             target = sqlite3.connect(partial)
             self._db.backup(target)
@@ -299,11 +298,10 @@ class Vault:
 
     def _must_write(self) -> None:
         if self._read_only:
-            msg = (
+            raise RadcalError(
                 "vault: opened read-only, but a new code is needed. "
                 "Codes are given in the de-identification stage only."
             )
-            raise RadcalError(msg)
 
     def _check_key(self, path: Path) -> None:
         try:
@@ -311,13 +309,11 @@ class Vault:
         except sqlite3.DatabaseError:
             row = None
         if row is None:
-            msg = f"{path.name}: not a vault of this program."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{path.name}: not a vault of this program.")
         try:
             self._box.open(row[0], "check")
         except RadcalError:
-            msg = (
+            raise ConfigurationError(
                 f"{path.name}: the key given is not this vault's key. "
                 "Set RADCAL_VAULT_KEY_FILE to the key it was made with."
-            )
-            raise ConfigurationError(msg) from None
+            ) from None

@@ -128,8 +128,7 @@ class _Pen:
 
 @singledispatch
 def _paint(mark: Mark, pen: _Pen) -> None:
-    message = f"Marks of type {type(mark).__name__} cannot be painted; register a painter."
-    raise TypeError(message)
+    raise TypeError(f"Marks of type {type(mark).__name__} cannot be painted; register a painter.")
 
 
 @_paint.register

@@ -132,8 +132,7 @@ def style_for(paper: str, *, language: str = "en", catalogue: Path | None = None
     for known in _PAPERS:
         if paper.lower() == known.lower():
             return Style(paper=known, strings=Strings.load(catalogue, language=language))
-    message = f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}."
-    raise ValueError(message)
+    raise ValueError(f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}.")
 
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
@@ -154,15 +153,12 @@ def check(png: bytes) -> tuple[int, int]:
         When the bytes are no PNG, or too large in bytes or pixels.
     """
     if len(png) > _LARGEST_FILE:
-        message = f"logo: {len(png):,} bytes; give a PNG of at most {_LARGEST_FILE:,}."
-        raise LogoError(message)
+        raise LogoError(f"logo: {len(png):,} bytes; give a PNG of at most {_LARGEST_FILE:,}.")
     if not png.startswith(_SIGNATURE) or len(png) < 24 or png[12:16] != b"IHDR":
-        message = "logo: the file is not a PNG image; convert it to PNG."
-        raise LogoError(message)
+        raise LogoError("logo: the file is not a PNG image; convert it to PNG.")
     width, height = struct.unpack(">II", png[16:24])
     if not (0 < width <= _LARGEST_SIDE and 0 < height <= _LARGEST_SIDE):
-        message = f"logo: {width} x {height} pixels; give at most {_LARGEST_SIDE} on a side."
-        raise LogoError(message)
+        raise LogoError(f"logo: {width} x {height} pixels; give at most {_LARGEST_SIDE} on a side.")
     return int(width), int(height)
 
 

@@ -104,8 +104,7 @@ def _paint(fill: str | None, stroke: str | None, width: float, dash: tuple[float
 
 @singledispatch
 def _draw(mark: Mark) -> str:
-    message = f"Marks of type {type(mark).__name__} cannot become SVG; register a writer."
-    raise TypeError(message)
+    raise TypeError(f"Marks of type {type(mark).__name__} cannot become SVG; register a writer.")
 
 
 @_draw.register

@@ -128,23 +128,22 @@ def read_page(
         When the file is too large, no PDF, locked, or its boxes are not those of a feedback page.
     """
     if len(page) > _LARGEST_PAGE:
-        message = (
+        raise ReturnSheetError(
             f"return page: {len(page):,} bytes, at most {_LARGEST_PAGE:,} are read. "
             "Return the page that came with the feedback."
         )
-        raise ReturnSheetError(message)
     try:
         with _opened(page, passphrases) as pdf:
             return _parted(_said(pdf))
     except pikepdf.PasswordError:
-        message = "return page: it is locked, and no known passphrase opens it."
-        raise ReturnSheetError(message) from None
+        raise ReturnSheetError(
+            "return page: it is locked, and no known passphrase opens it."
+        ) from None
     except (pikepdf.PdfError, ValueError, TypeError, AttributeError, KeyError):
-        message = (
+        raise ReturnSheetError(
             "return page: it is no PDF, or its boxes are not those of a feedback page. Save the "
             "page that came with the feedback, or fill the return sheet instead."
-        )
-        raise ReturnSheetError(message) from None
+        ) from None
 
 
 def _opened(page: bytes, passphrases: Sequence[str]) -> pikepdf.Pdf:
@@ -181,8 +180,7 @@ def _said(pdf: pikepdf.Pdf) -> list[_Said]:
     form = pdf.Root.get("/AcroForm")
     fields = list(form.get("/Fields", []))[:_MOST_FIELDS] if form is not None else []
     if not fields:
-        message = "no fields"
-        raise ValueError(message)
+        raise ValueError("no fields")
     said: dict[str, _Said] = {}
     for each in fields:
         question, _, words = str(each["/T"]).partition(".")
@@ -208,8 +206,7 @@ def _cells(about: list[str]) -> list[str]:
         reader, phrase, finding, instead = about
         return [reader, "", finding, phrase, instead]
     if len(about) != 5:
-        message = "unknown question"
-        raise ValueError(message)
+        raise ValueError("unknown question")
     return about
 
 
@@ -236,20 +233,18 @@ def read(sheet: bytes) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
         When the file is too large, not UTF-8, lacks columns, or holds unknown answers.
     """
     if len(sheet) > _LARGEST:
-        message = (
+        raise ReturnSheetError(
             f"return sheet: {len(sheet):,} bytes, at most {_LARGEST:,} are read. "
             "Return the sheet that came with the feedback."
         )
-        raise ReturnSheetError(message)
     try:
         text = _decoded(sheet)
         parted = csv.DictReader(io.StringIO(text, newline=""), delimiter=_sign(text), strict=True)
         rows = list(parted)
     except (UnicodeDecodeError, csv.Error):
-        message = (
+        raise ReturnSheetError(
             "return sheet: it is not a UTF-8 CSV file. Save the sheet as CSV UTF-8 and return it."
-        )
-        raise ReturnSheetError(message) from None
+        ) from None
     _check(rows, parted.fieldnames or ())
     said = (
         _Said(
@@ -272,8 +267,7 @@ def _known(answer: str, kind: Any) -> Any:
     """
     wanted = answer.strip().lower()
     if wanted not in get_args(kind):
-        message = "unknown answer"
-        raise ValueError(message)
+        raise ValueError("unknown answer")
     return wanted
 
 
@@ -295,17 +289,15 @@ def _sign(text: str) -> str:
 def _check(rows: list[dict[str, str]], header: Sequence[str]) -> None:
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
-        message = (
+        raise ReturnSheetError(
             f"return sheet: column(s) {', '.join(missing)} are missing. Keep the header as sent."
         )
-        raise ReturnSheetError(message)
     bad = [number for number, row in enumerate(rows, start=2) if not _sound(row)]
     if bad:
-        message = (
+        raise ReturnSheetError(
             f"return sheet: {len(bad)} of {len(rows)} rows cannot be read; first at line {bad[0]}. "
             f"Use one of: {', '.join(get_args(Answer))}; or leave the cell empty."
         )
-        raise ReturnSheetError(message)
 
 
 def _sound(row: dict[str, str]) -> bool:

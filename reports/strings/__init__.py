@@ -137,8 +137,9 @@ class Strings:
         try:
             return self.sentences[key].format(**values)
         except KeyError as missing:
-            message = f"strings: {key!r} lacks {missing}. Add it to the catalogue or its caller."
-            raise StringsError(message) from None
+            raise StringsError(
+                f"strings: {key!r} lacks {missing}. Add it to the catalogue or its caller."
+            ) from None
 
     def name(self, text: str, *, of: str = "") -> str:
         """Give a name that results carry in this language; as it is where there is none.

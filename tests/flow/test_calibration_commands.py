@@ -87,8 +87,7 @@ def result(observations: Path) -> dict[str, object]:
 
 
 def _refuse(name: str) -> object:
-    message = f"{name} is not JSON"
-    raise ValueError(message)
+    raise ValueError(f"{name} is not JSON")
 
 
 def test_result_has_every_field_of_the_contract_in_phrase_order(result: dict) -> None:

@@ -22,8 +22,7 @@ PHRASED = (
 @pytest.fixture
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
-        msg = "a socket was opened"
-        raise AssertionError(msg)
+        raise AssertionError("a socket was opened")
 
     monkeypatch.setattr(socket.socket, "connect", refuse)
 

@@ -282,8 +282,7 @@ def test_a_line_through_rates_on_a_line_is_that_line() -> None:
 
 def test_a_department_without_a_verdict_is_counted_and_silent_on_its_readers() -> None:
     def refuses(_: pd.DataFrame) -> dict[str, Any]:
-        msg = "o.csv: no verdict is given."
-        raise InputError(msg)
+        raise InputError("o.csv: no verdict is given.")
 
     answers = collect(["plain"], 2, 0, refuses)
     assert answers["question"].tolist() == [NO_VERDICT] * 2

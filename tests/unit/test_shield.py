@@ -18,8 +18,7 @@ def looks_up(text: str) -> str:
 
 
 def refuses() -> None:
-    message = "exams.csv: the file is empty."
-    raise InputError(message)
+    raise InputError("exams.csv: the file is empty.")
 
 
 def test_unforeseen_error_is_named_without_its_message(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,11 +49,9 @@ class TransformersModel:
     def add(self, question: dict[str, Any]) -> None:
         """Take a question with its tokens on; one that wants its answer bound is refused."""
         if question["regex"]:
-            msg = "answers cannot be bound here"
-            raise ValueError(msg)
+            raise ValueError("answers cannot be bound here")
         if not 0 < len(question["tokens"]) < self._context:
-            msg = "the prompt does not fit"
-            raise ValueError(msg)
+            raise ValueError("the prompt does not fit")
         self._waiting.append(question)
 
     def busy(self) -> bool:

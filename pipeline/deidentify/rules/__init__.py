@@ -147,11 +147,10 @@ def load(lexicon: Lexicon) -> Rules:
     site = read(lexicon.rules, RULES)
     for at, row in enumerate(site, start=1):
         if not takes_its_example(row, lexicon):
-            msg = (
+            raise ConfigurationError(
                 f"{RULES}, rule {at} ({row.name}): by itself it does not take exactly what its "
                 "example marks with ⟦⟧. Correct the patterns or the example, blanks included."
             )
-            raise ConfigurationError(msg)
     return Rules(
         step if callable(step) else site if step == SITE else shipped(step) for step in ORDER
     )

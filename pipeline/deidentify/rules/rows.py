@@ -206,8 +206,7 @@ def read(text: str, source: str) -> list[Row]:
     try:
         rows: Sequence[Any] = tomllib.loads(text).get("rule", [])
     except tomllib.TOMLDecodeError as error:
-        msg = f"{source}: no TOML: {error}."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{source}: no TOML: {error}.") from None
     return [_row(each, f"{source}, rule {at}") for at, each in enumerate(rows, start=1)]
 
 
@@ -216,15 +215,18 @@ def _row(each: object, where: str) -> Row:
         row = Row.model_validate(each)
         Compiled(row, None)
         if not (row.called_by or row.anchor or row.opens or row.closes):
-            msg = f"{where}: neither words nor lists nor an anchor say where it looks."
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{where}: neither words nor lists nor an anchor say where it looks."
+            )
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        msg = f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}."
+        ) from None
     except (re.error, KeyError) as error:
-        msg = f"{where}: {error}. Patterns are Python's; fragments, lists and checks must exist."
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"{where}: {error}. Patterns are Python's; fragments, lists and checks must exist."
+        ) from None
     return row
 
 

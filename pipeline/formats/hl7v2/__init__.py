@@ -29,8 +29,7 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
         If there is nothing at `source`.
     """
     if not source.exists():
-        msg = f"{source}: no such file."
-        raise InputError(msg)
+        raise InputError(f"{source}: no such file.")
     files = ((path.name, _rows(path, options)) for path in files_of(source))
     yield from gathered(files, size=options.batch_rows)
 

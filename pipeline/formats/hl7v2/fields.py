@@ -74,10 +74,9 @@ class FieldMap:
             none = {p for p in places[name] if isinstance(p, str)} - {"text"}
             bad += [f"{name}: {part!r} is no place" for part in sorted(none)]
         if bad:
-            msg = (
+            raise ConfigurationError(
                 f"input.hl7: {'; '.join(bad)}. A place is OBR-32, OBR-4.1 or PRT-5[4=PI], or text."
             )
-            raise ConfigurationError(msg)
         return cls(places, frozenset(own))
 
     @property
