@@ -156,4 +156,5 @@ def _by_scale(word: Rated, scale: Scale, *, held: str) -> _Reason:
         held = held or ("open_finding" if word.finding else "open")
         held = "few_uses" if word.n < LEAST_USES else held
         return _Reason(held, nearest, scale[nearest], (("least", count(LEAST_USES)),))
-    return _Reason("reassures" if away[first] < own else "nearest", first, scale[first])
+    key = "reassures" if first != nearest and away[first] < own + _HALFWAY else "nearest"
+    return _Reason(key, first, scale[first])

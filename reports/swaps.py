@@ -33,7 +33,7 @@ _NEAR: Final = 0.1
 # How much further off all that is sent to a word may leave it: far less than that was off itself.
 _HARMLESS: Final = 0.05
 # Rates that lie no further apart are about one degree of certainty.
-_DEGREE: Final = 0.15
+_DEGREE: Final = 0.1
 LEAST_USES: Final = ProfileSettings().least_uses
 Scale: TypeAlias = Mapping[str, float]
 """The words that an institution recommends, and what they mean."""

@@ -365,9 +365,9 @@ def test_a_doubtful_habit_is_told_as_doubtful_and_an_invisible_one_not_at_all() 
         for probability in (0.45, 0.55, 0.7, 0.95):
             sure = replace(habit, probability=probability)
             heard[probability] = _unadvised(replace(profile, habits=(sure,)))
-        assert ("probably stands apart (5 in 10)" in heard[0.55]) == seen
-        assert ("probably stands apart (7 in 10)" in heard[0.7]) == seen
-        assert ("so likely is it that this is no accident" in heard[0.7]) == seen
+        assert ("may stand apart from the rest of what you write (5 in 10" in heard[0.55]) == seen
+        assert ("may stand apart from the rest of what you write (7 in 10" in heard[0.7]) == seen
+        assert ("in 10 that this is no accident)" in heard[0.7]) == seen
         assert "so likely is it" not in heard[0.95]
         assert ("; the word stands apart" in heard[0.95]) == seen
         assert "; the word stands apart" not in heard[0.7]
@@ -621,14 +621,14 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     held = in_words(replace(bare, advice=(whole,)), words=WORDS, scale=SCALE)
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
-        "“may represent” (44 %) is nearer, but says less than your “likely”, which CT bears "
-        "out hardly more often, if at all (about 54 %)."
+        "“may represent” (44 %) is nearer, but says less than your “likely”, for which CT "
+        "stands no higher (about 54 %)."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
         "is a first step: “may represent” (44\u00a0%) lies nearer, but would rank “most likely” "
-        "below your “likely”, which CT bears out hardly more often, if at all" in action.evidence
+        "below your “likely”, for which CT stands no higher" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     page = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE)
@@ -776,7 +776,7 @@ def _holds_more(word: str, said: Said, profile: ReaderProfile) -> None:
         assert _weighed(own) > _weighed(swap)
 
 
-FEW = {"en": "No swap yet: for none of your words", "de": "Noch keine Ersetzung: Bei keinem Ihrer"}
+FEW = {"en": "No swap yet: for none of your words", "de": "Noch keine Ersetzung: Für keines Ihrer"}
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -1237,7 +1237,7 @@ def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:
     )
     half = "CT lies about halfway to the next recommended word: “likely” (CT about 60 %; “may"
     assert why("likely", 0.77, 0.6).startswith(half)
-    assert why("possibly", 0.29, 0.16).startswith("The nearer word promises less than CT shows")
+    assert why("possibly", 0.29, 0.16).startswith("The nearest word promises less than CT shows")
 
 
 def _carried(*, others: float, swap: bool) -> ReaderProfile:

@@ -344,6 +344,19 @@ def test_a_word_that_one_reader_alone_wrote_often_enough_is_said_to_rest_on_too_
     assert "in the hands of" not in text
 
 
+def test_a_word_of_which_one_reader_wrote_the_half_is_not_taught_where_few_can_be_judged(
+    review: CommitteeContent,
+) -> None:
+    """Two readers' "compatible with", 145 of 300 of one, was put to all as a department's."""
+    (swap,) = (review.maps or ())[0].advice.suggestions
+    rare = with_likely(review, n=review.minimum_n - 1.0, rate=0.5).profiles
+    able = with_likely(review, n=swap.n / 2.0, rate=0.5).profiles
+    assert isinstance(rare, DepartmentProfile)
+    assert isinstance(able, DepartmentProfile)
+    readers = (able.readers[0], *rare.readers[1:])
+    assert taught(replace(review, profiles=replace(rare, readers=readers))) == []
+
+
 def test_a_word_that_is_right_in_the_hands_of_those_who_can_be_judged_is_not_taught(
     review: CommitteeContent,
 ) -> None:
@@ -609,7 +622,8 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
         rate, meaning = percent(table.observed[k]), percent(table.expected[k])
         hand = f"“{phrase}” ({meaning} promised, CT {rate}) too high with {off} of {len(able)}"
         assert hand in text
-    moved = [s for r in found.readers for s in kept_swaps(r) if s.phrase in {*named}]
+    lower = (s for r in found.readers for s in kept_swaps(r) if s.instead_meaning < s.meaning)
+    moved = [s for s in lower if s.phrase in {*named}]
     n = sum(s.n for s in moved)
     before = points(sum(s.n * abs(s.rate.value - s.meaning) for s in moved) / n)
     after = points(sum(s.n * abs(s.rate.value - s.instead_meaning) for s in moved) / n)
@@ -617,7 +631,7 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
         f"Expected effect: if the {len(moved)} such swaps on own pages are followed, {n:,.0f} "
         f"statements lie {after} points from CT instead of {before}."
     )
-    nobody = on_own_pages(found, ["worrisome for"], WORDS)
+    nobody = on_own_pages(found, ["worrisome for"], "less", WORDS)
     assert nobody == "Expected effect: not in figures, as no own page has a swap for it."
     even = leaning(also_off(review), Interval(0.99, 0.95, 1.03))
     assert not any(each.startswith("**Decide what") for each in said(even))

@@ -47,6 +47,8 @@ from reports.swaps import kept_swaps, side_of
 _MOST: Final = 3
 _LEAST_READERS: Final = 2
 _LEAST_SHARE: Final = 0.25
+# Share of a word's uses up to which it is no one reader's.
+_MUCH: Final = 1 / 3
 
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -179,6 +181,7 @@ def _reserve(
     words: Strings,
 ) -> list[str]:
     """Say why no other word is taught with it and what there is to gain; nothing where one is."""
+    side = side_of(swap.observed, swap.expected)
     if swap.target in (off := _off(content)):
         rate, meaning = map(percent, off[swap.target])
         why = words("decisions.target_off", instead=swap.target, rate=rate, meaning=meaning)
@@ -187,7 +190,7 @@ def _reserve(
         why = words("decisions.target_other", instead=swap.target, told=len(own), other=other)
     else:
         return []
-    return [why, words("decisions.owner"), on_own_pages(found, [swap.source], words)]
+    return [why, words("decisions.owner"), on_own_pages(found, [swap.source], side, words)]
 
 
 def _effect(
@@ -261,13 +264,15 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
 def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
     """Say whether a word is off in most hands that hold it, or too few of them can be judged.
 
-    Of a few readers' own word the others would be led away from CT by what is taught to all; the
-    new word has to lie surely nearer, too, reader by reader.
+    Of a few readers' own word the others would be led away from CT by what is taught to all, so
+    where few can be judged none may have written much of it; the new word has to lie surely
+    nearer, too, reader by reader.
     """
     side = side_of(swap.observed, swap.expected)
     enough, off = hands(found, swap.source, side, minimum)
     if len(enough) < _several(len(found.readers)):
-        return True
+        most = max((rate.n for rate in in_hands(found, swap.source, minimum)), default=0.0)
+        return most <= _MUCH * swap.n
     if len(off) < max(_several(len(enough)), len(enough) / 2):
         return False
     before, after, doubt = _by_reader(in_hands(found, swap.source, minimum), swap)

@@ -27,7 +27,7 @@ from reports.numbers import percent, points
 from reports.pages.committee.tables import doubted, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import Scale, kept_swaps
+from reports.swaps import Scale, kept_swaps, side_of
 
 _NAMED: Final = 3
 # Distance from each recommended word from which a rate lies in a gap; readers whose words do.
@@ -58,17 +58,18 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
     if not carried or isinstance(whole, SuppressedCell):
         return []
     gap, named = points(whole.phrase_error.value), tuple(carried)
+    lies: Side = "less" if side == "less" else "more"
     shares = _and([points(each) for each in carried.values()], words)
     sure = points(_carried(whole)[~whole.phrases.hedges].sum())
     said = [
         words(f"decisions.heaviest_{side}", phrases=_named(named, words)),
         words("decisions.carry", gap=gap, shares=shares, sure=sure),
         _open(content, whole, min(carried.values()), words),
-        _in_hands(named, "less" if side == "less" else "more", content, words),
+        _in_hands(named, lies, content, words),
         *_kept(named, content, words),
-        _choose(named, "less" if side == "less" else "more", content, words),
+        _choose(named, lies, content, words),
         words("decisions.owner"),
-        on_own_pages(content.judged, named, words) if content.judged else "",
+        on_own_pages(content.judged, named, lies, words) if content.judged else "",
     ]
     return [" ".join(each for each in said if each)]
 
@@ -85,12 +86,16 @@ def _open(content: CommitteeContent, whole: GroupResult, least: float, words: St
     return words("decisions.open", **shown) if weighs[k] >= least else ""
 
 
-def on_own_pages(found: DepartmentProfile, phrases: Sequence[str], words: Strings) -> str:
-    """Say how near to CT readers' own cards bring statements; where there is none, that it is so.
+def on_own_pages(
+    found: DepartmentProfile, phrases: Sequence[str], side: Side, words: Strings
+) -> str:
+    """Say how near to CT readers' own cards to a side bring statements; or that there is none.
 
     Distances are added up reader by reader: one who lies above CT makes up for none below.
     """
-    swaps = [s for reader in found.readers for s in kept_swaps(reader) if s.phrase in phrases]
+    every = (swap for reader in found.readers for swap in kept_swaps(reader))
+    lead = (swap for swap in every if side_of(swap.instead_meaning, swap.meaning) == side)
+    swaps = [swap for swap in lead if swap.phrase in phrases]
     if not swaps:
         return words("decisions.no_effect")
     n, rate, before, after = np.array(

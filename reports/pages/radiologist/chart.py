@@ -42,10 +42,10 @@ def picture_rows(
         for row in (*hedges.values(), *alone)
     ]
 
-    marked = {*spoken_of, *(row.name for row in hedges.values() if row.side)}
+    marked = {row.name for row in hedges.values() if row.side}
 
-    def later(row: PhraseRow) -> tuple[bool, bool, int]:
-        return row.name not in first, row.name not in marked, -row.n
+    def later(row: PhraseRow) -> tuple[bool, bool, bool, int]:
+        return row.name not in first, row.name not in spoken_of, row.name not in marked, -row.n
 
     return tuple(sorted(drawn, key=later))
 
