@@ -344,7 +344,7 @@ def test_a_word_that_one_reader_alone_wrote_often_enough_is_said_to_rest_on_too_
     assert "in the hands of" not in text
 
 
-def test_a_word_of_which_one_reader_wrote_the_half_is_not_taught_where_few_can_be_judged(
+def test_a_word_of_which_one_reader_wrote_the_half_is_not_taught(
     review: CommitteeContent,
 ) -> None:
     """Two readers' "compatible with", 145 of 300 of one, was put to all as a department's."""

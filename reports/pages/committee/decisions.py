@@ -264,18 +264,19 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
 def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
     """Say whether a word is off in most hands that hold it, or too few of them can be judged.
 
-    Of a few readers' own word the others would be led away from CT by what is taught to all, so
-    where few can be judged none may have written much of it; the new word has to lie surely
-    nearer, too, reader by reader.
+    Of one reader's own word, or a few readers', the others would be led away from CT by what is
+    taught to all; the new word has to lie surely nearer, too, reader by reader.
     """
     side = side_of(swap.observed, swap.expected)
     enough, off = hands(found, swap.source, side, minimum)
+    rates = in_hands(found, swap.source, minimum)
+    if max((rate.n for rate in rates), default=0.0) > _MUCH * swap.n:
+        return False
     if len(enough) < _several(len(found.readers)):
-        most = max((rate.n for rate in in_hands(found, swap.source, minimum)), default=0.0)
-        return most <= _MUCH * swap.n
+        return True
     if len(off) < max(_several(len(enough)), len(enough) / 2):
         return False
-    before, after, doubt = _by_reader(in_hands(found, swap.source, minimum), swap)
+    before, after, doubt = _by_reader(rates, swap)
     return after + doubt < before
 
 
