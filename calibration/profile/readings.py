@@ -129,7 +129,9 @@ def read_reader(
     rates = {each.phrase: each.rate for each in phrases}
     near = tuple(
         each if each.finding else replace(each, rate=rates[each.phrase])
-        for each in nearest_words(reading.uses, r, cells=own, choices=reading.choices)
+        for each in nearest_words(
+            reading.uses, r, cells=own, choices=reading.choices, settings=settings
+        )
     )
     if reading.one_label:
         advice = near = ()

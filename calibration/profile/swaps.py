@@ -208,11 +208,17 @@ def reassures(instead: FloatArray | float, meaning: float, rate: float) -> BoolA
 
 
 def nearest_words(
-    uses: Uses, r: int, *, cells: Iterable[tuple[str, str]], choices: Choices
+    uses: Uses,
+    r: int,
+    *,
+    cells: Iterable[tuple[str, str]],
+    choices: Choices,
+    settings: ProfileSettings,
 ) -> tuple[Swap, ...]:
     """Give the word nearest to each rate, where it is not the reader's own, whatever its chance.
 
-    Of every word in all findings, and of ``cells`` (phrase, finding).
+    Of every word in all findings, and of ``cells`` (phrase, finding). Where the nearest is not
+    surely nearer than the reader's own and another one is, that one is given.
     """
     places = [(k, None) for k in np.flatnonzero(uses.n[r].any(axis=0)).tolist()]
     named = ((choices.names.index(p), choices.findings.index(f)) for p, f in cells)
@@ -225,7 +231,10 @@ def nearest_words(
         if away[target] < abs(choices.meaning[k] - rate.value):
             gain = float(away[target] ** 2 - (choices.meaning[k] - rate.value) ** 2)
             sure = _nearer_drawn(k, target, rate, choices)
-            found.append(_swap(uses, r, _Move(k, finding, target, sure, -gain), choices)[1])
+            move = _Move(k, finding, target, sure, -gain)
+            if sure < settings.swap_probability:
+                move = next(iter(_substitutes(k, finding, rate, choices, settings)), move)
+            found.append(_swap(uses, r, move, choices)[1])
     return tuple(found)
 
 

@@ -683,7 +683,7 @@ def test_a_heavy_word_without_a_better_one_says_why(review: CommitteeContent) ->
         if each.startswith("**Decide what")
     ]
     assert (
-        "No word is named instead of “likely”. “probably” would lie nearest, but the institution"
+        "No word is named instead of “likely”. “probably” would lie nearer, but the institution"
         in text
     )
 

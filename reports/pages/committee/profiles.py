@@ -168,8 +168,8 @@ def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) 
 
 
 def _spread(found: DepartmentProfile, words: Strings) -> str:
-    """Say what the same word comes to mean in different hands: mean shift, ± one deviation."""
-    sd, mean = float(found.diagnostics.deviations["shift"]), found.shift.value
+    """Say what a word means in different hands: most readers' line, ± one deviation."""
+    sd, mean = float(found.diagnostics.deviations["shift"]), found.shared.shift.value
     low, high = (float(expit(mean + move)) for move in (-sd, sd))
     return words("committee.spread", low=percent(low), high=percent(high))
 
