@@ -37,7 +37,6 @@ _HABIT = re.compile(
 _HEDGES = re.compile(r"[Tt]he ([\d,]+) (?:hedges|of them)")
 _COVERED = re.compile(r"([\d,]+ of [\d,]+) X-rays (?:with|had) a CT within")
 _EVIDENCE = swaps._evidence
-GUARD = disclosure.guard_committee
 _LINES = re.compile(r"A line a phrase, \d+ of (\d+)")
 
 
@@ -134,9 +133,9 @@ def test_every_count_of_a_review_is_the_same_wherever_it_stands_in_pdf_and_html(
         (committee, "statements", lambda result: round(result.n) + 5),
         (tables, "count", lambda n: f"{n + 1:,.0f}"),
         (months, "kept_swaps", lambda reader: reader.advice),
-        (html, "guard_committee", lambda content: GUARD(GUARD(content))),
+        (html, "guard_committee", lambda content: content),
     ],
-    ids=["headline", "tables", "swaps", "rounded twice"],
+    ids=["headline", "tables", "swaps", "not rounded"],
 )
 def test_the_check_of_a_review_fails_where_a_count_is_another(
     where: object, name: str, broken: object, monkeypatch: pytest.MonkeyPatch

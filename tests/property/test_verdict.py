@@ -627,7 +627,7 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
-        "is a first step: “may represent” (44\u00a0%) lies nearer, but would rank “most likely” "
+        "is a first step: “may represent” (44\u00a0%) lies nearer, but would put “most likely” "
         "below your “likely”, for which CT stands no higher" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)

@@ -22,7 +22,7 @@ from reports.swaps import Scale
 # White space about heading and note; height of the key.
 _APART, _KEY = 20.0, 16.0
 # Heights of a row: the least whose type is legible, of a chart set close, of one with room.
-LEAST, _TIGHT, ROOMY, _LOOSE = 9.0, 13.0, 19.0, 42.0
+LEAST, _TIGHT, ROOMY, _LOOSE = 9.0, 13.0, 19.0, 44.0
 
 
 def picture_rows(
