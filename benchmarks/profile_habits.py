@@ -14,8 +14,9 @@ what the first sentence says:
     false pattern   a pattern, part of it false of that line
 
 and of how many words (20 uses or more) of readers told of a pattern its general rule, with the
-exceptions that the page names, would lead away from the truth. ``--answers FILE`` keeps every
-reader.
+exceptions that the page names, would lead away from the truth; and of the swaps that the profile
+advises how many pages give, and how many of these lie nearer to the true rate. ``--answers FILE``
+keeps every reader.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def judged(department: Department) -> Iterator[dict[str, Any]]:
             "clear": told.pattern.clearly_off,
             "whole": not line.clear() - {*told.pattern.verdict.parts},
             **ruled(told, truth),
+            **swapped(told, truth),
         }
 
 
@@ -112,6 +114,17 @@ def ruled(told: ReaderProfile, truth: ReaderTruth) -> dict[str, int]:
     return found
 
 
+def swapped(told: ReaderProfile, truth: ReaderTruth) -> dict[str, int]:
+    """Count the swaps advised, those that the page gives, and those of them nearer to the truth."""
+    given = kept_swaps(told)
+    true = [truth.rate(swap.phrase, swap.finding) for swap in given]
+    near = [
+        abs(rate - swap.instead_meaning) < abs(rate - swap.meaning)
+        for rate, swap in zip(true, given, strict=True)
+    ]
+    return {"advised": len(told.advice), "given": len(given), "nearer": sum(near)}
+
+
 def table(readers: pd.DataFrame) -> str:
     """Return the shares of what is said first, and of words led away, by kind and volume."""
     lines = [f"{'':28s}" + "".join(f"{name:>15s}" for name in SAID) + f"{'whole':>8s}"]
@@ -125,6 +138,8 @@ def table(readers: pd.DataFrame) -> str:
         lines.append(
             f"words led away by the rule, {name}: {rows['worsened'].sum()} of {rows['words'].sum()}"
         )
+    advised, given, near = readers[["advised", "given", "nearer"]].sum()
+    lines.append(f"swaps: {advised} advised, {given} given, {near} of these nearer to the truth")
     habits = readers[readers["kind"] == "habit"].assign(yes=lambda r: r["said"] == SAID[0])
     row = shares(habits, ["kind"]).iloc[0]
     lines.append(f"habit named: {row['share']:.1%} ({row['low']:.1%} to {row['high']:.1%})")

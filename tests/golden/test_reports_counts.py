@@ -30,9 +30,9 @@ _SWAP = re.compile(
     r"(?:All findings|There)(?::|, unlike the rest of your words:) "
     r"where you write “([^”]+)”, CT shows the finding [^()]*\([^()]*, ([\d,]+) statements?\)"
 )
-_HABIT = re.compile(
-    r"“([^”]+)”(?: for ([a-z ]+?))? (?:stands apart|probably stands apart \(\d in 10\)|by itself "
-    r"stands off): CT shows [^()]*\([^()]*, ([\d,]+) statements?\)"
+_WORD = re.compile(
+    r"Your “([^”]+)”(?: for ([a-z ]+?))? says (?:more|less) than CT shows[^.]*\. +"
+    r"This rests on ([\d,]+) statements?"
 )
 _HEDGES = re.compile(r"[Tt]he ([\d,]+) (?:hedges|of them)")
 _COVERED = re.compile(r"([\d,]+ of [\d,]+) X-rays (?:with|had) a CT within")
@@ -47,7 +47,7 @@ def counts(page: str) -> dict[str, set[str]]:
         found[name.strip()].add(n)
     for scope, phrase, n in _SWAP.findall(words):
         found[f"{phrase}, {scope}" if scope else phrase].add(n)
-    for phrase, finding, n in _HABIT.findall(words):
+    for phrase, finding, n in _WORD.findall(words):
         found[f"{phrase}, {finding}" if finding else phrase].add(n)
     for cells in re.findall(r"<tr>(.*?)</tr>", page, flags=re.DOTALL):
         row = [words_of(cell).strip() for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", cells)]
