@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 49 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 63 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -27,6 +27,9 @@ FOLDS = tuple(
         "af ag ah ai ak al am",
         "an ao ap aq ar as at",
         "au av aw ax ay",
+        "az ba bb bc",
+        "bd be bf bg bh bi",
+        "bk bl bm bn",
     )
 )
 """Authors left out of the training together."""

@@ -22,7 +22,7 @@ from pipeline.deidentify.judge.evidence import FACTS, GAPS, VOTES, WORDS
 from pipeline.deidentify.judge.model import LABELS, STEPS, Weights
 from pipeline.deidentify.judge.tokens import REACH
 
-WORD, GAP, KNOWN, UNITS, MIDDLE = 32, 16, 96, 64, 48
+WORD, GAP, KNOWN, UNITS, MIDDLE = 32, 16, 64, 40, 32
 """How many numbers describe a word, a gap and a token, and the units of the layers."""
 REPORTS, RATE, DECAY, EPOCHS = 24, 4e-3, 1e-4, 24
 """Reports of a batch, the highest rate, the decay of weights, how often every report is shown."""

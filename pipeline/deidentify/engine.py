@@ -240,7 +240,7 @@ def _take(claims: Claims, found: Iterable[Found], lexicon: Lexicon) -> None:
     """Take what was found, in order; words that name nobody only as the rest of a place."""
     rests = []
     for each in found:
-        if each.category not in _SPOKEN or not _names_nobody(claims.text, each, lexicon):
+        if not _names_nobody(claims.text, each, lexicon):
             claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         elif each.category in _PLACES and not claims.text[each.start : each.end].islower():
             rests.append(each)
@@ -251,7 +251,11 @@ def _take(claims: Claims, found: Iterable[Found], lexicon: Lexicon) -> None:
 
 def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     shown = text[each.start : each.end]
-    if shown in _NEVER_ALONE or locks.is_no_identifier(text, each.start, each.end):
+    if shown in _NEVER_ALONE:
+        return True
+    if each.category not in _SPOKEN:
+        return False
+    if locks.is_no_identifier(text, each.start, each.end):
         return True
     words = _WORD.findall(shown)
     if each.category == "ID" and _LABELS.issuperset(map(unaccented, words)):

@@ -52,6 +52,7 @@ _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
 _NUMBERED: Final = word_list("words_before_a_count")
+_RESULTS: Final = word_list("words_of_results")
 
 
 def firm(text: str, phrases: Sequence[Span]) -> list[Span]:
@@ -76,7 +77,9 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     word = text[start:end]
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     alone = (before + text[end + 1 : end + 2]).isspace()  # with a full stop, at most
-    if (before in _INSIDE or (after in _INSIDE and not alone)) and _is_in_address(text, start, end):
+    touched = before in _INSIDE or (after in _INSIDE and not alone)
+    touched = touched or (word[-1] in _INSIDE and after.isalnum())  # cf.lim@
+    if touched and _is_in_address(text, start, end):
         return True
     if end - start == 1 and _VESSEL.match(text, end):
         return False
@@ -129,10 +132,15 @@ def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, in
     capital, folded = words.capital, words.folded
     for at in words.among(lexicon.guarding):
         start, end = words.span(at)
-        if capital[at]:
-            if folded[at] in lexicon.eponyms:
-                letter = _P["letter"].match(text, end)
-                yield start, letter.end() if letter else end
+        if capital[at] and folded[at] in lexicon.eponyms:
+            letter = _P["letter"].match(text, end)
+            yield start, letter.end() if letter else end
+        elif folded[at] in _RESULTS:
+            result = _P["result"].match(text, end)
+            if result:
+                yield start, result.end()
+        elif capital[at]:
+            continue
         elif folded[at] in _NUMBERED:
             number = _P["times" if folded[at] == "x" else "image"].match(text, end)
             if number and not text[start - 1 : start].isalnum():
@@ -149,6 +157,9 @@ def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
     for match in _P["measures"].finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
             yield match.span()
+    yield from (match.span() for match in _P["lasting"].finditer(text))
+    if "|" in text:
+        yield from (match.span() for match in _P["segment"].finditer(text))
     if any(map(text.__contains__, _OF_DISEASES)):
         yield from (match.span() for match in _P["class_of_disease"].finditer(text))
     yield from ((each.start() - 3, each.end()) for each in _P["code_of_disease"].finditer(text))

@@ -186,7 +186,8 @@ class Lexicon:
     @cached_property
     def guarding(self) -> frozenset[str]:
         """Words that protect themselves, the name before or the number behind them."""
-        return self.eponyms | self.eponym_nouns | triggers("words_before_a_count")
+        counted = triggers("words_before_a_count") | triggers("words_of_results")
+        return self.eponyms | self.eponym_nouns | counted
 
     def ends_name(self, word: str, *, after_comma: bool = False) -> bool:
         """Tell whether a capitalised word cannot be part of a name.

@@ -50,7 +50,7 @@ _GIVEN_BACK: Final = 0.05
 _NEAR: Final = 4
 _SPREAD: Final = 2
 """So many tokens on either side may go with one that is taken."""
-_AGE: Final = CATEGORIES.index("AGE")
+_AGE, _DATE = CATEGORIES.index("AGE"), CATEGORIES.index("DATE")
 _TIMES: Final = (CATEGORIES.index("DATE"), CATEGORIES.index("TIME"))
 _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
 _REASONS: Final = 3
@@ -60,6 +60,8 @@ _SHORT: Final = 0.85
 """The least chance at which a token of such a text goes."""
 _SURE: Final = 0.6
 """The least chance at which what is mostly no identifier by itself goes alone."""
+_CERTAIN: Final = 0.95
+"""The least chance at which years go alone, which identify nobody."""
 _IDLE: Final = 0.25
 """The least chance at which a word goes that is no identifier by itself, but in a place's name."""
 _BESIDE: Final = 0.2
@@ -331,13 +333,13 @@ class Judge:
 
         Words that every report holds are none but as the rest of a place's name, a year or a number
         of two figures is none by itself, unless the `best` chance of the run says so; an age is one
-        from 90 on.
+        from 90 on, and years alone are no date unless that is next to certain (08|05|2024).
         """
         words, owners = court.shard.words, court.ballot.owners
         sizes = np.diff(np.append(opens, len(slots)))
-        idle, lone, old = (
+        idle, lone, old, years = (
             np.add.reduceat(self.words.trait(name)[words[slots]], opens, dtype=np.int64)
-            for name in ("idle", "lone", "old")
+            for name in ("idle", "lone", "old", "year")
         )
         ages = labels[opens] == _AGE
         joins = self._gaps.trait("joins")[court.shard.gaps]
@@ -348,8 +350,9 @@ class Judge:
         counted = np.where(np.isin(labels[opens], _TIMES), 0, lone)
         words_alone = (idle > 0) & (idle + counted == sizes)
         words_alone &= ~(beside & (np.isin(labels[opens], _PLACES) | (best > _BESIDE)))
+        years_alone = (years > 0) & (idle + years == sizes) & ~beside & (labels[opens] == _DATE)
         can_be: Bools = np.where(ages, old > 0, (best > _SURE) | ~(number | words_alone))
-        return can_be
+        return can_be & ~(years_alone & (best < _CERTAIN))
 
 
 def _numbered(spans: Iterable[Sequence[_Span]]) -> list[tuple[int, _Span]]:

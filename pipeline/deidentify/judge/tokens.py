@@ -78,12 +78,12 @@ REACH: Final = 8
 
 WORD_TRAITS: Final = np.dtype(
     [("length", "i4"), ("folded", "i4"), ("plain", "?"), ("small", "?"), ("some_small", "?"),
-     ("idle", "?"), ("lone", "?"), ("old", "?"), ("letters", "?")]
+     ("idle", "?"), ("lone", "?"), ("old", "?"), ("letters", "?"), ("year", "?")]
 )  # fmt: skip
 """A word's length, the number of its folded form, whether it is a word in small letters that every
 report may hold, is in small letters, and has any; whether by itself it can be no identifier,
 because it is such a word or a credential (idle) or a year or a number of two figures (lone), and
-whether it tells an age over 89, and whether it is all letters."""
+whether it tells an age over 89, is all letters, and is a year."""
 _GAP_FLAGS: Final = ("breaks", "heads", "joins", "stops")
 GAP_TRAITS: Final = np.dtype([("length", "i4"), *((flag, "?") for flag in _GAP_FLAGS)])
 """A gap's length, whether it breaks the line, makes a label of the token before it, may stand
@@ -226,11 +226,12 @@ class Describer:
             or (token.isupper() and len(token) >= _LABEL and folded in _LABELS)
             or _SEX_AGE_OR_ARTICLE.fullmatch(token) is not None
         )
-        lone = token.isdigit() and (len(token) <= len("31") or bool(_YEAR.fullmatch(token)))
+        year = _YEAR.fullmatch(token) is not None
+        lone = year or (token.isdigit() and len(token) <= len("31"))
         old = _GREAT_AGE.match(token) is not None
         kinds = idle, lone, old, token.removesuffix("'s").removesuffix("’s").isalpha()
         some_small = any(map(str.islower, token))
-        return len(token), number, plain, token.islower(), some_small, *kinds
+        return len(token), number, plain, token.islower(), some_small, *kinds, year
 
     def _is_plain(self, token: str) -> bool:
         """Tell whether a token is a word in small letters that is no name."""
