@@ -184,7 +184,7 @@ class Deidentifier:
 
     def _replacement(self, surrogates: Surrogates | None) -> Replacement:
         if self.options.replacement == "token":
-            return _token
+            return "[{1}]".format
         return (surrogates or self._surrogates).replace
 
     def opinions(self, texts: Sequence[str]) -> list[list[Opinion]]:
@@ -251,10 +251,8 @@ def _take(claims: Claims, found: Iterable[Found], lexicon: Lexicon) -> None:
 
 def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     shown = text[each.start : each.end]
-    if shown in _NEVER_ALONE:
-        return True
-    if each.category not in _SPOKEN:
-        return False
+    if shown in _NEVER_ALONE or each.category not in _SPOKEN:
+        return shown in _NEVER_ALONE
     if locks.is_no_identifier(text, each.start, each.end):
         return True
     words = _WORD.findall(shown)
@@ -270,10 +268,6 @@ def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
 def _is_word(word: str, *, place: bool) -> bool:
     """Tell whether a short word is written as none of initials would be."""
     return (place and word.islower()) or (word.istitle() and len(word) > len("Dr"))
-
-
-def _token(_: str, category: Category) -> str:
-    return f"[{category}]"
 
 
 def _replaced(text: str, removed: Sequence[Removed], write: Replacement) -> str:

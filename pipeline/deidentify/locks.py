@@ -43,16 +43,15 @@ _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
-_HOURS: Final = re.compile(r"[0-9] ?[hH]")
-_BEFORE_HOURS: Final = len("observe 12 - 24")
-_BEHIND_HOURS: Final = len("ours 4")
 _OF_DISEASES: Final = word_list("in_classes_of_diseases")
 """One of these is in every class of a disease, and in few reports."""
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
-_NUMBERED: Final = word_list("words_before_a_count")
-_RESULTS: Final = word_list("words_of_results")
+_RESULTS: Final = dict.fromkeys(word_list("words_of_results"), "result")
+_COUNTED: Final = dict.fromkeys(word_list("words_before_a_count"), "image") | {"x": "times"}
+_BEHIND: Final = _RESULTS | _COUNTED
+"""The pattern of the number that some words protect."""
 
 
 def firm(text: str, phrases: Sequence[Span]) -> list[Span]:
@@ -65,7 +64,8 @@ def kept(
 ) -> list[str]:
     """Give the words of the phrases that must stand in the result, in order."""
     sure = set(locked)
-    return words(text, [each for each in phrases if each in sure or not _is_inside(*each, removed)])
+    gone = {each for r in removed for each in phrases if r.start <= each[0] and each[1] <= r.end}
+    return words(text, [each for each in phrases if each in sure or each not in gone])
 
 
 def words(text: str, spans: Sequence[Span]) -> list[str]:
@@ -109,10 +109,6 @@ def _is_in_address(text: str, start: int, end: int) -> bool:
     return any(each.start() <= len(head) and stop <= each.end() for each in found)
 
 
-def _is_inside(start: int, end: int, removed: Sequence[Removed]) -> bool:
-    return any(each.start <= start and end <= each.end for each in removed)
-
-
 def is_no_identifier(text: str, start: int, end: int) -> bool:
     """Tell what only looks so: a letter that counts or abbreviates (V/Q), an age, a ratio."""
     if _P["shapes"].fullmatch(text, start, end):
@@ -135,17 +131,11 @@ def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, in
         if capital[at] and folded[at] in lexicon.eponyms:
             letter = _P["letter"].match(text, end)
             yield start, letter.end() if letter else end
-        elif folded[at] in _RESULTS:
-            result = _P["result"].match(text, end)
-            if result:
-                yield start, result.end()
-        elif capital[at]:
-            continue
-        elif folded[at] in _NUMBERED:
-            number = _P["times" if folded[at] == "x" else "image"].match(text, end)
+        elif folded[at] in _BEHIND and (not capital[at] or folded[at] in _RESULTS):
+            number = _P[_BEHIND[folded[at]]].match(text, end)
             if number and not text[start - 1 : start].isalnum():
                 yield start, number.end()
-        elif at and capital[at - 1] and folded[at] in lexicon.eponym_nouns:
+        elif at and not capital[at] and capital[at - 1] and folded[at] in lexicon.eponym_nouns:
             near = text[max(0, start - 40) : start] if words.gap(at) in _NOUN_GAPS else ""
             before = _P["before_noun"].search(near)
             if before:
@@ -163,6 +153,3 @@ def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
     if any(map(text.__contains__, _OF_DISEASES)):
         yield from (match.span() for match in _P["class_of_disease"].finditer(text))
     yield from ((each.start() - 3, each.end()) for each in _P["code_of_disease"].finditer(text))
-    for hours in _HOURS.finditer(text):  # the pattern is slow
-        start, end = max(0, hours.start() - _BEFORE_HOURS), hours.end() + _BEHIND_HOURS
-        yield from (match.span(1) for match in _P["duration"].finditer(text, start, end))

@@ -139,7 +139,7 @@ def profile_table(
             moved = _changes(judged, before.observations, phrases, rules)
             found.append((_DEPARTMENT, replace(judged, readers=(), changes=moved)))
         found += [(each.reader, each) for each in judged]
-    rows = [(code, _written(each)) for code, each in found]
+    rows = [(code, json.dumps(_settled(asdict(each)))) for code, each in found]  # type: ignore[call-overload]
     return pd.DataFrame(rows, columns=["reader_code", "profile"], dtype="object")
 
 
@@ -159,10 +159,6 @@ def _changes(
         return changes(profile(earlier, phrases=phrases, settings=rules), judged)
     except NotConvergedError:
         return None
-
-
-def _written(found: object) -> str:
-    return json.dumps(_settled(asdict(found)))  # type: ignore[call-overload]
 
 
 def _settled(value: object) -> object:

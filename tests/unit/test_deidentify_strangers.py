@@ -100,6 +100,44 @@ def test_letters_beside_staff_are_initials_unless_a_word_or_an_abbreviation(
     assert clean(text) == expected
 
 
+MEASURED = [
+    "GCS 12/15, lactate 5.1, creatinine 2.9, CRP 88; sats 93 on air.",
+    "CTR of 17/30. BNP 2400. Glucose: 104. WBC count of 16.6. Temp 101.4.",
+    "Follow up in 6-12 mos, review at 24-48 h, films at 11-14 days.",
+    "Cough 5/7 hx, rash 3/12 ago. On day 8 of treatment (day 3 of doxycycline).",
+    "pH (7.38), titre 1:160.",
+    "Unchanged since 2011, 2016 and 2018.",
+    "OBX|9|FT|Clear.||||||F",
+    "Seen in HDU. LMP unknown. POA is aware.",
+    "First come, first served. Second: none.",
+]
+
+
+@pytest.mark.parametrize("text", MEASURED)
+def test_results_durations_years_and_the_frame_of_a_message_stay_in_a_report(text: str) -> None:
+    assert clean(REPORT + text) == REPORT + text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The patient's sister, who turned ninety-three, is well.", "turned [AGE], is well"),
+        ("She will be 100 on Sunday week.", "will be [AGE] on"),
+        ("DOB 12 Hydref 1939. Film of 18 Mawrth 2024.", "DOB [DATE]. Film of [DATE]."),
+        ("Infiltrate reported Oct.\n2 has cleared.", "reported [DATE] has cleared"),
+        ("28th: cannulae in place.\n29th: air bronchograms.", "[DATE]: air bronchograms"),
+        ("He was phoned at four in the morning.", "at [TIME]."),
+        ("He goes home monday.", "home [DATE]."),
+        ("Call 555-0139 x4 for results.", "Call [PHONE] for"),
+        ("Sent to cf.daruwalla@mailbox.example today.", "to [EMAIL] today"),
+        ("MSH|^~\\&|RIS|ZELD|HUB|X|20240102\n", "MSH|^~\\&|RIS|[HOSPITAL]|"),
+        ("Found on Boxing Day 2023, 152 Shore Road, Hull HU3 2JZ.", "Found on [DATE], [LOCATION]"),
+    ],
+)
+def test_what_is_told_in_words_or_wrapped_goes_from_a_report(text: str, expected: str) -> None:
+    assert expected in clean(REPORT + text)
+
+
 def test_a_word_behind_a_known_one_is_no_stranger() -> None:
     assert not LEXICON.is_stranger("opacifyings")
     assert not LEXICON.is_stranger("xxxx")

@@ -60,8 +60,6 @@ _SHORT: Final = 0.85
 """The least chance at which a token of such a text goes."""
 _SURE: Final = 0.6
 """The least chance at which what is mostly no identifier by itself goes alone."""
-_CERTAIN: Final = 0.95
-"""The least chance at which years go alone, which identify nobody."""
 _IDLE: Final = 0.25
 """The least chance at which a word goes that is no identifier by itself, but in a place's name."""
 _BESIDE: Final = 0.2
@@ -333,7 +331,7 @@ class Judge:
 
         Words that every report holds are none but as the rest of a place's name, a year or a number
         of two figures is none by itself, unless the `best` chance of the run says so; an age is one
-        from 90 on, and years alone are no date unless that is next to certain (08|05|2024).
+        from 90 on, and years alone are no date whatever the chance.
         """
         words, owners = court.shard.words, court.ballot.owners
         sizes = np.diff(np.append(opens, len(slots)))
@@ -350,9 +348,11 @@ class Judge:
         counted = np.where(np.isin(labels[opens], _TIMES), 0, lone)
         words_alone = (idle > 0) & (idle + counted == sizes)
         words_alone &= ~(beside & (np.isin(labels[opens], _PLACES) | (best > _BESIDE)))
-        years_alone = (years > 0) & (idle + years == sizes) & ~beside & (labels[opens] == _DATE)
-        can_be: Bools = np.where(ages, old > 0, (best > _SURE) | ~(number | words_alone))
-        return can_be & ~(years_alone & (best < _CERTAIN))
+        near = beside | np.isin(first - 1, slots) | np.isin(last + 1, slots)  # 08|05|2024
+        years_alone = (years > 0) & (idle + years == sizes) & ~near & (labels[opens] == _DATE)
+        likely = (best > _SURE) | ~(number | words_alone)
+        can_be: Bools = np.where(ages, old > 0, likely & ~years_alone)
+        return can_be
 
 
 def _numbered(spans: Iterable[Sequence[_Span]]) -> list[tuple[int, _Span]]:

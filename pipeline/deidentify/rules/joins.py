@@ -97,12 +97,12 @@ def _whole(text: str, each: Removed) -> _Stretch:
     while end < len(text) and text[end].isalnum() and text[end - 1].isalnum():
         end += 1
     heads, tails = _hanging(each.category, each.rule)
-    first = text[start:end].partition(" ")[0]
-    is_noun = first.isalpha() and first.islower()  # of a code, and not its rest (V-nummer)
-    before = _before(text, start)
+    before = _before(text, start) if heads else ("", "", False)
     for name in heads:
-        if (is_noun and name == "code_before") or not _may_hang(name, *before):
+        if not _may_hang(name, *before):
             continue
+        if name == "code_before" and _P["noun"].match(text, start, end):
+            continue  # the noun of a code, and not its rest (V-nummer)
         head = _P[name].search(text, max(0, start - _REACH), start)
         if head is not None:
             start = head.start()
@@ -128,7 +128,7 @@ def _may_hang(head: str, near: str, word: str, behind_figure: bool) -> bool:  # 
     if head in _LAST:
         return near[-1:] in _LAST[head]
     if head == "phone_head":
-        return not {"+", "("}.isdisjoint(near[-9:])  # (+1234) and a blank
+        return "+" in near[-9:] or "(" in near[-9:]  # (+1234) and a blank
     if head not in _LAST_WORDS:  # initials or the letters of a code
         return word.isupper() and (len(word) == 1) == (head == "initials_before")
     other = head != "name_head" and (word >= "\u0370" or behind_figure)
