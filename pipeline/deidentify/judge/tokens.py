@@ -65,7 +65,7 @@ _DAY_LISTS: Final = (
 )  # fmt: skip
 _DAYS_IN_WORDS: Final = frozenset(("noon", "midnight", "midday")).union(
     *(map(unaccented, triggers(name)) for name in _DAY_LISTS)
-)
+) - {"ago", "out", "set"}
 _BLANKS: Final = re.compile(r"[ \t]{2,}")
 _SHOWN: Final = 5
 _JOINS: Final = frozenset({" ", "-", ". ", ".", ", ", "/", "", ":", " & "})
