@@ -49,6 +49,7 @@ def joined(marked: str, *locked: str, rule: str = "rule") -> str:
         ("since late ⟦DATE:October⟧.", "since [late October]."),
         ("⟦DATE:Monday⟧ at 9h30 here", "[Monday at 9h30] here"),
         ("told ⟦TIME:06:32⟧ local.", "told [06:32 local]."),
+        ("HRCT ⟦DATE:12/24⟧ v ⟦DATE:05/22⟧", "HRCT [12/24] v [05/22]"),
         ("of ⟦DATE:3/4/21⟧ local recurrence", "of [3/4/21] local recurrence"),
         ("of ⟦DATE:3/4/21⟧ CAT scan, at 2.5 cm", "of [3/4/21] CAT scan, at 2.5 cm"),
         ("of ⟦DATE:3/4/21⟧ CT, ⟦DATE:5/6/21⟧ PET", "of [3/4/21] CT, [5/6/21] PET"),
