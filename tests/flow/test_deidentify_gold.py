@@ -74,10 +74,11 @@ def contexts(half: str, n: int, seed: int) -> list[GoldReport]:
 
 
 @pytest.mark.parametrize(
-    ("half", "names", "everything"), [("seen", 0.985, 0.993), ("held_out", 0.96, 0.98)]
+    ("half", "names", "everything", "clinical"),
+    [("seen", 0.985, 0.993, 0), ("held_out", 0.96, 0.98, 1)],  # "April showers? no."
 )
 def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
-    half: str, names: float, everything: float
+    half: str, names: float, everything: float, clinical: int
 ) -> None:
     result = audit(contexts(half, 200, 5))
     assert result.withheld == {}
@@ -87,7 +88,7 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     assert result.recall["ALL"].value >= everything
     assert result.phrases_harmed == 0
     assert result.kept_before > 4000
-    assert result.kept_harmed == 0
+    assert result.kept_harmed <= clinical
 
 
 class Floor(NamedTuple):
@@ -103,67 +104,75 @@ class Floor(NamedTuple):
 
 
 FLOORS = {
-    "a": Floor(0.997, 0.997, 0.25),
-    "b": Floor(0.994, 0.997, 0.25),
-    "c": Floor(0.993, 0.996, 0.55),
-    "d": Floor(0.993, 0.994, 0.25),
-    "e": Floor(0.997, 0.997, 0.35),
-    "g": Floor(0.997, 0.997, 0.3),
-    "h": Floor(0.997, 0.997, 0.2),
-    "i": Floor(0.982, 0.992, 0.2),
+    "a": Floor(0.996, 0.997, 0.3),
+    "b": Floor(0.993, 0.996, 0.25),
+    "c": Floor(0.989, 0.994, 0.55),
+    "d": Floor(0.991, 0.994, 0.25),
+    "e": Floor(0.997, 0.997, 0.25),
+    "g": Floor(0.996, 0.996, 0.35),
+    "h": Floor(0.996, 0.996, 0.2),
+    "i": Floor(0.973, 0.988, 0.25),
     "j": Floor(0.997, 0.997, 0.2),
-    "k": Floor(0.997, 0.996, 0.45),
-    "l": Floor(0.991, 0.996, 0.6),
-    "m": Floor(0.979, 0.988, 0.7),
-    "n": Floor(0.991, 0.992, 0.45),
-    "o": Floor(0.995, 0.995, 0.4),
-    "p": Floor(0.989, 0.992, 0.7),
-    "q": Floor(0.997, 0.997, 0.3),
-    "r": Floor(0.991, 0.994, 0.4),
-    "s": Floor(0.996, 0.997, 0.35),
-    "t": Floor(0.996, 0.99, 0.5),
-    "u": Floor(0.997, 0.997, 0.55),
-    "v": Floor(0.991, 0.992, 0.5),
-    "w": Floor(0.991, 0.989, 0.6),
-    "x": Floor(0.997, 0.995, 0.55, clinical=1),
-    "y": Floor(0.997, 0.996, 0.6),
-    "z": Floor(0.991, 0.989, 0.65),
-    "aa": Floor(0.993, 0.995, 0.4),
-    "ab": Floor(0.997, 0.995, 0.35),
-    "ac": Floor(0.996, 0.996, 0.45),
-    "ad": Floor(0.997, 0.993, 0.2),
-    "ae": Floor(0.993, 0.992, 0.4, clinical=1),
+    "k": Floor(0.997, 0.994, 0.45),
+    "l": Floor(0.99, 0.995, 0.55),
+    "m": Floor(0.978, 0.989, 0.75),
+    "n": Floor(0.99, 0.992, 0.45),
+    "o": Floor(0.994, 0.994, 0.4),
+    "p": Floor(0.985, 0.99, 0.6),
+    "q": Floor(0.997, 0.996, 0.3),
+    "r": Floor(0.988, 0.992, 0.45),
+    "s": Floor(0.995, 0.996, 0.4),
+    "t": Floor(0.997, 0.988, 0.55),
+    "u": Floor(0.997, 0.997, 0.45),
+    "v": Floor(0.99, 0.99, 0.5, clinical=1),
+    "w": Floor(0.99, 0.991, 0.55),
+    "x": Floor(0.997, 0.996, 0.55, clinical=1),
+    "y": Floor(0.994, 0.992, 0.55),
+    "z": Floor(0.997, 0.994, 0.75),
+    "aa": Floor(0.997, 0.997, 0.4),
+    "ab": Floor(0.997, 0.994, 0.4),
+    "ac": Floor(0.995, 0.995, 0.4),
+    "ad": Floor(0.997, 0.992, 0.2),
+    "ae": Floor(0.992, 0.991, 0.45, clinical=1),
     "af": Floor(0.997, 0.997, 0.4),
-    "ag": Floor(0.986, 0.991, 0.55),
-    "ah": Floor(0.992, 0.994, 0.8),
-    "ai": Floor(0.991, 0.99, 0.55),
-    "ak": Floor(0.997, 0.99, 0.85),
-    "al": Floor(0.997, 0.996, 0.6),
-    "am": Floor(0.997, 0.994, 0.95, clinical=1),
-    "an": Floor(0.987, 0.986, 1.1),
-    "ao": Floor(0.985, 0.988, 1.0),
-    "ap": Floor(0.983, 0.988, 0.9),
-    "aq": Floor(0.995, 0.988, 1.05),
-    "ar": Floor(0.989, 0.99, 1.2, clinical=1),
-    "as": Floor(0.976, 0.981, 1.05),
-    "at": Floor(0.983, 0.972, 1.45),
-    "au": Floor(0.992, 0.995, 0.75),
-    "av": Floor(0.997, 0.996, 0.75),
-    "aw": Floor(0.985, 0.988, 0.5),
-    "ax": Floor(0.996, 0.996, 0.7),
-    "ay": Floor(0.997, 0.993, 0.35),
-    "az": Floor(0.984, 0.985, 0.5),
-    "ba": Floor(0.989, 0.995, 0.4),
-    "bb": Floor(0.986, 0.993, 0.7),
-    "bc": Floor(0.988, 0.99, 0.45),
-    "bd": Floor(0.991, 0.993, 0.5),
-    "be": Floor(0.997, 0.997, 0.7),
-    "bf": Floor(0.963, 0.979, 0.45),
-    "bg": Floor(0.983, 0.985, 0.95),
-    "bh": Floor(0.997, 0.997, 0.5),
-    "bi": Floor(0.997, 0.995, 0.7),
+    "ag": Floor(0.985, 0.99, 0.5),
+    "ah": Floor(0.991, 0.993, 0.85),
+    "ai": Floor(0.99, 0.989, 0.65),
+    "ak": Floor(0.993, 0.987, 0.95),
+    "al": Floor(0.997, 0.994, 0.6),
+    "am": Floor(0.997, 0.994, 1.15, clinical=1),
+    "an": Floor(0.994, 0.986, 1.1),
+    "ao": Floor(0.991, 0.986, 0.95),
+    "ap": Floor(0.972, 0.984, 0.9),
+    "aq": Floor(0.997, 0.986, 1.1),
+    "ar": Floor(0.988, 0.989, 1.15, clinical=1),
+    "as": Floor(0.985, 0.983, 1.1),
+    "at": Floor(0.982, 0.971, 1.65),
+    "au": Floor(0.994, 0.995, 0.8),
+    "av": Floor(0.997, 0.995, 0.7),
+    "aw": Floor(0.991, 0.99, 0.4),
+    "ax": Floor(0.995, 0.996, 0.6),
+    "ay": Floor(0.997, 0.991, 0.45),
+    "az": Floor(0.992, 0.99, 0.35),
+    "ba": Floor(0.988, 0.994, 0.35),
+    "bb": Floor(0.991, 0.995, 0.65),
+    "bc": Floor(0.997, 0.995, 0.4),
+    "bd": Floor(0.994, 0.995, 0.3),
+    "be": Floor(0.997, 0.997, 0.55),
+    "bf": Floor(0.981, 0.991, 0.3),
+    "bg": Floor(0.985, 0.988, 0.8),
+    "bh": Floor(0.997, 0.997, 0.45),
+    "bi": Floor(0.997, 0.996, 0.55),
+    "bk": Floor(0.997, 0.996, 0.35),
+    "bl": Floor(0.997, 0.994, 0.7),
+    "bm": Floor(0.997, 0.991, 1.1),
+    "bn": Floor(0.993, 0.994, 0.5),
+    "bo": Floor(0.989, 0.993, 0.6),
+    "bp": Floor(0.977, 0.989, 0.55),
+    "bq": Floor(0.989, 0.992, 1.05),
+    "br": Floor(0.958, 0.969, 0.75),
 }
-"""By set (fixtures/deid/blind.py); from AZ to BI nothing was learned."""
+"""By set (fixtures/deid/blind.py); from BO to BR nothing was learned."""
 
 
 def blind(name: str) -> list[GoldReport]:
@@ -181,7 +190,7 @@ def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(nam
     assert result.withheld == {}
     assert result.recall["NAME"].value >= floor.names
     assert result.recall["ALL"].value >= floor.everything
-    assert result.untouched["ALL"].value <= 0.02
+    assert result.untouched["ALL"].value <= 0.025
     assert result.superfluous.count / result.reports <= floor.needless
     assert result.phrases_harmed == 0
     assert result.kept_harmed <= floor.clinical

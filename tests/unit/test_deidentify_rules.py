@@ -34,7 +34,7 @@ def test_a_date_goes_whole(date: str) -> None:
 NAMES = [
     ("PATIENT: LONG^WILLIAM^J  XR", "PATIENT: [NAME]  XR"),
     ("PATIENT: LONG, WILLIAM J", "PATIENT: [NAME]"),
-    ("Discussed with Dr. May at noon.", "Discussed with Dr. [NAME] at noon."),
+    ("Discussed with Dr. May at once.", "Discussed with Dr. [NAME] at once."),
     ("Seen by Drs. May, Stone and O'Brien.", "Seen by Drs. [NAME], [NAME] and [NAME]."),
     ("Dictated by: SZCZEPAŃSKI, JUNE MD", "Dictated by: [NAME] MD"),
     ("Read by: HOPE, JUNE MD\nTranscribed: jd/mt", "Read by: [NAME] MD\nTranscribed: [NAME]"),
@@ -42,8 +42,8 @@ NAMES = [
     ("I, Will Case, have reviewed the images.", "I, [NAME], have reviewed the images."),
     ("Nurse April W., RN was notified.", "Nurse [NAME], RN was notified."),
     ("Her daughter Maria de la Cruz was told.", "Her daughter [NAME] was told."),
-    ("discussed with dr. kowalski at noon", "discussed with dr. [NAME] at noon"),
-    ("Signed DAWN CASE D.O., FACR.", "Signed [NAME] D.O., FACR."),
+    ("discussed with dr. kowalski at once", "discussed with dr. [NAME] at once"),
+    ("Signed DAWN CASE DO, FACR.", "Signed [NAME] DO, FACR."),
     ("Baby Boy Jones. Clear lungs.", "Baby Boy [NAME]. Clear lungs."),
 ]  # fmt: skip
 

@@ -91,7 +91,7 @@ def test_what_a_report_may_say_stays(text: str) -> None:
         ("Told Dr. Jeffries and us.", "Told Dr. [NAME] and us."),
         ("Told Dr. Jeffries and CT.", "Told Dr. [NAME] and CT."),
         ("Tech: AP. Read: none. Signed: nil.", "Tech: AP. Read: none. Signed: nil."),
-        ("Rads kp + OD. Clear.", "Rads [NAME]. Clear."),
+        ("Rads kp + OD. Lungs clear.", "Rads [NAME]. Lungs clear."),
     ],
 )
 def test_letters_beside_staff_are_initials_unless_a_word_or_an_abbreviation(
