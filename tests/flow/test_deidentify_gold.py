@@ -171,7 +171,7 @@ FLOORS = {
     "bp": Floor(0.981, 0.991, 0.55),
     "bq": Floor(0.989, 0.992, 1.05),
     "br": Floor(0.958, 0.969, 0.75),
-    "bs": Floor(0.992, 0.991, 0.7),
+    "bs": Floor(0.992, 0.99, 0.7),
     "bt": Floor(0.98, 0.987, 0.8),
 }
 """By set (fixtures/deid/blind.py); from BO to BT nothing was learned."""
