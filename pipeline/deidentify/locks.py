@@ -64,8 +64,8 @@ def kept(
 ) -> list[str]:
     """Give the words of the phrases that must stand in the result, in order."""
     sure = set(locked)
-    gone = {each for r in removed for each in phrases if r.start <= each[0] and each[1] <= r.end}
-    return words(text, [each for each in phrases if each in sure or each not in gone])
+    gone = {p for p in {*phrases} - sure for r in removed if r.start <= p[0] and p[1] <= r.end}
+    return words(text, [each for each in phrases if each not in gone])
 
 
 def words(text: str, spans: Sequence[Span]) -> list[str]:
@@ -134,7 +134,7 @@ def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, in
         elif folded[at] in _BEHIND and (not capital[at] or folded[at] in _RESULTS):
             number = _P[_BEHIND[folded[at]]].match(text, end)
             if number and not text[start - 1 : start].isalnum():
-                yield start, number.end()
+                yield number.start() if folded[at] in _RESULTS else start, number.end()
         elif at and not capital[at] and capital[at - 1] and folded[at] in lexicon.eponym_nouns:
             near = text[max(0, start - 40) : start] if words.gap(at) in _NOUN_GAPS else ""
             before = _P["before_noun"].search(near)

@@ -109,7 +109,7 @@ MEASURED = [
     "Unchanged since 2011, 2016 and 2018.",
     "OBX|9|FT|Clear.||||||F",
     "Seen in HDU. LMP unknown. POA is aware.",
-    "First come, first served. Second: none.",
+    "Healed ribs.\n5th: intact.\n6th: intact.",
 ]
 
 
@@ -127,7 +127,10 @@ def test_results_durations_years_and_the_frame_of_a_message_stay_in_a_report(tex
         ("Infiltrate reported Oct.\n2 has cleared.", "reported [DATE] has cleared"),
         ("28th: cannulae in place.\n29th: air bronchograms.", "[DATE]: air bronchograms"),
         ("He was phoned at four in the morning.", "at [TIME]."),
+        ("Seen since June\n3 nodules more.", "since [DATE]\n3 nodules more."),
         ("He goes home monday.", "home [DATE]."),
+        ("Seen by Dr. Self and Dr MAU.", "by Dr. [NAME] and Dr [NAME]."),
+        ("Discussed with Ada 4471 at length.", "with [NAME]"),
         ("Call 555-0139 x4 for results.", "Call [PHONE] for"),
         ("Sent to cf.daruwalla@mailbox.example today.", "to [EMAIL] today"),
         ("MSH|^~\\&|RIS|ZELD|HUB|X|20240102\n", "MSH|^~\\&|RIS|[HOSPITAL]|"),
