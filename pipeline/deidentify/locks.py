@@ -41,6 +41,8 @@ _VESSEL: Final = re.compile(r"\.?[ ](?!d[.]|on[ ]|at[ ])[a-z]")
 _INSIDE: Final = frozenset("@.-/_+%=&?#~'")
 _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
+_KIN: Final = "s/o"
+_BETWEEN_NAMES: Final = re.compile(r"(?<![\w-])[A-Z][\w'’.-]*[ ]\w/\w[ ][A-Z]$")
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
 _OF_DISEASES: Final = word_list("in_classes_of_diseases")
@@ -87,6 +89,8 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
+    if is_kin(text, start, end):
+        return True
     if not word[0].isupper() or not word.isalpha():
         return word in KINDS and text.islower()
     near = text[max(0, start - _NEAR) : start]
@@ -95,6 +99,12 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     if word.isupper():
         return word.casefold() in KINDS
     return named if word.casefold() in KINDS else last.istitle()
+
+
+def is_kin(text: str, start: int, end: int) -> bool:
+    """Tell whether a phrase is a son's (Kumar s/o Pillai), who elsewhere is a suspicion of."""
+    near = text[max(0, start - _NEAR) : end + 2]
+    return text[start:end] == _KIN and _BETWEEN_NAMES.search(near) is not None
 
 
 def _is_in_address(text: str, start: int, end: int) -> bool:

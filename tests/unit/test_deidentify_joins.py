@@ -45,7 +45,7 @@ def joined(marked: str, *locked: str, rule: str = "rule") -> str:
         ("⟦DATE:3/4/21⟧, ⟦DATE:5/6/21⟧", "[3/4/21], [5/6/21]"),
         ("after ⟦DATE:3/4/21⟧ with 5 drains", "after [3/4/21] with 5 drains"),
         ("⟦DATE:3/4⟧\nat ⟦TIME:14:05⟧", "[3/4]\nat [14:05]"),
-        ("over the ⟦DATE:Easter⟧ long weekend", "over the [Easter long weekend]"),
+        ("over the ⟦DATE:Easter⟧ long weekend", "over [the Easter long weekend]"),
         ("since late ⟦DATE:October⟧.", "since [late October]."),
         ("⟦DATE:Monday⟧ at 9h30 here", "[Monday at 9h30] here"),
         ("told ⟦TIME:06:32⟧ local.", "told [06:32 local]."),
