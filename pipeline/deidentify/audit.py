@@ -29,7 +29,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from extraction.certainty import certainty_spans
 from pipeline.deidentify.engine import Deidentifier
-from pipeline.deidentify.locks import is_kin
 from pipeline.deidentify.spans import CATEGORIES, Clean, Removed
 from pipeline.errors import InputError
 from pipeline.formats.decoding import require_file
@@ -118,7 +117,7 @@ class DeidAudit:
     withheld
         Reports quarantined, by reason.
     phrases_before, phrases_harmed
-        Certainty phrases outside gold spans and names, and how many of them were touched.
+        Certainty phrases outside gold spans, and how many of them were touched.
     kept_before, kept_harmed
         Hard negatives, and how many of them were touched.
     superfluous
@@ -191,13 +190,12 @@ class _Tally:
 
     def add(self, report: GoldReport, removed: Sequence[Removed]) -> None:
         """Count one report that was not withheld."""
-        gone = marked(report.text, removed)
-        wanted = [span for span in report.spans if span.label != _KEEP]
+        text, wanted = report.text, [span for span in report.spans if span.label != _KEEP]
+        gone, gold = marked(text, removed), marked(text, wanted)
         verdicts = [self._seen(report, span, gone) for span in wanted]
         self.leaking += any(verdicts)
-        gold = marked(report.text, wanted)
         for counts, spans, verdict in (
-            (self.phrases, _certain(report.text), "phrase harmed"),
+            (self.phrases, certainty_spans(text), "phrase harmed"),
             (self.kept, _hard_negatives(report), "clinical expression harmed"),
         ):
             for start, end in _harmed(counts, spans, gold, gone):
@@ -261,11 +259,6 @@ def audit(
         superfluous=Share(removals - true, removals),
         wrongs=tuple(tally.wrongs),
     )
-
-
-def _certain(text: str) -> list[tuple[int, int]]:
-    """Give the certainty phrases of a text that are none between two names."""
-    return [span for span in certainty_spans(text) if not is_kin(text, *span)]
 
 
 def _shares(counts: Mapping[str, Sequence[int]]) -> dict[str, Share]:

@@ -41,8 +41,6 @@ _VESSEL: Final = re.compile(r"\.?[ ](?!d[.]|on[ ]|at[ ])[a-z]")
 _INSIDE: Final = frozenset("@.-/_+%=&?#~'")
 _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
-_KIN: Final = "s/o"
-_BETWEEN_NAMES: Final = re.compile(r"(?<![\w-])[A-Z][\w'’.-]*[ ]\w/\w[ ][A-Z]$")
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
 _OF_DISEASES: Final = word_list("in_classes_of_diseases")
@@ -80,16 +78,12 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     alone = (before + text[end + 1 : end + 2]).isspace()  # with a full stop, at most
     touched = before in _INSIDE or (after in _INSIDE and not alone)
-    touched = touched or (word[-1] in _INSIDE and after.isalnum())  # cf.lim@
-    if touched and _is_in_address(text, start, end):
+    if (touched or (word[-1] in _INSIDE and after.isalnum())) and _is_in_address(text, start, end):
         return True
-    if end - start == 1 and _VESSEL.match(text, end):
-        return False
-    if end - start == 1 and before == "/" and text[max(0, start - 2) : start - 1].isalpha():
+    stroked = before == "/" and text[max(0, start - 2) : start - 1].isalpha()
+    if end - start == 1 and (stroked or _VESSEL.match(text, end)):
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
-        return True
-    if is_kin(text, start, end):
         return True
     if not word[0].isupper() or not word.isalpha():
         return word in KINDS and text.islower()
@@ -99,12 +93,6 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     if word.isupper():
         return word.casefold() in KINDS
     return named if word.casefold() in KINDS else last.istitle()
-
-
-def is_kin(text: str, start: int, end: int) -> bool:
-    """Tell whether a phrase is a son's (Kumar s/o Pillai), who elsewhere is a suspicion of."""
-    near = text[max(0, start - _NEAR) : end + 2]
-    return text[start:end] == _KIN and _BETWEEN_NAMES.search(near) is not None
 
 
 def _is_in_address(text: str, start: int, end: int) -> bool:
@@ -120,8 +108,9 @@ def _is_in_address(text: str, start: int, end: int) -> bool:
 
 
 def is_no_identifier(text: str, start: int, end: int) -> bool:
-    """Tell what only looks so: a letter that counts or abbreviates (V/Q), an age, a ratio."""
-    if _P["shapes"].fullmatch(text, start, end):
+    """Tell what only looks so: a letter that counts or abbreviates (V/Q), an age, ?PE, a ratio."""
+    asked = text[start - 1 : start] == "?" and text[start:end].isupper()
+    if asked or _P["shapes"].fullmatch(text, start, end):
         return True
     before, after = text[max(0, start - 14) : start], text[end : end + 4]
     if end - start == 1 and _P["lone"].search(f"{before}⟦{text[start]}⟧{after}"):

@@ -75,6 +75,7 @@ def test_a_date_takes_its_clock_and_its_unit(marked: str, expected: str) -> None
         ("at ⟦LOCATION:Harrowmere College⟧ of ⟦LOCATION:Agriculture⟧",
          "at [Harrowmere College of Agriculture]"),
         ("⟦NAME:Ann⟧ of ⟦HOSPITAL:Mercy⟧", "[Ann] of [Mercy]"),
+        ("CXR 2 V\n⟦NAME:BEGAY⟧ 58 M", "CXR 2 V\n[BEGAY] 58 M"),
     ],
 )  # fmt: skip
 def test_a_name_takes_its_particles_and_halves(marked: str, expected: str) -> None:
@@ -89,6 +90,11 @@ def test_a_name_takes_its_particles_and_halves(marked: str, expected: str) -> No
         ("card ⟦ID:ZLS⟧6120 8 y", "card [ZLS6120] 8 y"),
         ("login trn_⟦ID:lbianchi2⟧, read", "login [trn_lbianchi2], read"),
         ("MRN ⟦ID:7720418⟧ ON ⟦ID:7720419⟧", "MRN [7720418] ON [7720419]"),
+        (
+            "A. Zeldon (MDCN ⟦ID:41180⟧), 62, CT ⟦ID:41181⟧",
+            "A. Zeldon ([MDCN 41180]), 62, CT [41181]",
+        ),
+        ("HOSP NO-⟦ID:10 33 87⟧ AGE", "HOSP NO-[10 33 87] AGE"),
         ("V-⟦ID:nummer 284.117⟧, worker", "V-[nummer 284.117], worker"),
         ("from ⟦PHONE:95550-7731⟧ X 6.", "from [95550-7731 X 6]."),
         ("from (19) ⟦PHONE:95550-7731⟧ x2, no answer", "from [(19) 95550-7731] x2, no answer"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.deidentify import Clean, Deidentifier
+from pipeline.deidentify import Clean, Deidentifier, Options
 
 CLEANER = Deidentifier()
+RULES = Deidentifier(Options(caution=0))
 
 
 def clean(text: str) -> str:
@@ -73,6 +74,7 @@ OTHERS = [
     ("Lives at 221B Baker Street.", "Lives at [LOCATION]."),
     ("Outside study at Saint Luke's.", "Outside study at [HOSPITAL]."),
     ("License plate ABC-1234", "License plate [ID]"),
+    ("62. NCH 20-1173. Scanned", "62. [ID]. Scanned"),
 ]  # fmt: skip
 
 
@@ -99,6 +101,46 @@ HARD_NEGATIVES = [
 @pytest.mark.parametrize("text", HARD_NEGATIVES)
 def test_a_clinical_expression_stays(text: str) -> None:
     assert clean(text) == text
+
+
+DICTATED = [
+    "no fracture of the fifth and sixth ribs comma", "nodule seen on the fourth image full stop",
+    "cobb angle at ten fifteen degrees period", "pressure at one twenty over eighty",
+    "narrowed at two fifty percent", "follow up at eighteen twenty four months",
+    "the fourth ventricle is midline full stop", "a dot of contrast is seen comma",
+    "image of the eleventh rib comma", "target to be 100 at discharge",
+    "sats fell to ninety come what may", "bilirubin is a hundred and two, high",
+    "a man of ninety five kilos", "man of 92% predicted", "platelet count ninety.",
+    "Fracture of the distal third of the fifth metacarpal.", "drained about two hundred cc",
+    "mass at ten thirty, 3 cm from the nipple", "impression dot ca lung with mets",
+    "Lesions on the sixth, seventh, and eighth ribs", "red dot ie abnormal",
+    "ten minutes after five milligrams of buscopan", "birth two five four grams",
+    "wednesday the second image shows", "CTPA. ?PE",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DICTATED)
+def test_a_number_in_words_that_is_no_day_clock_or_age_stays_with_the_rules(text: str) -> None:
+    outcome = RULES.clean(text)
+    assert isinstance(outcome, Clean)
+    assert outcome.text == text
+
+
+SPOKEN = [
+    ("date of birth four seven sixty two comma", "date of birth [DATE] comma"),
+    ("sent home on the tenth and seen", "sent home on [DATE] and seen"),
+    ("he was told at eleven forty two comma", "he was told at [TIME] comma"),
+    ("mail ana dot vogt at sunmail dot com period", "mail [EMAIL] period"),
+    ("at w w w dot zeldon imaging dot co dot uk full stop", "at [URL] full stop"),
+    ("she will be ninety-six come September", "she will be [AGE] come September"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SPOKEN, ids=[text for text, _ in SPOKEN])
+def test_what_is_spoken_goes_by_the_rules(text: str, expected: str) -> None:
+    outcome = RULES.clean(text)
+    assert isinstance(outcome, Clean)
+    assert outcome.text == expected
 
 
 SHOUTED = [

@@ -74,7 +74,6 @@ _TAKERS: Final[Mapping[str, Callable[[Sequence[bool]], bool]]] = {
     "not": lambda holds: not holds[0],
 }
 _PROPERTIES: Final[Mapping[str, Callable[[str, Lexicon], bool]]] = {
-    "acronym": lambda word, lexicon: word in lexicon.acronyms,
     "eponym": lambda word, lexicon: word in lexicon.eponyms,
     "family": lambda word, lexicon: word in lexicon.frequent_surnames,
     "familiar": lambda word, lexicon: word in lexicon.familiar or word in lexicon.acronyms,
@@ -84,12 +83,10 @@ _PROPERTIES: Final[Mapping[str, Callable[[str, Lexicon], bool]]] = {
     "name": lambda word, lexicon: word in lexicon.all_names,
     "noun": lambda word, lexicon: lexicon.is_eponym_noun(word),
     "opener": lambda word, lexicon: lexicon.opens_sentence(word),
-    "ordinary": lambda word, lexicon: lexicon.is_ordinary(word),
     "person": lambda word, lexicon: word in lexicon.all_names or lexicon.is_stranger(word),
     "report": lambda word, lexicon: lexicon.is_report_word(word),
     "stranger": lambda word, lexicon: lexicon.is_stranger(word),
     "unit": lambda word, _: word in _UNITS,
-    "word": lambda word, lexicon: lexicon.is_word(word),
     "zone": lambda word, _: word in word_list("zones"),
 }
 _NOBODY: Final = frozenset(

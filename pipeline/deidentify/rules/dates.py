@@ -110,9 +110,8 @@ def in_figures(text: str, start: int, before: str, long: int) -> Found | None:
     """Try what a date can be with so many figures before its first separator."""
     if long >= LONG:
         return _stamped(text, start, before)
-    found = None
-    if text[start + long : start + long + 1] in ("-", "/", ".", " "):
-        found = _separated(text, start, before)
+    behind = text[start + long : start + long + 1]
+    found = _separated(text, start, before) if behind in ("-", "/", ".", " ") else None
     match = None if found else _P["birth_year"].match(text, start)
     if match and _P["birth"].search(before):
         return Found(start, match.end(), "DATE", "birth-year")
