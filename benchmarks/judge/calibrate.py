@@ -21,14 +21,15 @@ from pipeline.deidentify import Deidentifier, Options
 from pipeline.deidentify.audit import GoldReport
 from pipeline.deidentify.judge import Judge
 from pipeline.deidentify.judge.model import load_weights
+from pipeline.deidentify.judge.tokens import KINDS
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The log-odds of an author's tokens, whether a rule took them, and what they truly are."""
+    """The log-odds of an author's tokens, of which kind they are, and whether identifiers."""
 
     odds: NDArray[np.float64]
-    taken: NDArray[np.bool_]
+    kinds: NDArray[np.int64]
     truth: NDArray[np.bool_]
 
 
@@ -37,15 +38,15 @@ def seen(reports: Sequence[GoldReport], rules: Deidentifier, judge: Judge) -> Se
     shard, weighed = judge.weigh([rules.read(report.text) for report in reports])
     none = np.clip(weighed.shares[:, 0].astype(np.float64), 1e-6, 1 - 1e-6)
     truth = labels(shard, reports)[weighed.asked] > 0
-    return Seen(np.log((1 - none) / none), weighed.taken, truth)
+    return Seen(np.log((1 - none) / none), weighed.kinds, truth)
 
 
 def slopes(shown: Sequence[Seen]) -> NDArray[np.float32]:
-    """Fit slope and shift of the log-odds, for tokens no rule took and for those one took."""
+    """Fit slope and shift of the log-odds, for each kind of token."""
     pairs = []
-    for taken in (False, True):
-        odds = np.concatenate([each.odds[each.taken == taken] for each in shown])
-        truth = np.concatenate([each.truth[each.taken == taken] for each in shown])
+    for kind in range(len(KINDS)):
+        odds = np.concatenate([each.odds[each.kinds == kind] for each in shown])
+        truth = np.concatenate([each.truth[each.kinds == kind] for each in shown])
         inputs = np.column_stack([odds, np.ones(len(odds))])
         line = LogisticRegression(C=1e6, fit_intercept=False, max_iter=1000).fit(inputs, truth)
         pairs.append(line.coef_[0])

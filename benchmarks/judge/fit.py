@@ -15,7 +15,7 @@ from pipeline.deidentify.judge.tokens import Describer, Glossary
 
 AUTHORS = 3
 TIMES = 8
-MOST_WORDS = 1500
+MOST_WORDS = 2500
 GAP_AUTHORS = 2
 
 

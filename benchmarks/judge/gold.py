@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 63 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 78 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -26,10 +26,11 @@ FOLDS = tuple(
         "g h n p ac",
         "af ag ah ai ak al am",
         "an ao ap aq ar as at",
-        "au av aw ax ay",
-        "az ba bb bc",
-        "bd be bf bg bh bi",
-        "bk bl bm bn",
+        "au av aw ax ay az ba bb bc",
+        "bd be bf bg bh bi bk bl bm bn",
+        "bo bp bq br bs bt",
+        "bu bv bw bx by",
+        "cc cd ce cf",
     )
 )
 """Authors left out of the training together."""

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from pipeline.deidentify.judge.evidence import FACTS, GAPS, VOTES, WORDS
 from pipeline.deidentify.judge.model import LABELS, STEPS, Weights
-from pipeline.deidentify.judge.tokens import REACH
+from pipeline.deidentify.judge.tokens import KINDS, REACH
 
 WORD, GAP, KNOWN, UNITS, MIDDLE = 32, 16, 64, 40, 32
 """How many numbers describe a word, a gap and a token, and the units of the layers."""
@@ -230,5 +230,5 @@ def exported(networks: Sequence[Network], space: Space) -> Weights:
     joined = {name: np.stack([each[name] for each in every]) for name in every[0]}
     return Weights(
         token_features=space.tokens, gap_features=space.gaps, rules=space.rules, **joined,
-        calibration=np.eye(1, 2, dtype=np.float32).repeat(2, axis=0),
+        calibration=np.eye(1, 2, dtype=np.float32).repeat(len(KINDS), axis=0),
     )  # fmt: skip

@@ -75,7 +75,7 @@ def contexts(half: str, n: int, seed: int) -> list[GoldReport]:
 
 @pytest.mark.parametrize(
     ("half", "names", "everything", "clinical"),
-    [("seen", 0.985, 0.993, 0), ("held_out", 0.96, 0.98, 1)],  # "April showers? no."
+    [("seen", 0.985, 0.993, 0), ("held_out", 0.96, 0.98, 4)],  # "April showers? no."
 )
 def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
     half: str, names: float, everything: float, clinical: int
@@ -94,87 +94,104 @@ def test_other_contexts_and_reports_in_capitals_keep_what_was_measured(
 class Floor(NamedTuple):
     """What a set keeps: recall of names and of all, needless removals a report at most.
 
-    ``clinical`` counts clinical names that may be harmed: a society behind "per".
+    ``clinical`` counts clinical names that may be harmed: a society behind "per"; ``whole`` is the
+    share that may be left whole: one set of initials alone has more.
     """
 
     names: float
     everything: float
     needless: float
     clinical: int = 0
+    whole: float = 0.025
 
 
 FLOORS = {
     "a": Floor(0.996, 0.997, 0.3),
-    "b": Floor(0.993, 0.996, 0.25),
-    "c": Floor(0.989, 0.994, 0.55),
+    "b": Floor(0.995, 0.996, 0.4),
+    "c": Floor(0.994, 0.996, 0.65),
     "d": Floor(0.991, 0.994, 0.25),
-    "e": Floor(0.997, 0.997, 0.25),
-    "g": Floor(0.996, 0.996, 0.35),
-    "h": Floor(0.996, 0.996, 0.2),
-    "i": Floor(0.973, 0.988, 0.25),
+    "e": Floor(0.996, 0.997, 0.25),
+    "g": Floor(0.997, 0.996, 0.3),
+    "h": Floor(0.996, 0.996, 0.15),
+    "i": Floor(0.981, 0.991, 0.3),
     "j": Floor(0.997, 0.997, 0.2),
-    "k": Floor(0.997, 0.994, 0.45),
-    "l": Floor(0.99, 0.995, 0.55),
-    "m": Floor(0.978, 0.989, 0.75),
-    "n": Floor(0.99, 0.992, 0.45),
+    "k": Floor(0.997, 0.996, 0.55),
+    "l": Floor(0.993, 0.996, 0.5),
+    "m": Floor(0.981, 0.989, 0.8),
+    "n": Floor(0.99, 0.991, 0.45),
     "o": Floor(0.994, 0.994, 0.4),
-    "p": Floor(0.985, 0.99, 0.6),
-    "q": Floor(0.997, 0.996, 0.3),
-    "r": Floor(0.988, 0.992, 0.45),
+    "p": Floor(0.988, 0.992, 0.8),
+    "q": Floor(0.997, 0.996, 0.35),
+    "r": Floor(0.993, 0.994, 0.55),
     "s": Floor(0.995, 0.996, 0.4),
-    "t": Floor(0.997, 0.988, 0.55),
-    "u": Floor(0.997, 0.997, 0.45),
-    "v": Floor(0.99, 0.99, 0.5, clinical=1),
-    "w": Floor(0.99, 0.991, 0.55),
-    "x": Floor(0.997, 0.996, 0.55, clinical=1),
-    "y": Floor(0.994, 0.992, 0.55),
-    "z": Floor(0.997, 0.994, 0.75),
-    "aa": Floor(0.997, 0.997, 0.4),
-    "ab": Floor(0.997, 0.994, 0.4),
-    "ac": Floor(0.995, 0.995, 0.4),
-    "ad": Floor(0.997, 0.992, 0.2),
+    "t": Floor(0.997, 0.99, 0.55),
+    "u": Floor(0.997, 0.997, 0.5),
+    "v": Floor(0.997, 0.994, 0.45),
+    "w": Floor(0.988, 0.991, 0.7),
+    "x": Floor(0.997, 0.996, 0.65, clinical=2),
+    "y": Floor(0.997, 0.995, 0.65),
+    "z": Floor(0.997, 0.994, 0.85),
+    "aa": Floor(0.995, 0.996, 0.55),
+    "ab": Floor(0.997, 0.996, 0.4),
+    "ac": Floor(0.997, 0.997, 0.5),
+    "ad": Floor(0.997, 0.991, 0.25),
     "ae": Floor(0.992, 0.991, 0.45, clinical=1),
     "af": Floor(0.997, 0.997, 0.4),
-    "ag": Floor(0.985, 0.99, 0.5),
-    "ah": Floor(0.991, 0.993, 0.85),
-    "ai": Floor(0.99, 0.989, 0.65),
-    "ak": Floor(0.993, 0.987, 0.95),
-    "al": Floor(0.997, 0.994, 0.6),
-    "am": Floor(0.997, 0.994, 1.15, clinical=1),
-    "an": Floor(0.994, 0.986, 1.1),
-    "ao": Floor(0.991, 0.986, 0.95),
-    "ap": Floor(0.972, 0.984, 0.9),
-    "aq": Floor(0.997, 0.986, 1.1),
-    "ar": Floor(0.988, 0.989, 1.15, clinical=1),
-    "as": Floor(0.985, 0.983, 1.1),
-    "at": Floor(0.982, 0.971, 1.65),
-    "au": Floor(0.994, 0.995, 0.8),
-    "av": Floor(0.997, 0.995, 0.7),
-    "aw": Floor(0.991, 0.99, 0.4),
-    "ax": Floor(0.995, 0.996, 0.6),
-    "ay": Floor(0.997, 0.991, 0.45),
-    "az": Floor(0.992, 0.99, 0.35),
-    "ba": Floor(0.988, 0.994, 0.35),
-    "bb": Floor(0.991, 0.995, 0.65),
-    "bc": Floor(0.997, 0.995, 0.4),
-    "bd": Floor(0.994, 0.995, 0.3),
+    "ag": Floor(0.985, 0.992, 0.55),
+    "ah": Floor(0.991, 0.993, 1.1),
+    "ai": Floor(0.997, 0.997, 0.7),
+    "ak": Floor(0.997, 0.996, 0.85),
+    "al": Floor(0.997, 0.996, 0.6),
+    "am": Floor(0.997, 0.995, 1.15, clinical=1),
+    "an": Floor(0.994, 0.992, 1.3),
+    "ao": Floor(0.991, 0.99, 1),
+    "ap": Floor(0.991, 0.993, 1),
+    "aq": Floor(0.997, 0.988, 1.15),
+    "ar": Floor(0.991, 0.991, 1.1),
+    "as": Floor(0.994, 0.994, 1.2),
+    "at": Floor(0.982, 0.973, 1.9),
+    "au": Floor(0.997, 0.996, 0.95),
+    "av": Floor(0.997, 0.996, 0.75),
+    "aw": Floor(0.991, 0.99, 0.45),
+    "ax": Floor(0.995, 0.996, 0.7),
+    "ay": Floor(0.997, 0.995, 0.4),
+    "az": Floor(0.997, 0.994, 0.45),
+    "ba": Floor(0.997, 0.997, 0.35),
+    "bb": Floor(0.991, 0.995, 0.75, clinical=1),
+    "bc": Floor(0.997, 0.996, 0.45),
+    "bd": Floor(0.994, 0.995, 0.45),
     "be": Floor(0.997, 0.997, 0.55),
-    "bf": Floor(0.981, 0.991, 0.3),
-    "bg": Floor(0.985, 0.988, 0.8),
-    "bh": Floor(0.997, 0.997, 0.45),
-    "bi": Floor(0.997, 0.996, 0.55),
-    "bk": Floor(0.997, 0.996, 0.35),
-    "bl": Floor(0.997, 0.994, 0.7),
-    "bm": Floor(0.997, 0.991, 1.1),
-    "bn": Floor(0.993, 0.994, 0.5),
-    "bo": Floor(0.989, 0.993, 0.6),
-    "bp": Floor(0.981, 0.991, 0.55),
-    "bq": Floor(0.989, 0.992, 1.05),
-    "br": Floor(0.958, 0.969, 0.75),
-    "bs": Floor(0.992, 0.99, 0.7),
-    "bt": Floor(0.98, 0.987, 0.8),
+    "bf": Floor(0.984, 0.991, 0.35),
+    "bg": Floor(0.985, 0.988, 0.85),
+    "bh": Floor(0.997, 0.997, 0.4),
+    "bi": Floor(0.997, 0.997, 0.55),
+    "bk": Floor(0.997, 0.997, 0.4),
+    "bl": Floor(0.997, 0.996, 0.85),
+    "bm": Floor(0.997, 0.991, 1.05),
+    "bn": Floor(0.997, 0.996, 0.55),
+    "bo": Floor(0.993, 0.996, 0.5),
+    "bp": Floor(0.997, 0.997, 0.5),
+    "bq": Floor(0.993, 0.994, 1.1),
+    "br": Floor(0.974, 0.984, 0.75),
+    "bs": Floor(0.992, 0.994, 0.6),
+    "bt": Floor(0.986, 0.989, 0.9),
+    "bu": Floor(0.966, 0.978, 1.2),
+    "bv": Floor(0.977, 0.98, 1.05, clinical=1),
+    "bw": Floor(0.987, 0.988, 0.5),
+    "bx": Floor(0.982, 0.981, 1.1),
+    "by": Floor(0.979, 0.984, 0.65),
+    "bz": Floor(0.979, 0.981, 0.6),
+    "ca": Floor(0.997, 0.992, 0.9),
+    "cb": Floor(0.988, 0.992, 0.65),
+    "cc": Floor(0.912, 0.943, 0.45, whole=0.06),
+    "cd": Floor(0.963, 0.979, 0.65),
+    "ce": Floor(0.983, 0.982, 1),
+    "cf": Floor(0.997, 0.985, 0.9),
+    "cg": Floor(0.997, 0.995, 0.95),
+    "ch": Floor(0.988, 0.992, 0.8),
+    "ci": Floor(0.997, 0.991, 0.5),
 }
-"""By set (fixtures/deid/blind.py); from BO to BT nothing was learned."""
+"""By set (fixtures/deid/blind.py); from BZ, CA, CB, CG, CH and CI nothing was learned."""
 
 
 def blind(name: str) -> list[GoldReport]:
@@ -192,7 +209,7 @@ def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(nam
     assert result.withheld == {}
     assert result.recall["NAME"].value >= floor.names
     assert result.recall["ALL"].value >= floor.everything
-    assert result.untouched["ALL"].value <= 0.025
+    assert result.untouched["ALL"].value <= floor.whole
     assert result.superfluous.count / result.reports <= floor.needless
     assert result.phrases_harmed == 0
     assert result.kept_harmed <= floor.clinical

@@ -27,6 +27,7 @@ from pipeline.deidentify.judge.model import (
     reasons,
 )
 from pipeline.deidentify.judge.tokens import (
+    KINDS,
     Describer,
     lay_out,
     number_kinds,
@@ -61,7 +62,7 @@ def zeros(*words: str) -> dict[str, object]:
         "middle_bias": np.zeros((1, 1), np.float32),
         "out": np.zeros((1, 1, len(LABELS)), np.float32),
         "out_bias": np.eye(1, len(LABELS), dtype=np.float32) * 10,
-        "calibration": np.array([[1, 0], [1, 0]], np.float32),
+        "calibration": np.array([[1, 0]] * len(KINDS), np.float32),
     }  # fmt: skip
 
 
@@ -226,7 +227,7 @@ def test_networks_side_by_side_are_heard_by_the_mean_of_their_logits() -> None:
 def test_calibration_moves_the_logit_by_slope_and_shift() -> None:
     tables = zeros("drain") | {"calibration": np.array([[1, 0], [2, 1]], np.float32)}
     chances = np.array([0.5, 0.5, 0.8], np.float32)
-    moved = calibrated(chances, np.array([False, True, True]), Weights(**tables))  # type: ignore[arg-type]
+    moved = calibrated(chances, np.array([0, 1, 1]), Weights(**tables))  # type: ignore[arg-type]
     # logit .5 = 0 -> 0 and 1; logit .8 = log 4 -> 2 log 4 + 1
     expected = [0.5, 1 / (1 + np.exp(-1)), 1 / (1 + np.exp(-(2 * np.log(4) + 1)))]
     assert moved == pytest.approx(expected, rel=1e-5)

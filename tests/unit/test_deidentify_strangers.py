@@ -107,7 +107,7 @@ MEASURED = [
     "Cough 5/7 hx, rash 3/12 ago. On day 8 of treatment (day 3 of doxycycline).",
     "pH (7.38), titre 1:160.",
     "Unchanged since 2011, 2016 and 2018.",
-    "OBX|9|FT|Clear.||||||F",
+    "OBX|9|FT|Lungs clear.||||||F",
     "Seen in HDU. LMP unknown. POA is aware.",
     "Healed ribs.\n5th: intact.\n6th: intact.",
 ]

@@ -4,8 +4,8 @@ A token that no rule took is taken where a miss is the dearer mistake: with a pr
 an identifier and a `caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
 What stands in one expression with something taken is likelier the rest of it than a mistake of its
 own, and harms less where it is none: beside it a miss weighs `_NEAR` times as much.
-A word that is no identifier by itself, but in a place's name, is taken above `_IDLE` at least,
-beside something taken above `_BESIDE`, alone above `_SURE`; a name that a disease or sign bears too
+A word that is no identifier by itself, but in a place's name, is taken beside something taken only
+above `_BESIDE`, alone above `_SURE`; a name that a disease or sign bears too
 (G. Wilson), where no noun or letter makes it theirs, above `_GUARDED`.
 Texts are judged by the shard, for speed; what is made of one depends on no other.
 A span that a rule took by its looks alone is given back where every token of it has a p below
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from pipeline.deidentify.judge import model
 from pipeline.deidentify.judge.evidence import VOTES, Ballot, gather, hold
 from pipeline.deidentify.judge.model import Weights
-from pipeline.deidentify.judge.tokens import Describer, Shard, lay_out
+from pipeline.deidentify.judge.tokens import KINDS, Describer, Shard, lay_out
 from pipeline.deidentify.rules.joins import JUDGE
 from pipeline.deidentify.rules.window import Words
 from pipeline.deidentify.spans import CATEGORIES, GUARD, Category, Claims, Found, Removed
@@ -39,7 +39,7 @@ from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]
 
-CAUTION: Final = 16.0
+CAUTION: Final = 14.0
 """How many needless removals a missed identifier weighs, unless a site says otherwise."""
 Span: TypeAlias = tuple[int, int]
 _Span = TypeVar("_Span", Removed, Span)
@@ -50,6 +50,8 @@ _GIVEN_BACK: Final = 0.05
 _NEAR: Final = 4
 _SPREAD: Final = 2
 """So many tokens on either side may go with one that is taken."""
+_LIVELY: Final = 4
+"""So far from a token that may be an identifier plain words are asked about."""
 _AGE, _DATE = CATEGORIES.index("AGE"), CATEGORIES.index("DATE")
 _TIMES: Final = (CATEGORIES.index("DATE"), CATEGORIES.index("TIME"))
 _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
@@ -58,10 +60,8 @@ _FEWEST: Final = 12
 """A text of fewer tokens is no report."""
 _SHORT: Final = 0.85
 """The least chance at which a token of such a text goes."""
-_SURE: Final = 0.6
+_SURE: Final = 0.3
 """The least chance at which what is mostly no identifier by itself goes alone."""
-_IDLE: Final = 0.25
-"""The least chance at which a word goes that is no identifier by itself, but in a place's name."""
 _BESIDE: Final = 0.2
 """The least chance at which such a word goes beside what was taken."""
 _MOST: Final = 64_000
@@ -120,18 +120,18 @@ class Weighed:
         What speaks for each token of the shard.
     shares
         (n, labels) each one's share of each label.
-    taken
-        (n,) whether a rule took it.
+    kinds
+        (n,) which of `tokens.KINDS` it is of.
     """
 
     asked: Ints
     case: model.Case
     shares: Floats
-    taken: Bools
+    kinds: Ints
 
     def chances(self, weights: Weights) -> Floats:
         """Give how likely each is an identifier."""
-        return model.calibrated(1 - self.shares[:, 0], self.taken, weights)
+        return model.calibrated(1 - self.shares[:, 0], self.kinds, weights)
 
     def labels(self) -> Ints:
         """Give the likeliest category of each, as a number into `CATEGORIES`."""
@@ -205,10 +205,9 @@ class Judge:
         idle = self.words.trait("idle")[court.shard.words[asked]] & ~np.isin(labels, _PLACES)
         short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
         guarded = court.ballot.votes[asked] == _GUARD
-        kinds = [short, guarded, idle]
-        least = np.select(kinds, [_SHORT, _GUARDED, _IDLE], 0).clip(min=self._threshold)
+        least = np.select([short, guarded], [_SHORT, _GUARDED]).clip(min=self._threshold)
         taken[asked[missable & (chances > least)]] = True
-        near = asked[missable & (chances > self._near) & ~np.any(kinds, axis=0)]
+        near = asked[missable & (chances > self._near) & ~(short | guarded | idle)]
         likely = self._spread(court.shard, taken, near)[asked] & missable
         return self._missed(court, asked[likely], labels[likely], chances[likely])
 
@@ -279,7 +278,7 @@ class Judge:
         may_ask = _MAY_ASK[ballot.votes] | alone
         may_ask &= ~certain & ((ballot.owners < 0) | in_doubt)
         lively = (shard.words > 0) & (~self.words.trait("idle")[shard.words] | (ballot.owners >= 0))
-        may_ask &= np.convolve(lively, np.ones(2 * _SPREAD + 1), mode="same") > 0
+        may_ask &= np.convolve(lively, np.ones(2 * _LIVELY + 1), mode="same") > 0
         return _Court(shard, ballot, removed, may_ask, doubtful)
 
     def _weigh(self, court: _Court) -> Weighed:
@@ -295,7 +294,9 @@ class Judge:
         )  # fmt: skip
         asked = evidence.slots[case.asked]
         shares = model.probabilities(self.weights, case)
-        return Weighed(asked, case, shares, ballot.owners[asked] >= 0)
+        kinds = self.words.trait("kind")[shard.words[asked]]
+        kinds = np.where(ballot.owners[asked] >= 0, KINDS.index("taken"), kinds)
+        return Weighed(asked, case, shares, kinds)
 
     def _missed(
         self, court: _Court, slots: Ints, labels: Ints, chances: Floats

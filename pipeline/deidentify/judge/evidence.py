@@ -123,10 +123,9 @@ def gather(shard: Shard, ballot: Ballot, *, words: Glossary, gaps: Glossary) -> 
     labels, sections = _headings(shard, gaps, lines)
     keys = shard.text * len(words) + words.trait("folded")[shard.words]
     _, every, times = np.unique(keys, return_inverse=True, return_counts=True)
-    small = words.trait("small")[shard.words]
     facts = [
         *_places(shard, ballot, slots, lines, words),
-        *_elsewhere(ballot, slots, every, times, small),
+        *_elsewhere(ballot, slots, every, times, words.trait("small")[shard.words]),
     ]
     return Evidence(
         slots=slots,
@@ -162,9 +161,7 @@ class Lines:
 def _headings(shard: Shard, gaps: Glossary, lines: Lines) -> tuple[Ints, Ints]:
     """Give the token before the last colon of each token's line, and of any line's start."""
     at = np.arange(len(shard.words))
-    marked = np.zeros(len(at), dtype=bool)
-    marked[:-1] = gaps.trait("heads")[shard.gaps[1:]]
-    marked &= shard.words > 0
+    marked = np.append(gaps.trait("heads")[shard.gaps[1:]], np.False_) & (shard.words > 0)
     last = _previous(np.where(marked, at, 0))
     opening = _previous(np.where(marked & (at - lines.opens < _OPENING), at, 0))
     return (

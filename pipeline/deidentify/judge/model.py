@@ -14,8 +14,8 @@ by what chance showed them:
 so that fifteen tokens on either side bear on each, and every other use of its word in the text: a
 network of dilated convolutions over all tokens (Yu and Koltun 2016, Strubell et al. 2017) instead
 of a window. Empty slots stay 0, so that no text sees another. The result is moved to what it was
-worth on authors left out of the training: logit q' = s logit q + t (Platt 1999), one pair for
-tokens no rule took and one for those that a rule took.
+worth on authors left out of the training: logit q' = s logit q + t (Platt 1999), a pair for each
+kind of token (`tokens.KINDS`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Weights:
     middle, middle_bias, out, out_bias
         (K, 2 H + X, I), (K, I), (K, I, labels), (K, labels).
     calibration
-        (2, 2): s and t (see the module) of tokens no rule took and of those one took.
+        (kinds, 2): s and t (see the module) of each of `tokens.KINDS`.
     """
 
     token_features: tuple[str, ...]
@@ -371,17 +371,17 @@ def _softmax(logits: Floats) -> Floats:
     return shares
 
 
-def calibrated(chances: Floats, taken: NDArray[np.bool_], weights: Weights) -> Floats:
+def calibrated(chances: Floats, kinds: Ints, weights: Weights) -> Floats:
     """Move chances to what they were worth on authors left out.
 
     Parameters
     ----------
     chances
         (n,) probabilities of an identifier.
-    taken
-        (n,) whether a rule took the token.
+    kinds
+        (n,) what each token is, as a number into `tokens.KINDS`.
     """
     clipped = np.clip(chances, 1e-6, 1 - 1e-6)
-    slope, shift = weights.calibration[taken.astype(np.int64)].T
+    slope, shift = weights.calibration[kinds].T
     moved: Floats = 1 / (1 + np.exp(-(slope * np.log(clipped / (1 - clipped)) + shift)))
     return moved

@@ -78,12 +78,14 @@ REACH: Final = 8
 
 WORD_TRAITS: Final = np.dtype(
     [("length", "i4"), ("folded", "i4"), ("plain", "?"), ("small", "?"), ("some_small", "?"),
-     ("idle", "?"), ("lone", "?"), ("old", "?"), ("letters", "?"), ("year", "?")]
+     ("idle", "?"), ("lone", "?"), ("old", "?"), ("letters", "?"), ("year", "?"), ("kind", "i1")]
 )  # fmt: skip
 """A word's length, the number of its folded form, whether it is a word in small letters that every
 report may hold, is in small letters, and has any; whether by itself it can be no identifier,
 because it is such a word or a credential (idle) or a year or a number of two figures (lone), and
-whether it tells an age over 89, is all letters, and is a year."""
+whether it tells an age over 89, is all letters, and is a year; which of `KINDS` it is."""
+KINDS: Final = ("idle", "figures", "small", "Capital", "CAPITALS", "taken")
+"""What a token is: none by itself, not all letters, as it is written, or taken by a rule."""
 _GAP_FLAGS: Final = ("breaks", "heads", "joins", "stops")
 GAP_TRAITS: Final = np.dtype([("length", "i4"), *((flag, "?") for flag in _GAP_FLAGS)])
 """A gap's length, whether it breaks the line, makes a label of the token before it, may stand
@@ -231,7 +233,8 @@ class Describer:
         old = _GREAT_AGE.match(token) is not None
         kinds = idle, lone, old, token.removesuffix("'s").removesuffix("’s").isalpha()
         some_small = any(map(str.islower, token))
-        return len(token), number, plain, token.islower(), some_small, *kinds, year
+        kind = (idle, not kinds[-1], token.islower(), some_small, True).index(True)
+        return len(token), number, plain, token.islower(), some_small, *kinds, year, kind
 
     def _is_plain(self, token: str) -> bool:
         """Tell whether a token is a word in small letters that is no name."""
