@@ -78,7 +78,8 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     before, after = text[max(0, start - 1) : start], text[end : end + 1]
     alone = (before + text[end + 1 : end + 2]).isspace()  # with a full stop, at most
     touched = before in _INSIDE or (after in _INSIDE and not alone)
-    if (touched or (word[-1] in _INSIDE and after.isalnum())) and _is_in_address(text, start, end):
+    touched = touched or (word[-1] in _INSIDE and after.isalnum())  # cf.lim@
+    if touched and _is_in_address(text, start, end):
         return True
     stroked = before == "/" and text[max(0, start - 2) : start - 1].isalpha()
     if end - start == 1 and (stroked or _VESSEL.match(text, end)):
@@ -109,8 +110,7 @@ def _is_in_address(text: str, start: int, end: int) -> bool:
 
 def is_no_identifier(text: str, start: int, end: int) -> bool:
     """Tell what only looks so: a letter that counts or abbreviates (V/Q), an age, ?PE, a ratio."""
-    asked = text[start - 1 : start] == "?" and text[start:end].isupper()
-    if asked or _P["shapes"].fullmatch(text, start, end):
+    if _P["shapes"].fullmatch(text, start, end):
         return True
     before, after = text[max(0, start - 14) : start], text[end : end + 4]
     if end - start == 1 and _P["lone"].search(f"{before}⟦{text[start]}⟧{after}"):

@@ -75,6 +75,7 @@ OTHERS = [
     ("Outside study at Saint Luke's.", "Outside study at [HOSPITAL]."),
     ("License plate ABC-1234", "License plate [ID]"),
     ("62. NCH 20-1173. Scanned", "62. [ID]. Scanned"),
+    ("Seen: ?PE. MRN ?H0251990", "Seen: ?PE. MRN ?[ID]"),
 ]  # fmt: skip
 
 
