@@ -10,8 +10,8 @@ CLEANER = Deidentifier()
 RULES = Deidentifier(Options(caution=0))
 
 
-def clean(text: str) -> str:
-    outcome = CLEANER.clean(text)
+def clean(text: str, cleaner: Deidentifier = CLEANER) -> str:
+    outcome = cleaner.clean(text)
     assert isinstance(outcome, Clean)
     return outcome.text
 
@@ -122,9 +122,7 @@ DICTATED = [
 
 @pytest.mark.parametrize("text", DICTATED)
 def test_a_number_in_words_that_is_no_day_clock_or_age_stays_with_the_rules(text: str) -> None:
-    outcome = RULES.clean(text)
-    assert isinstance(outcome, Clean)
-    assert outcome.text == text
+    assert clean(text, RULES) == text
 
 
 SPOKEN = [
@@ -139,9 +137,7 @@ SPOKEN = [
 
 @pytest.mark.parametrize(("text", "expected"), SPOKEN, ids=[text for text, _ in SPOKEN])
 def test_what_is_spoken_goes_by_the_rules(text: str, expected: str) -> None:
-    outcome = RULES.clean(text)
-    assert isinstance(outcome, Clean)
-    assert outcome.text == expected
+    assert clean(text, RULES) == expected
 
 
 SHOUTED = [
