@@ -40,6 +40,13 @@ _CLOSING_LIST: Final = re.compile(
     r"(?:(?<=[.)\]?:])|(?<=[a-z0-9][.]\s)|(?<=\s))[\"“•·]\s*(?=[A-Z0-9])"
 )
 _EARLIEST_LIST: Final = 0.15
+_ADDED_BY: Final = (
+    r"(?:(?<=addendum)[ \t]{0,3}(?:#|no\.?)?[ \t]?\d{0,2}"
+    r"(?:[ \t]{1,3}(?:by|dated|on|from|at|to)\b[^:\n]{0,60})?)?"
+)
+"""An addendum's number, who wrote it, and when."""
+_LONG_NAME: Final = 6
+"""A header of so many letters opens its section behind any blank, if it is in capitals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +89,27 @@ class SectionReader:
             r"(?:(?P<line>^|\n)[ \t\r*#>•\-]*(?:\d+[.)][ \t]*)?"
             r"|(?<=[.;:!?\"”)\]])\s?|(?<=\s\s)|(?<=XXXX)\s)"
             rf"(?P<name>{alternatives})"
-            r"(?P<after>[ \t*]{0,20}(?:\([^()\n]{0,40}\)[ \t]{0,20})?"
-            r"(?P<mark>:|\s[-–]\s|[ \t*\r]{0,200}(?:\n|$)))",
+            rf"(?P<after>{_ADDED_BY}[ \t*]{{0,20}}(?:\([^()\n]{{0,40}}\)[ \t]{{0,20}})?"
+            r"(?P<mark>:|\s?[-–]\s|[ \t*\r]{0,200}(?:\n|$)))",
             re.IGNORECASE,
         )
+        titles = [
+            shown
+            for name, entry in self._entries.items()
+            if not entry.keep and len(name) >= _LONG_NAME
+            for shown in ((name.upper(), name.capitalize()) if entry.read else (name.upper(),))
+        ]
+        within = "|".join(map(re.escape, sorted(titles, key=len, reverse=True))) or "(?!)"
+        self._within = re.compile(rf"(?<=[\w)] )(?P<name>{within})[ \t]{{0,2}}:")
 
     def _headers_spoken(self, text: str) -> list[_Header]:
         """Headers of a text without marks: at a line's start, the impression's anywhere."""
-        found = []
+        found = [each for each in self._headers(text) if not each.entry.keep]
         for match in self._spoken.finditer(text):
             entry = self._entries[" ".join(match["name"].lower().split())]
             if match["line"] is not None or entry.name == IMPRESSION:
                 found.append(_Header(entry, match.start("name"), match.end()))
-        return found
+        return list({each.start: each for each in sorted(found, key=_begin)}.values())
 
     def read(self, text: str) -> list[Section]:
         """Stretches of a report that state findings, in order."""
@@ -145,7 +160,13 @@ class SectionReader:
     def _headers(self, text: str) -> list[_Header]:
         headers: list[_Header] = []
         reading = True
-        for match in self._header.finditer(text):
+        within = self._within.finditer(text) if ":" in text else ()
+        for match in sorted((*self._header.finditer(text), *within), key=_named_at):
+            if match.re is self._within:
+                entry = self._entries[match["name"].lower()]
+                headers.append(_Header(entry, match.start("name"), match.end()))
+                reading = entry.read
+                continue
             entry = self._entries[" ".join(match["name"].lower().split())]
             inline = match["line"] is None
             if inline and not (match["name"][0].isupper() and match["mark"] == ":"):
@@ -172,6 +193,14 @@ class SectionReader:
                     Section(IMPRESSION, match.start(), end),
                 ]
         return [Section(FINDINGS, start, end)]
+
+
+def _named_at(match: re.Match[str]) -> int:
+    return match.start("name")
+
+
+def _begin(header: _Header) -> int:
+    return header.start
 
 
 def _by_letter(names: list[str]) -> str:

@@ -25,13 +25,15 @@ from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
-REVISION: Final = "8"
+REVISION: Final = "9"
 """Raised whenever the rules change what any report yields."""
 
 MAX_CHARACTERS: Final = 2_000_000
 """Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
 
 _BATCH: Final = 256
+_LABEL_WITHIN: Final = 7
+"""A template's label is of so many words at most, its colon among them."""
 
 
 class Spoken(NamedTuple):
@@ -192,7 +194,23 @@ class RuleEngine:
             decisions += found
             if mentions and not clause.aside:
                 previous = found
-        return decisions
+        return _without_topic(decisions, tokens)
+
+
+def _without_topic(decisions: list[Decision], tokens: list[Token]) -> list[Decision]:
+    """Leave out a label whose value speaks for itself: "Pneumothorax: no pneumothorax seen"."""
+    marks = (k for k, token in enumerate(tokens[:_LABEL_WITHIN]) if token.word == ":")
+    mark = next(marks, 0)
+    valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
+    return [
+        said
+        for said in decisions
+        if not (
+            said.mention.last <= mark
+            and said.mention.pathology in valued
+            and said.rule == "plain assertion"
+        )
+    ]
 
 
 def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decision]:

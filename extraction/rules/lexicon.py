@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from extraction.rules.tokens import uncontracted
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary.patterns import expand, plural
 from extraction.vocabulary.schema import CueKind, CueSide
@@ -124,7 +125,8 @@ def _each(
 ) -> Iterable[tuple[tuple[str, ...], Lexeme]]:
     for pattern in patterns:
         exact = pattern.startswith("=")
-        for tokens in expand(pattern[1:] if exact else pattern):
+        for said in expand(pattern[1:] if exact else pattern):
+            tokens = _written_out(said)
             forms = {tokens, plural(tokens)} if plurals and not exact else (tokens,)
             for form in forms:
                 lexeme = _lexeme(root, form)
@@ -133,6 +135,16 @@ def _each(
                 else:
                     lexeme.loose = True
                 yield form, lexeme
+
+
+def _written_out(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Write contractions out, as the reader of tokens does."""
+    if "'" not in words:
+        return words
+    said: tuple[str, ...] = ()
+    for word in words:
+        said = uncontracted((*said, word))
+    return said
 
 
 def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:

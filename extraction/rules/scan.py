@@ -17,6 +17,16 @@ GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
 """What a cue can speak of."""
 
 _HYPHEN: Final = "-"
+_EXCLUDING: Final = frozenset({"excluded", "exclude", "excludes", "out", "dismissed", "discounted"})
+_DENYING: Final = frozenset({"not", "cannot", "cant", "hardly", "neither", "nor", "never"})
+_OPEN_AHEAD, _OPEN_BEHIND = (
+    Lexeme(Part.CUE, cues=(Cue("cannot exclude", "denial", side),), loose=True, finite=True)
+    for side in ("before", "after")
+)
+_APART: Final = frozenset({"but", "and", "or", "to", "the", "is", "are"})
+_UNDOABLE: Final = frozenset({"negation", "ignore"})
+_DENIED_WITHIN: Final = 6
+_HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
 _WEIGHTLESS: Final = Lexeme()
 
@@ -68,11 +78,32 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
             at += 1
             continue
         if found.parts:
+            item = Item(at, after, found)
             if found.parts & Part.CUE:
-                _yield_to(items, at)
-            items.append(Item(at, after, found))
+                item = _undone(items, item, tokens) or item
+                _yield_to(items, item.first)
+            items.append(item)
         at = after
     return items
+
+
+def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
+    """Give what an exclusion is behind a denial: "cannot at this time be excluded".
+
+    What stood between belongs to it; a "neither … nor" denies both.
+    """
+    cue = item.lexeme.cues[0]
+    if cue.kind not in _UNDOABLE or tokens[item.last - 1].word not in _EXCLUDING:
+        return None
+    for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
+        word = tokens[at].word
+        if word in _DENYING or (word == "to" and tokens[at - 1].word in _HARD):
+            while items and items[-1].first >= at:
+                items.pop()
+            return Item(at, item.last, _OPEN_BEHIND if cue.side == "after" else _OPEN_AHEAD)
+        if not word.isalpha() or word in _APART:
+            return None
+    return None
 
 
 def _yield_to(items: list[Item], at: int) -> None:

@@ -9,7 +9,7 @@ blank lines, and capitals where a full stop is missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
@@ -71,6 +71,8 @@ class TokenReader:
                 word = "xxxx"
             begin = start + offset
             tokens.append(Token(spelling.get(word, word), begin, begin + len(shown)))
+            if word == "t":
+                _write_out(tokens)
         return tokens
 
     def _pieces(self, text: str) -> list[tuple[str, int]]:
@@ -79,9 +81,43 @@ class TokenReader:
         return [(token.text, token.idx) for token in self._nlp.make_doc(text)]
 
 
+_CONTRACTED: Final = 3
+_VERBS: Final = {"ca": "can", "wo": "will"}
+_HELPING: Final = frozenset(
+    "is are was were can could will would should must need does do did has have had".split()
+)
+
+
+def uncontracted(words: Sequence[str]) -> tuple[str, ...]:
+    """Write out what is contracted at the end: it isn ' t → it is not.
+
+    Examples
+    --------
+    >>> uncontracted(["it", "can", "'", "t"])
+    ('it', 'can', 'not')
+    """
+    head = words[-_CONTRACTED].removesuffix("n") if len(words) >= _CONTRACTED else ""
+    verb = _VERBS.get(head, head)
+    if verb not in _HELPING or words[-2] != "'" or words[-1] != "t":
+        return tuple(words)
+    return (*words[:-_CONTRACTED], verb, "not")
+
+
+def _write_out(tokens: list[Token]) -> None:
+    last = tokens[-_CONTRACTED:]
+    said = uncontracted([token.word for token in last])
+    if len(said) < len(last):
+        verb, mark, end = last
+        tokens[-_CONTRACTED:] = [
+            verb._replace(word=said[0]), mark._replace(word=said[1], end=end.end)
+        ]  # fmt: skip
+
+
 _BULLETS: Final = frozenset('"“”•·●▪◦*')
 _DEPTH: Final = {"(": 1, "[": 1, ")": -1, "]": -1}
 _STOPS: Final = frozenset(".!?")
+_FULL_STOP: Final = "."
+_ENDED: Final = _STOPS | {",", ";", ":"}
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
 _DASHES: Final = frozenset({"-", "–", "*", "•"})
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
@@ -169,8 +205,11 @@ def _opens_line(tokens: list[Token], k: int) -> bool:
 
 
 def _close(sentences: list[list[Token]], current: list[Token]) -> list[Token]:
+    """End a sentence, with a full stop of no width where the writer made no mark."""
     if current:
-        sentences.append(current)
+        end = current[-1].end
+        marked = current[-1].word in _ENDED
+        sentences.append(current if marked else [*current, Token(_FULL_STOP, end, end)])
     return []
 
 
