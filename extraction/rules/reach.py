@@ -20,6 +20,8 @@ _BREAKS: Final = (
     Part.CUE | Part.COMMA | Part.COORDINATOR | Part.OR | Part.AND | Part.COMPANION | Part.VERB
 )
 _KINDS: Final = frozenset({"negation", "hedge", "denial"})
+_OF: Final = frozenset({"of", "to", "from", "for", "with", "explain"})
+_QUALIFIED: Final = 5
 
 
 def is_place(clause: Clause, j: int) -> bool:
@@ -32,6 +34,23 @@ def is_place(clause: Clause, j: int) -> bool:
     if first < 0 or _in_cue(items, j, first):
         return False
     return clause.tokens[first + 1].word in clause.grammar.definite or _heads(items, j, first)
+
+
+def _belongs(clause: Clause, j: int, at: int) -> bool:
+    """Whether only a part of the finding is denied: "no loculation of the effusion"."""
+    tokens, grammar, items = clause.tokens, clause.grammar, clause.items
+    k = items[j].first - 1
+    while k > items[at].last and tokens[k].word.isalpha() and items[j].first - k < _QUALIFIED:
+        if tokens[k].word in grammar.definite:
+            named = tokens[items[at].last : k - 1]
+            return (
+                tokens[k - 1].word in _OF
+                and bool(named)
+                and all(token.word.isalpha() for token in named)
+                and not _in_cue(items, j, k - 1)
+            )
+        k -= 1
+    return False
 
 
 def _in_cue(items: list[Item], j: int, token: int) -> bool:
@@ -49,7 +68,10 @@ def without_places(clause: Clause, scope: Scope) -> Iterator[Scope]:
     first = scope.first
     if scope.cue.kind in _KINDS and scope.cue.phrase and scope.side != "around":
         for j in range(scope.first, scope.last):
-            if clause.items[j].lexeme.parts & Part.MENTION and is_place(clause, j):
+            if clause.items[j].lexeme.parts & Part.MENTION and (
+                is_place(clause, j)
+                or (scope.cue.kind == "negation" and _belongs(clause, j, scope.at))
+            ):
                 yield scope._replace(first=first, last=j)
                 first = j + 1
     yield scope if first == scope.first else scope._replace(first=first)
@@ -94,6 +116,7 @@ _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
+_AGAINST: Final = "against"
 _TELLING: Final = frozenset({"shows", "show", "showed", "demonstrates", "demonstrate", "reveals"})
 
 
@@ -163,6 +186,8 @@ def _list_closes(items: list[Item], j: int, *, closed: bool) -> bool:
     parts = items[j].lexeme.parts
     if parts & Part.COMMA and _speaks_anew(items, j):
         return True
+    if parts & Part.AND and _tells_anew(items, j):
+        return True
     return closed and bool(parts & (Part.COMMA | Part.AND)) and not _or_later(items, j)
 
 
@@ -178,9 +203,24 @@ def _speaks_anew(items: list[Item], comma: int) -> bool:
     touches = said.first == following[0].last
     if subject & Part.SUBJECT and said.lexeme.parts & Part.PREDICATE:
         return True
-    if not (subject & (Part.MENTION | Part.SUBJECT) and touches and said.lexeme.parts & Part.VERB):
+    if not (subject & (Part.MENTION | Part.SUBJECT) and touches):
         return False
-    return len(following) < 3 or not following[2].lexeme.parts & (Part.PARTICIPLE | Part.CUE)
+    behind = following[2].lexeme.parts if len(following) > 2 else 0
+    if said.lexeme.parts & Part.CUE and said.lexeme.finite:  # "…, pneumonia is unlikely"
+        return all(cue.kind == "hedge" for cue in said.lexeme.cues)
+    if said.lexeme.parts & Part.ASSERTING:  # "…, effusions unchanged"
+        return len(following) < 3 or bool(behind & (Part.COMMA | Part.AND))
+    return bool(said.lexeme.parts & Part.VERB) and not behind & (Part.PARTICIPLE | Part.CUE)
+
+
+def _tells_anew(items: list[Item], joint: int) -> bool:
+    """Whether a known thing and its verb follow an "and": "no edema and the heart is enlarged"."""
+    following = items[joint + 1 : joint + 3]
+    if len(following) < 2 or following[0].first == items[joint].last:
+        return False
+    thing, said = following
+    named = thing.lexeme.parts & (Part.MENTION | Part.SUBJECT)
+    return bool(named) and said.first == thing.last and bool(said.lexeme.parts & Part.VERB)
 
 
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
@@ -213,6 +253,8 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
         bool(before & Part.COORDINATOR) and not before & Part.OR
     )
     takes_object = clause.tokens[items[j].last - 1].word in clause.grammar.transitive
+    if governed and before & Part.AND and clause.tokens[items[at].last - 1].word == _AGAINST:
+        return True  # "arguing against pneumonia and in favor of atelectasis"
     return governed and separated and not takes_object and other.phrase != "suspicious for"
 
 

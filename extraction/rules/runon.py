@@ -99,8 +99,14 @@ def _may_end(line: _Line, begin: int, at: int) -> bool:
     return (
         _equipped(line, begin, at)
         or _nameless(line, begin, at)
-        or any(item.lexeme.parts & _SAID for item in line.between(begin, at))
+        or any(_says(item) for item in line.between(begin, at))
     )
+
+
+def _says(item: Item) -> bool:
+    """Whether a word can be all that a sentence says; "there is" waits for more."""
+    parts = item.lexeme.parts
+    return bool(parts & _SAID) and not (parts & Part.OPENER and not parts & _NAMED)
 
 
 def _doubted(line: _Line, begin: int, at: int) -> bool:

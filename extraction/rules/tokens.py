@@ -151,7 +151,7 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         if listing or (
             (word in _NUMBERS or "\n" in word) and _opens_list(tokens, number, current, grammar)
         ):
-            listing = _in_list(tokens, number)
+            listing = len(current) < _LONGEST and _in_list(tokens, number)
             if listing:
                 current += [] if word.isspace() else [token]
                 continue
