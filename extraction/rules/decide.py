@@ -18,7 +18,7 @@ from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
-_PLAIN = Cue("present", "assertion", "before")
+PLAIN = Cue("present", "assertion", "before")
 _OPPOSITE: Mapping[str | None, str] = {
     "probably": "unlikely",
     "likely": "unlikely",
@@ -128,7 +128,7 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
     first = mention.cue_first if mention.cue_last else mention.first
     rule = "said of the subject" if mention.cue_last else "plain assertion"
     last = mention.cue_last or first
-    return Decision(mention, _PLAIN, first, last, mention.first, mention.last, rule)
+    return Decision(mention, PLAIN, first, last, mention.first, mention.last, rule)
 
 
 def _choose(

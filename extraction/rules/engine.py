@@ -20,6 +20,7 @@ from extraction.report import Section, SectionReader, without_markup
 from extraction.rules.decide import Decision, carry_back, decide
 from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
+from extraction.rules.whole import settled
 from extraction.rules.runon import is_run_on, pieces
 from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
@@ -32,8 +33,6 @@ MAX_CHARACTERS: Final = 2_000_000
 """Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
 
 _BATCH: Final = 256
-_LABEL_WITHIN: Final = 7
-"""A template's label is of so many words at most, its colon among them."""
 
 
 class Spoken(NamedTuple):
@@ -194,23 +193,7 @@ class RuleEngine:
             decisions += found
             if mentions and not clause.aside:
                 previous = found
-        return _without_topic(decisions, tokens)
-
-
-def _without_topic(decisions: list[Decision], tokens: list[Token]) -> list[Decision]:
-    """Leave out a label whose value speaks for itself: "Pneumothorax: no pneumothorax seen"."""
-    marks = (k for k, token in enumerate(tokens[:_LABEL_WITHIN]) if token.word == ":")
-    mark = next(marks, 0)
-    valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
-    return [
-        said
-        for said in decisions
-        if not (
-            said.mention.last <= mark
-            and said.mention.pathology in valued
-            and said.rule == "plain assertion"
-        )
-    ]
+        return settled(decisions, tokens)
 
 
 def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decision]:

@@ -21,7 +21,7 @@ _BREAKS: Final = (
 )
 _KINDS: Final = frozenset({"negation", "hedge", "denial"})
 _OF: Final = frozenset({"of", "to", "from", "for", "with", "explain"})
-_QUALIFIED: Final = 5
+_NEAR: Final = 5
 
 
 def is_place(clause: Clause, j: int) -> bool:
@@ -40,7 +40,7 @@ def _belongs(clause: Clause, j: int, at: int) -> bool:
     """Whether only a part of the finding is denied: "no loculation of the effusion"."""
     tokens, grammar, items = clause.tokens, clause.grammar, clause.items
     k = items[j].first - 1
-    while k > items[at].last and tokens[k].word.isalpha() and items[j].first - k < _QUALIFIED:
+    while k > items[at].last and _qualifies(tokens[k].word, grammar) and items[j].first - k < _NEAR:
         if tokens[k].word in grammar.definite:
             named = tokens[items[at].last : k - 1]
             return (
@@ -51,6 +51,10 @@ def _belongs(clause: Clause, j: int, at: int) -> bool:
             )
         k -= 1
     return False
+
+
+def _qualifies(word: str, grammar: GrammarFile) -> bool:
+    return word.isalpha() and word not in grammar.prepositions
 
 
 def _in_cue(items: list[Item], j: int, token: int) -> bool:
@@ -147,6 +151,8 @@ def _until(clause: Clause, at: int, cue: Cue) -> int:
         if cue.kind in _SILENT and tokens[items[j].first].word in _TELLING:
             return j
         if governed and _list_closes(items, j, closed=closed):
+            return j
+        if cue.kind == "negation" and parts & Part.COMMA and _speaks_anew(items, j):
             return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE:
