@@ -20,10 +20,10 @@ from extraction.report import Section, SectionReader, without_markup
 from extraction.rules.decide import Decision, carry_back, decide
 from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
-from extraction.rules.whole import settled
 from extraction.rules.runon import is_run_on, pieces
 from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
+from extraction.rules.whole import settled
 from extraction.vocabulary import Vocabulary, load
 
 REVISION: Final = "9"
@@ -193,7 +193,7 @@ class RuleEngine:
             decisions += found
             if mentions and not clause.aside:
                 previous = found
-        return settled(decisions, tokens)
+        return settled(decisions, tokens, self.vocabulary.grammar)
 
 
 def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decision]:

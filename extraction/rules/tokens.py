@@ -83,9 +83,10 @@ class TokenReader:
 
 _CONTRACTED: Final = 3
 _VERBS: Final = {"ca": "can", "wo": "will"}
-_HELPING: Final = frozenset(
-    "is are was were can could will would should must need does do did has have had".split()
-)
+_HELPING: Final = frozenset({
+    "is", "are", "was", "were", "can", "could", "will", "would", "should", "must", "need", "does",
+    "do", "did", "has", "have", "had",
+})  # fmt: skip
 
 
 def uncontracted(words: Sequence[str]) -> tuple[str, ...]:

@@ -143,6 +143,8 @@ class GrammarFile(_Entry):
     nesting: frozenset[str] = frozenset()
     definite: frozenset[str] = frozenset()
     regions: frozenset[str] = frozenset()
+    sides: frozenset[str] = frozenset()
+    lasting: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     compared: frozenset[str] = frozenset()
     differentials: frozenset[str] = frozenset()
