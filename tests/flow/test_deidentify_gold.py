@@ -190,8 +190,19 @@ FLOORS = {
     "cg": Floor(0.997, 0.995, 0.95),
     "ch": Floor(0.988, 0.992, 0.8),
     "ci": Floor(0.997, 0.991, 0.5),
+    "cj": Floor(0.881, 0.93, 0.75, whole=0.07),
+    "ck": Floor(0.858, 0.913, 1.1, whole=0.07),
+    "cl": Floor(0.997, 0.981, 0.65),
+    "cm": Floor(0.992, 0.972, 0.9),
+    "cn": Floor(0.997, 0.997, 0.75),
+    "co": Floor(0.997, 0.997, 1),
+    "cp": Floor(0.993, 0.995, 0.8),
+    "cq": Floor(0.992, 0.994, 0.7),
+    "cr": Floor(0.997, 0.997, 0.7),
+    "cs": Floor(0.981, 0.987, 0.75),
+    "ct": Floor(0.984, 0.989, 0.45),
 }
-"""By set (fixtures/deid/blind.py); from BZ, CA, CB, CG, CH and CI nothing was learned."""
+"""By set (fixtures/deid/blind.py); from BZ, CA, CB and those from CG on nothing was learned."""
 
 
 def blind(name: str) -> list[GoldReport]:
