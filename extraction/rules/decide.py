@@ -3,22 +3,26 @@
 Precedence: a question, history or recommendation makes no statement; a negation in front of a
 hedge wins ("no … to suggest"), "cannot exclude" is never undone by a negation, a negation behind a
 hedge wins ("a suspicious nodule was not seen"), then the nearest cue in front, then the one behind,
-then "versus" or a bare "or" between alternatives; what no cue governs is asserted.
+then "versus" or a bare "or" between alternatives; what no cue governs is asserted. Once all of a
+sentence is read, a label gives way to its value, a condition states nothing, and what is denied of
+one side leaves the other (`settled`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
 from extraction.rules.reach import DOUBTS
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
+from extraction.rules.tokens import Token
+from extraction.vocabulary.schema import GrammarFile
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
-PLAIN = Cue("present", "assertion", "before")
+_PLAIN = Cue("present", "assertion", "before")
 _OPPOSITE: Mapping[str | None, str] = {
     "probably": "unlikely",
     "likely": "unlikely",
@@ -32,6 +36,13 @@ _OPPOSITE: Mapping[str | None, str] = {
 }
 """What a hedge of the normal says of the pathology: "probably normal" is unlikely enlarged."""
 _TOUCHING = 1
+_LABEL_WITHIN: Final = 7
+"""A template's label is of so many words at most, its colon among them."""
+_SUPPOSED: Final = Cue(None, "ignore", "before")
+_ENDS_CONDITION: Final = frozenset({",", ";", "then"})
+_TO_SIDE: Final = frozenset({"on", "in", "at", "the", "of", "to"})
+_PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
+_LASTING_WITHIN, _BESIDE = 9, 3
 
 
 class Decision(NamedTuple):
@@ -128,7 +139,7 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
     first = mention.cue_first if mention.cue_last else mention.first
     rule = "said of the subject" if mention.cue_last else "plain assertion"
     last = mention.cue_last or first
-    return Decision(mention, PLAIN, first, last, mention.first, mention.last, rule)
+    return Decision(mention, _PLAIN, first, last, mention.first, mention.last, rule)
 
 
 def _choose(
@@ -224,3 +235,73 @@ def _advice(items: Sequence[Item], mention: Mention) -> int | None:
         if parts & Part.COMMA:
             break
     return None
+
+
+def settled(
+    decisions: Sequence[Decision], tokens: Sequence[Token], grammar: GrammarFile
+) -> list[Decision]:
+    """Give a sentence's decisions as they stand once all of it is read."""
+    if not decisions:
+        return []
+    words = [token.word for token in tokens]
+    mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
+    valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
+    kept = (
+        said
+        for said in decisions
+        if said.mention.last > mark
+        or said.mention.pathology not in valued
+        or said.rule != "plain assertion"
+    )
+    supposed = _condition(words)
+    sides = _Sides(words, grammar, {said.mention.first for said in decisions})
+    return [each for said in kept for each in _by_side(_unsupposed(said, supposed), sides)]
+
+
+def _condition(words: Sequence[str]) -> range:
+    """Give the tokens of a condition: "if PE is suspected, …"."""
+    if "if" not in words:
+        return range(0)
+    first = words.index("if")
+    ends = (k for k in range(first, len(words)) if words[k] in _ENDS_CONDITION)
+    return range(first + 1, next(ends, len(words)))
+
+
+def _unsupposed(said: Decision, condition: range) -> Decision:
+    """Let what a condition only supposes state nothing."""
+    if said.cue.kind not in {"hedge", "denial"} or said.mention.first not in condition:
+        return said
+    return said._replace(cue=_SUPPOSED) if said.cue_first in condition else said
+
+
+class _Sides(NamedTuple):
+    """The words of a sentence, and where one of its findings is named."""
+
+    words: Sequence[str]
+    grammar: GrammarFile
+    named: set[int]
+
+    def other(self, begin: int) -> bool:
+        """Whether a side follows at once: "none on the left"."""
+        side = next((word for word in self.words[begin:] if word not in _TO_SIDE), "")
+        return side in self.grammar.sides
+
+    def lasts(self, begin: int) -> bool:
+        """Whether the other side is said to last, and nothing else: "…, but the left persists"."""
+        for at in range(begin, min(begin + _LASTING_WITHIN, len(self.words))):
+            if at in self.named:
+                return False
+            beside = self.words[max(at - _BESIDE, begin) : at + _BESIDE + 1]
+            if self.words[at] in self.grammar.lasting and not self.grammar.sides.isdisjoint(beside):
+                return True
+        return False
+
+
+def _by_side(said: Decision, sides: _Sides) -> Iterator[Decision]:
+    """Let what is denied of one side leave the other: "a right effusion, none on the left"."""
+    if said.cue.kind == "negation" and said.rule in {"cue after", "carried back"}:
+        parted = not _PARTS.isdisjoint(sides.words[said.mention.last : said.cue_last - 1])
+        if (parted and sides.other(said.cue_last)) or sides.lasts(said.cue_last):
+            first, last = said.mention.first, said.mention.last
+            yield Decision(said.mention, _PLAIN, first, last, first, last, "said of one side")
+    yield said

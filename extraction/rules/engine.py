@@ -17,13 +17,12 @@ from extraction.finding import (
     Outcome,
 )
 from extraction.report import Section, SectionReader, without_markup
-from extraction.rules.decide import Decision, carry_back, decide
+from extraction.rules.decide import Decision, carry_back, decide, settled
 from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import is_run_on, pieces
 from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
-from extraction.rules.whole import settled
 from extraction.vocabulary import Vocabulary, load
 
 REVISION: Final = "9"
