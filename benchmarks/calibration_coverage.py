@@ -1,7 +1,8 @@
 """Bias and coverage of every estimator and interval, by simulation.
 
-Run ``python benchmarks/calibration_coverage.py [samples]``. Two readers over the radiology scale:
-one calibrated phrase by phrase, one too sure (true rate .5 + .6 (mean − .5)). The target of an
+Run ``python benchmarks/calibration_coverage.py [samples]``. Three readers over the radiology scale:
+one calibrated phrase by phrase, one too sure (true rate .5 + .6 (mean − .5)), one whose "likely" is
+right in .4 and all else as it says. The target of an
 estimator is its value at infinite n under the same phrase use. Intervals rest on 400 bootstrap
 replicates and should cover 95 %. Then patients who come three times, with half of the exams, and
 whose findings go together: intervals that know nothing of them, that resample them, and that know
@@ -213,6 +214,9 @@ def main() -> None:
     readers = {
         "calibrated": np.clip(SCALE.means, 0.01, 0.99),
         "too sure": 0.5 + 0.6 * (SCALE.means - 0.5),
+        "one phrase off": np.where(
+            np.arange(len(SCALE)) == SCALE.index("likely"), 0.4, SCALE.means
+        ),
     }
     for name, rate in readers.items():
         print(f"\n{name} reader, {samples} samples, {REPLICATES} replicates")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -96,6 +97,25 @@ def test_interval_of_the_phrase_error_covers_a_calibrated_reader(size: int) -> N
         hits += low == 0.0
         assert high > 0.0
     assert hits >= 54  # 95 % of 60 is 57; below 54 has probability 3 %
+
+
+@pytest.mark.parametrize("off", [["likely"], ["unlikely", "possibly"], SCALE.phrases])
+@pytest.mark.parametrize("size", [100, 1000])
+def test_interval_of_the_phrase_error_covers_however_many_phrases_are_off(
+    off: Sequence[str], size: int
+) -> None:
+    """Of the phrases that are off, those below one half are right more often, the rest less."""
+    g = np.random.default_rng(3)
+    wrong = np.isin(SCALE.phrases, off)
+    rate = np.where(wrong, 0.5 + 0.6 * (SCALE.means - 0.5), SCALE.means)
+    use = np.where(wrong, 6.0, 1.0) / np.where(wrong, 6.0, 1.0).sum()
+    truth, held = float(use @ np.abs(rate - SCALE.means)), 0
+    for _ in range(60):
+        n = g.multinomial(size, use)
+        counted = Tally.from_moments(n, g.binomial(n, rate))
+        _, low, high = phrase_error_interval(counted, means=SCALE.means, replicates=100, rng=g)
+        held += low <= truth <= high
+    assert held >= 53  # 95 % of 60 is 57; below 53 has probability 1 %
 
 
 @pytest.mark.parametrize("uses", [5, 12, 30])
