@@ -16,9 +16,10 @@ possible value and counted. The audit's own sampling error is propagated by resa
 ``corrected_errors`` gives the errors of calibration as they would be without the engine's mistakes.
 Every bootstrap replicate is corrected too, each with an audit that is resampled, so that the
 interval carries the sampling of observations and of the audit. Both errors are sums of absolute
-gaps, which noise can only raise, so replicates lie above the value: an interval is reflected below
-(no lower than the basic bootstrap's end) and reaches to the percentile above, wide rather than
-wrong.
+gaps, which noise can only raise, so replicates lie above the value. The interval of the phrase
+error is inverted along the rays of `calibration.phrase_calibration`, its noise that of the
+replicates, y* − n* ŷ/n̂; that of the ECE is reflected below (no lower than the basic bootstrap's
+end) and reaches to the percentile above.
 """
 
 from __future__ import annotations
@@ -28,15 +29,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibration.arrays import FloatArray
+from calibration.bins import BinTables
 from calibration.curve import calibration_error
 from calibration.errors import CalibrationError
 from calibration.estimate import Estimate, Options, interval, multinomial_moments
-from calibration.phrase_calibration import phrase_error
+from calibration.phrase_calibration import inverted, phrase_error, rays
 from calibration.plain import LEFT_OUT
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
 _WORST_CONDITION = 1e3
+_METHOD = "bootstrap of observations and audit, {} replicates"
 _DEFAULTS = Options(bootstrap=200)
 
 
@@ -200,7 +203,6 @@ def corrected_errors(
         If the audit's matrix cannot be inverted reliably.
     """
     tables = options.tables(phrase_table.distributions)
-    means = phrase_table.means
     fixed = correct_tally(tally.n, tally.label_mass, audit=audit)
     n, mass = multinomial_moments(tally, replicates=options.bootstrap, rng=rng)
     n, mass = corrected_replicates(tally, audit=audit, n=n, label_mass=mass, rng=rng)
@@ -208,22 +210,39 @@ def corrected_errors(
     n, mass = n[usable], mass[usable]
     return CorrectedErrors(
         n=tally.total,
-        ece=_estimate(
-            tally.total,
-            float(calibration_error(fixed.n, fixed.label_mass, tables=tables)),
-            calibration_error(n, mass, tables=tables),
-        ),
-        phrase_error=_estimate(
-            tally.total,
-            float(phrase_error(fixed.n, fixed.label_mass, means=means)),
-            phrase_error(n, mass, means=means),
-        ),
+        ece=_error(tally.total, fixed, n, mass, tables),
+        phrase_error=_phrase_error(tally.total, fixed, n, mass, phrase_table.means),
         moved=fixed.moved,
     )
 
 
-def _estimate(n: float, value: float, replicates: np.ndarray) -> Estimate:
+def _error(
+    total: float, fixed: CorrectedTally, n: FloatArray, mass: FloatArray, tables: BinTables
+) -> Estimate:
+    value = float(calibration_error(fixed.n, fixed.label_mass, tables=tables))
+    replicates = calibration_error(n, mass, tables=tables)
     low, _ = interval(value, replicates, rule="basic")
     _, high = interval(value, replicates, rule="percentile")
-    method = f"bootstrap of observations and audit, {len(replicates)} replicates"
-    return Estimate(value, max(low, 0.0), max(high, value), n, method)
+    return Estimate(value, max(low, 0.0), max(high, value), total, _METHOD.format(len(n)))
+
+
+def _phrase_error(
+    total: float, fixed: CorrectedTally, n: FloatArray, mass: FloatArray, means: FloatArray
+) -> Estimate:
+    """Phrase error with its interval, inverted with the noise of the replicates (B, K).
+
+    A phrase's noise is made no less than a calibrated reader's: rates seen as 0 or 1 have none.
+    """
+    value = float(phrase_error(fixed.n, fixed.label_mass, means=means))
+    if not (len(n) and total > 0):
+        return Estimate(value, np.nan, np.nan, total, _METHOD.format(len(n)))
+    rate = np.divide(fixed.label_mass, fixed.n, out=means.copy(), where=fixed.n > 0)
+    noise = mass - n * rate
+    seen, null = noise.var(axis=0), fixed.n * means * (1.0 - means)
+    noise *= np.sqrt(np.maximum(np.divide(null, seen, out=np.ones_like(null), where=seen > 0), 1.0))
+    spread = np.maximum(seen, null) / np.where(fixed.n > 0, fixed.n, np.inf) ** 2
+    true = rays(rate - means, spread, means=means)
+    errors = np.abs(noise[:, None, None] + n[:, None, None] * (true - means)).sum(axis=-1)
+    errors /= n.sum(axis=1)[:, None, None]
+    _, low, high = inverted(value, errors, np.abs(true - means) @ (fixed.n / fixed.n.sum()))
+    return Estimate(value, low, high, total, f"{_METHOD.format(len(n))}, inverted")

@@ -74,6 +74,20 @@ def test_a_small_audit_widens_the_interval() -> None:
     assert width(0.1) > width(100.0)
 
 
+def test_interval_of_a_calibrated_reader_s_phrase_error_begins_at_nothing_after_correction() -> (
+    None
+):
+    g, audit, held = np.random.default_rng(6), Audit(confusion() / 2.0), 0
+    n = np.full(PHRASES, 30)
+    for _ in range(20):
+        extracted = read(Tally.from_moments(n, g.binomial(n, TABLE.means)), confusion())
+        found = corrected_errors(
+            extracted, audit=audit, phrase_table=TABLE, options=Options(bootstrap=100), rng=g
+        )
+        held += found.phrase_error.low == 0.0
+    assert held >= 17  # 95 % of 20 is 19; below 17 has probability 2 %
+
+
 def test_phrases_confused_completely_cannot_be_corrected() -> None:
     counts = confusion()
     counts[0, 0], counts[0, 1] = 0.0, 100.0
