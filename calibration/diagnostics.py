@@ -3,8 +3,8 @@
 Of a phrase's point forecast, its mean, from a tally:
 
 * Spiegelhalter's Z (Spiegelhalter 1986): Σ_k (y_k − n_k m_k)(1 − 2 m_k) over the square root of
-  Σ_k n_k (1 − 2 m_k)² m_k (1 − m_k); standard normal for a calibrated reader. It looks only at the
-  direction the Brier score is sensitive to.
+  Σ_k n_k (1 − 2 m_k)² m_k (1 − m_k), over the phrases whose mean is inside (0, 1); standard normal
+  for a calibrated reader. It looks only at the direction the Brier score is sensitive to.
 * Per-phrase χ²: Σ_k (y_k − n_k m_k)² / (n_k m_k (1 − m_k)), one degree of freedom per phrase in
   use whose mean is inside (0, 1). Phrases that state 0 % or 100 % cannot be tested this way; the
   label mass that contradicts them is given instead.
@@ -58,16 +58,16 @@ class FitTest:
 
 
 def spiegelhalter_z(tally: Tally, *, means: FloatArray) -> FitTest:
-    """Spiegelhalter's Z, two-sided; means are (K,)."""
-    n, mass = tally.n, tally.label_mass
-    lean = 1.0 - 2.0 * means
-    variance = float(n @ (lean**2 * means * (1.0 - means)))
+    """Spiegelhalter's Z, two-sided, of the phrases whose mean is inside (0, 1); means are (K,)."""
+    contradicted = _contradicted(tally.n, tally.label_mass, means)
+    tested = (means > 0) & (means < 1)
+    n, mass, m = tally.n[tested], tally.label_mass[tested], means[tested]
+    lean = 1.0 - 2.0 * m
+    variance = float(n @ (lean**2 * m * (1.0 - m)))
     if variance <= 0.0:
-        return FitTest(np.nan, np.nan, 0, 0.0, _contradicted(n, mass, means))
-    z = float((mass - n * means) @ lean) / np.sqrt(variance)
-    return FitTest(
-        float(z), 2.0 * float(ndtr(-abs(z))), 1, tally.total, _contradicted(n, mass, means)
-    )
+        return FitTest(np.nan, np.nan, 0, 0.0, contradicted)
+    z = float((mass - n * m) @ lean) / np.sqrt(variance)
+    return FitTest(float(z), 2.0 * float(ndtr(-abs(z))), 1, float(n.sum()), contradicted)
 
 
 def phrase_chi_squared(tally: Tally, *, means: FloatArray) -> FitTest:

@@ -237,9 +237,14 @@ def test_spiegelhalter_and_chi_squared_by_hand() -> None:
 
 
 def test_statements_of_certainty_are_not_tested_but_their_contradictions_counted() -> None:
-    test = phrase_chi_squared(Tally.from_moments([10, 10], [1, 7]), means=np.array([0.0, 1.0]))
-    assert math.isnan(test.p_value)
-    assert test.contradicted == 4.0
+    for test in (phrase_chi_squared, spiegelhalter_z):
+        found = test(Tally.from_moments([10, 10], [1, 7]), means=np.array([0.0, 1.0]))
+        assert math.isnan(found.p_value)
+        assert found.contradicted == 4.0
+        beside = Tally.from_moments([1000, 200], [20, 160])
+        found = test(beside, means=np.array([0.0, 0.8]))
+        assert (found.statistic, found.n) == (pytest.approx(0.0, abs=1e-9), 200.0)
+        assert found.contradicted == 20.0
 
 
 def test_corp_parts_add_up_to_the_score() -> None:
