@@ -74,7 +74,7 @@ def profile(
         If the table is empty, a column is missing, a label is missing or outside [0, 1], or a
         reader was told before what no profile says.
     NotConvergedError
-        If the mode of the posterior was not found.
+        If the mode of the posterior was not found, or the deviations did not settle.
     """
     rules = ProfileSettings() if settings is None else settings
     if observations.empty:
@@ -162,11 +162,12 @@ def _fitted(
     advance(1)
     counts = hedges.counts(between)
     found = fit_with_habits(counts, settings=settings, advance=advance, start=start)
-    if not found.fitted.mode.converged:
-        mode = found.fitted.mode
+    mode = found.fitted.mode
+    if not (mode.converged and found.fitted.settled):
         raise NotConvergedError(
-            f"profile: the mode was not found in {mode.steps} steps (gradient "
-            f"{mode.gradient:.1e}); no verdict is given. Look for extreme counts in the table."
+            f"profile: after {found.fitted.rounds} rounds, {mode.steps} steps in the last, the "
+            f"mode was not found or the deviations still move (gradient {mode.gradient:.1e}); "
+            "no verdict is given. Look for extreme counts in the table."
         )
     return between, found, without_word(found, counts, settings)
 

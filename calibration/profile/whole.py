@@ -23,7 +23,7 @@ class Diagnostics:
     Attributes
     ----------
     converged
-        Newton reached its tolerance and the deviations settled; without it no verdict is given.
+        Newton reached its tolerance and the deviations settled; without it there is no profile.
     gradient, newton_steps, rounds
         Largest gradient at the end, 1e-9 if less; steps of the last mode; rounds of all.
     deviations

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import logit
 
 from calibration.distributions import Atom, Beta
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile import (
     STEPS,
     DepartmentProfile,
@@ -101,6 +101,13 @@ def test_no_swap_is_between_words_that_mean_nearly_the_same(found: DepartmentPro
     }
     assert swaps
     assert min(steps["free"]) < 0.05 <= min(steps["held"])
+
+
+def test_deviations_that_do_not_settle_give_no_verdict() -> None:
+    frame = department([(0.0, 1.0), (0.3, 1.0), (0.0, 0.7)], statements=400, seed=0)
+    count = np.round(10.0 ** np.random.default_rng(0).uniform(0.0, 4.3, len(frame)))
+    with pytest.raises(NotConvergedError, match="no verdict is given"):
+        profile(frame.assign(count=count), phrases=SCALE)
 
 
 def test_tipping_point_brings_the_shift_to_its_margin(found: DepartmentProfile) -> None:
