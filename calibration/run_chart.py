@@ -76,10 +76,11 @@ def _signals(apart: FloatArray, half: float) -> Iterator[tuple[int, Rule, bool]]
         for at in np.flatnonzero(side > half):
             yield int(at), "beyond", up
         yield from ((at, "shift", up) for at in _ends(side > 0, _RUN))
-        yield from ((at + 1, "trend", up) for at in _ends(np.diff(side) > 0, _RUN - 1))
+        rises = _ends(np.diff(side) > 0, _RUN - 1)
+        yield from ((point, "trend", up) for at in rises for point in (at, at + 1))
         outer = side > _OUTER * half
-        near = np.convolve(outer, np.ones(3), mode="valid") >= 2
-        yield from ((int(at) + 2, "near", up) for at in np.flatnonzero(near & outer[2:]))
+        near = np.convolve(outer, np.ones(3))[: len(outer)] >= 2
+        yield from ((int(at), "near", up) for at in np.flatnonzero(near & outer))
 
 
 def _ends(holds: np.ndarray, least: int) -> Iterator[int]:

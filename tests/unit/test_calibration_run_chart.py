@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.run_chart import LEAST, process
@@ -41,6 +41,17 @@ def test_seven_rising_months_are_a_trend_and_six_are_none() -> None:
     assert not [s for s in rules([*zigzag, *rising[:5], 0.2, 5.0]) if s[1] == "trend"]
 
 
+def test_every_one_of_seven_rising_months_is_a_signal_the_first_among_them() -> None:
+    values = [5.0, 4.0] * 3 + [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 4.0, 5.0, 4.0, 5.0]
+    assert [at for at, rule, _ in rules(values) if rule == "trend"] == [*range(6, 13)]
+
+
+def test_the_first_two_months_near_a_limit_are_a_signal() -> None:
+    """Mean 5.5, steps 35.5 / 17 on average: the outer third begins at 5.5 + ⅔ · 5.55 = 9.2."""
+    near = [s for s in rules([9.5, 9.5, *LEVEL]) if s[1] == "near"]
+    assert near == [(1, "near", True)]
+
+
 def test_two_of_three_near_a_limit_are_a_signal_and_one_is_none() -> None:
     once, twice = [*LEVEL, 10.0, 4.0, 6.0], [*LEVEL, 10.0, 5.0, 10.0]
     assert [s for s in rules(once) if s[1] == "near"] == []
@@ -55,6 +66,7 @@ def test_few_months_have_no_limits_and_missing_ones_break_no_run() -> None:
     assert (16, "beyond", True) in rules(gap)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-5, 5), min_size=LEAST, max_size=30), st.floats(-100, 100))
 def test_a_constant_added_moves_no_signal(values: list[float], constant: float) -> None:
     here = np.round(np.array(values), 3)
