@@ -133,12 +133,13 @@ class PhraseTable:
             New phrase → phrase of this table.
         """
         lenders = [self.index(lender) for lender in borrowed.values()]
+        surveyed = {new: self.borrowed.get(old, old) for new, old in borrowed.items()}
         return replace(
             self,
             phrases=self.phrases + tuple(borrowed),
             distributions=self.distributions + tuple(self.distributions[k] for k in lenders),
             respondents=self.respondents + (None,) * len(lenders),
-            borrowed=MappingProxyType({**self.borrowed, **borrowed}),
+            borrowed=MappingProxyType({**self.borrowed, **surveyed}),
         )
 
     def to_frame(self) -> pd.DataFrame:

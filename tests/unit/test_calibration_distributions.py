@@ -91,6 +91,15 @@ def test_borrowed_phrase_uses_the_lender_and_says_so() -> None:
     assert table.respondents[mine] is None
 
 
+def test_a_phrase_that_borrows_from_a_borrower_has_the_survey_s_error() -> None:
+    scale = builtin("diagnostic-certainty-scale")
+    table = scale.with_borrowed({"a": "likely"}).with_borrowed({"b": "a"})
+    lender = scale.index("likely")
+    assert table.borrowed == {"a": "likely", "b": "likely"}
+    assert table.asked[-2:].tolist() == [scale.asked[lender]] * 2
+    assert table.errors[-2:].tolist() == [scale.errors[lender]] * 2
+
+
 def test_unknown_phrase_is_an_error_that_names_it() -> None:
     with pytest.raises(SurveyError, match="'perhaps' is not in the phrase table"):
         builtin("diagnostic-certainty-scale").index("perhaps")
