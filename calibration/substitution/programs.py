@@ -31,6 +31,8 @@ def exact_error_map(
 ) -> SubstitutionMap:
     """Map of least ECE on the given tally; its objective is that ECE.
 
+    Under a bin rule that loses mass it is the sum over bins divided by what the source has.
+
     Parameters
     ----------
     tally
@@ -47,7 +49,8 @@ def exact_error_map(
     permitted = np.ones((len(n), len(target.mass)), dtype=bool) if allowed is None else allowed
     effect = mass[rows, None, None] * target.mass - n[rows, None, None] * target.moment
     bins, targets = effect.shape[2], effect.shape[1]
-    flow = csr_array(effect.reshape(-1, bins).T / max(tally.total, 1.0))
+    total = max(float((n @ source.mass).sum()), 1e-12)
+    flow = csr_array(effect.reshape(-1, bins).T / total)
     slack = eye_array(bins)
     one_each = kron(eye_array(len(rows)), np.ones((1, targets)))
     ceiling = np.concatenate([permitted[rows].ravel().astype(np.float64), np.full(bins, np.inf)])
@@ -66,7 +69,7 @@ def exact_error_map(
         found = np.clip(solved.x[: len(rows) * targets].reshape(len(rows), targets), 0.0, None)
         weights[rows] = found / found.sum(axis=1, keepdims=True)
     # The solver meets its constraints to 1e-8; the error of its map is recomputed exactly.
-    value = float(np.abs(np.tensordot(weights[rows], effect, axes=2)).sum() / max(tally.total, 1.0))
+    value = float(np.abs(np.tensordot(weights[rows], effect, axes=2)).sum() / total)
     return _as_map(phrases, tally, weights, value, converged=solved.success, method="exact ECE LP")
 
 

@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from calibration.bins import phrase_bins
+from calibration.bins import BinRule, phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
@@ -439,6 +439,15 @@ def test_linear_program_beats_every_other_map_on_its_own_data() -> None:
     w = best.weights()
     after = calibration_error(counted.n @ w, counted.label_mass @ w, tables=tables)
     assert float(after) == pytest.approx(best.objective, abs=1e-8)
+
+
+@pytest.mark.parametrize("rule", get_args(BinRule))
+def test_linear_program_that_moves_nothing_has_the_tally_s_own_error(rule: BinRule) -> None:
+    tables, counted = phrase_bins(SCALE.distributions, rule=rule), overconfident()
+    stay = np.eye(len(SCALE), dtype=bool)
+    kept = exact_error_map(counted, phrases=NAMES, source=tables, target=tables, allowed=stay)
+    error = calibration_error(counted.n, counted.label_mass, tables=tables)
+    assert kept.objective == pytest.approx(float(error))
 
 
 def test_linear_program_respects_forbidden_cells() -> None:
