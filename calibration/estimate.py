@@ -207,6 +207,8 @@ def interval(
 
     ``percentile`` reads the quantiles off (the paper), ``basic`` reflects them about the value,
     ``bias-corrected`` shifts them by the share of replicates below the value (Efron 1987, BC).
+    None holds its level for a sum of absolute values near its least: the ECE of narrow
+    distributions or atoms, the phrase error (docs/method.md has figures).
     """
     check_option("interval rule", rule, IntervalRule)
     kept = replicates[np.isfinite(replicates)]

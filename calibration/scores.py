@@ -63,7 +63,7 @@ _NODES = 400
 
 @lru_cache(maxsize=32)
 def order_probabilities(distributions: tuple[Distribution, ...]) -> FloatArray:
-    """A_kl = P(S_k > S_l) + ½ P(S_k = S_l), shape (K, K); A + Aᵀ = 1."""
+    """A_kl = P(S_k > S_l) + ½ P(S_k = S_l), (K, K); A + Aᵀ = 1; quadrature but for atoms."""
     size = len(distributions)
     order = np.full((size, size), 0.5)
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)

@@ -174,7 +174,8 @@ def tally(
     n_phrases
         Number of phrases K of the phrase table.
     weight
-        Weight of every observation, shape (N,); 1 if not given.
+        Weight of every observation, shape (N,); 1 if not given. A unit of weight varies as one
+        observation does, so intervals lose their level unless Σw is made (Σw)² / Σw².
 
     Raises
     ------
