@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import shutil
@@ -108,15 +109,22 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
             f"open: nothing was delivered yet below {root}; run `radcal run {config}` first."
         )
     files = sorted(file for file in issues[-1].glob("*/*") if file.is_file())
-    shown = [(file.parent.name, file.name, str(file)) for file in files]
+    listed = issues[-1].with_name(f"{issues[-1].name}.json")
+    whom = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else None
+    own = (file for file in files if whom is None or file.parent.name in whom)
+    shown = [(file.parent.name, file.name, str(file)) for file in own]
+    older = len(files) - len(shown)
     if as_json:
         keys = ("recipient", "page", "path")
-        listed = [dict(zip(keys, each, strict=True)) for each in shown]
-        emit({"issue": issues[-1].name, "pages": listed}, as_json=True, quiet=False)
+        each = [dict(zip(keys, page, strict=True)) for page in shown]
+        found = {"issue": issues[-1].name, "pages": each, "older_files": older}
+        emit(found, as_json=True, quiet=False)
         return
     typer.echo(f"Issue {issues[-1].name}: {len({who for who, _, _ in shown}):,} recipients.")
     for who, _, path in shown:
         typer.echo(f"{who:<12} {path}")
+    if older:
+        typer.echo(f"{older:,} older files of others lie beside them: do not hand them on.")
 
 
 def _next(summary: Summary, config: Path) -> str:
