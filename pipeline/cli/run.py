@@ -285,8 +285,11 @@ def _needs_no_server(path: str) -> bool:
 def _end(summary: Summary, config: Path, *, as_json: bool, quiet: bool) -> None:
     """Say what a run came to, without what does not apply to it, and end as it did."""
     from pipeline.store.files import plain
+    from reports.pages.run_report import remedy
 
     told = {name: value for name, value in plain(summary).items() if value is not None}
+    if not as_json:
+        told["left_out"] = {f"{why}{remedy(why)}": n for why, n in summary.left_out.items()}
     emit(told if as_json else _in_short(told), as_json=as_json, quiet=quiet)
     if not (as_json or quiet):
         typer.echo(_next(summary, config))
@@ -299,7 +302,7 @@ _ASIDE: Final = {
     "withheld": "reports withheld",
     "contradictory": "exams whose versions contradict each other",
 }
-_IF_ANY: Final = ("exit_code", "reading_notes", "damaged_shards_made_anew", "pages_unchanged")
+_ALSO_NONE: Final = ("pairs", "observations", "pages_delivered")
 
 
 def _in_short(told: dict[str, object]) -> dict[str, object]:
@@ -309,7 +312,7 @@ def _in_short(told: dict[str, object]) -> dict[str, object]:
         if name == "quarantined":
             aside = {what: told[each] for each, what in _ASIDE.items() if told[each]}
             lines["set_aside"] = aside or "nothing"
-        elif name not in _ASIDE and (value or name not in _IF_ANY):
+        elif name not in _ASIDE and (value or name in _ALSO_NONE):
             lines[name] = value
     return lines
 

@@ -54,6 +54,7 @@ class Summary:
     exit_code: int
     pairs: int
     observations: int
+    left_out: dict[str, int]
     quarantined: int
     reading_notes: dict[str, int]
     withheld: int
@@ -141,8 +142,7 @@ class Run:
 
     def call(self, stage: Stage[Item, Found], item: Item) -> Found:
         """Take the one item of a stage through it."""
-        (found,) = self.map(stage, [item])
-        return found
+        return self.map(stage, [item])[0]
 
     def mending(self, recipe: Callable[[], Found]) -> Found:
         """Follow a recipe; a shard found damaged is put aside and the recipe followed again.
@@ -195,21 +195,19 @@ class Run:
     def finish(self, gathered: Gathered, issued: Issued | None = None) -> Summary:
         """Write the manifest, the audit entry and the report; say what the run came to."""
         folder = self._close(gathered, issued, "delivered" if issued else "gathered")
-        a, delivery, new = gathered.accounting(), None, None
+        a, delivery, new, outcome = gathered.accounting(), None, None, "gathered"
         if issued is not None:
             new = issued.delivered
+            outcome = "delivered" if new.delivered else "nothing changed"
             delivery = self.site.workspace.root / "delivery" / issued.issue.period.name
             publish_stages(folder.name, self.books.entries())
             publish_pages(folder.name, delivery, new)
         return Summary(
-            outcome="gathered"
-            if new is None
-            else "delivered"
-            if new.delivered
-            else "nothing changed",
+            outcome=outcome,
             exit_code=gathered.exit_code,
             pairs=a.pairs,
             observations=a.observations,
+            left_out={why: n for why, n in a.left_out.items() if n},
             quarantined=a.rows_quarantined,
             reading_notes=dict(gathered.reading),
             withheld=a.exams_withheld,

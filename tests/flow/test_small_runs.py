@@ -215,7 +215,13 @@ def test_the_end_of_a_run_tells_what_was_set_aside_in_a_line_and_no_empty_count(
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == ["outcome: gathered", "pairs: 3", "observations: 3", "set aside: nothing"]
     assert not [line for line in lines if line.endswith((": 0", ": none"))]
-    write(folder, *pair(0), *pair(1), "X9,M9,KS1,XR,XR CHEST,someday,,final,50,Impression: Clear.")
+    write(
+        folder,
+        *pair(0),
+        *pair(1),
+        *pair(2),
+        "X9,M9,KS1,XR,XR CHEST,someday,,final,50,Impression: Clear.",
+    )
     done = nightly.fn(str(folder / "radcal.toml"))
     with pytest.raises(typer.Exit) as ended:
         _end(done, folder / "radcal.toml", as_json=False, quiet=False)
@@ -232,6 +238,20 @@ def test_pairs_without_a_reader_are_named_where_they_leave_nothing(folder: Path)
     write(folder, *(line.replace("KS1", "").replace("KS2", "") for line in pair(0)))
     with pytest.raises(GateFailedError, match="Left out of 1 pairs: no reader is named 1"):
         nightly.fn(str(folder / "radcal.toml"))
+
+
+@pytest.mark.usefixtures("no_server")
+def test_what_is_left_out_for_want_of_a_reader_is_counted_at_the_end_with_its_remedy(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, *pair(0), *pair(1), "X9,M9,KS1,XR,XR CHEST,someday,,final,50,Impression: Clear.")
+    done = nightly.fn(str(folder / "radcal.toml"))
+    _end(done, folder / "radcal.toml", as_json=False, quiet=False)
+    remedy = "[input.columns] reader_id, for messages [input.hl7] reader"
+    told = f"left out: no reader is named (say where exams name their reader: {remedy}) 1"
+    assert told in capsys.readouterr().out.splitlines()
+    _end(done, folder / "radcal.toml", as_json=True, quiet=False)
+    assert json.loads(capsys.readouterr().out)["left_out"] == {"no reader is named": 1}
 
 
 @pytest.mark.parametrize(
