@@ -243,7 +243,13 @@ def _whole_job(
     from pipeline.run.shield import on_terminal
     from pipeline.store.workspace import Workspace
 
-    path, workspace = str(config.resolve()), Workspace.of(load(config))
+    path = str(config.resolve())
+    try:
+        workspace = Workspace.of(load(config))
+    except ConfigurationError:  # the run itself refuses it, and tells whom it can
+        from pipeline.flows import nightly
+
+        return nightly.fn(path)
     workspace.prepare()
     settle(home := workspace.root / "prefect")
     on_terminal(log_format, quiet=quiet)

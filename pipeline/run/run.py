@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from pipeline.config import outline
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
@@ -37,7 +38,7 @@ from pipeline.stages import Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
 from pipeline.stages.register import MERGED
 from pipeline.store.files import plain
-from pipeline.store.workspace import IRREPLACEABLE
+from pipeline.store.workspace import IRREPLACEABLE, Workspace
 from pipeline.vault.audit_log import AuditLog
 from reports.content import Gate
 
@@ -86,7 +87,11 @@ class Run:
     @contextmanager
     def of(cls, config: str) -> Iterator[Run]:
         """Hold the workspace and the workers for one run, and tell of its failure."""
-        run = cls(config)
+        try:
+            run = cls(config)
+        except ConfigurationError as error:
+            tell_unread(Path(config), error)
+            raise
         store = run.site.workspace
         store.prepare()
         store.taken()
@@ -259,6 +264,18 @@ class Run:
         self.books.close(told)
         draw_report(self.site, gathered, ending, self.books.last)
         return folder
+
+
+def tell_unread(path: Path, error: ConfigurationError) -> None:
+    """Tell of a configuration that cannot be used, as far as it says where and whom to tell."""
+    if (known := outline(path)) is None:
+        return
+    store = Workspace(known.workspace)
+    with suppress(RadcalError, OSError):
+        store.prepare()
+        books = Books(store, "")
+        with store.locked(), notified(known.notify), exported(books), books.kept():
+            raise error
 
 
 def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:

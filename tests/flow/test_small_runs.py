@@ -254,6 +254,36 @@ def test_what_is_left_out_for_want_of_a_reader_is_counted_at_the_end_with_its_re
     assert json.loads(capsys.readouterr().out)["left_out"] == {"no reader is named": 1}
 
 
+def test_a_configuration_error_is_told_to_whom_it_names_and_kept_as_the_last_run(
+    folder: Path,
+) -> None:
+    config, told = folder / "radcal.toml", folder / "told.json"
+    notify = f'[notify]\ncommand = ["tee", "{told}"]\n'
+    config.write_text(f'[input]\npaths = ["ris.csv"]\n{notify}[execution]\nworkers = 0\n')
+    for run in (lambda: here("run", config).code, lambda: refused(config)):
+        assert run() == 2
+        assert ended(folder) == (2, "2.0", "0.0")
+        assert "execution.workers" in json.loads(told.read_text())["message"]
+        told.unlink()
+        (folder / "workspace/runs/last.json").unlink()
+
+
+def refused(config: Path) -> int:
+    """Run as a schedule does, without the command."""
+    with pytest.raises(ConfigurationError) as error:
+        nightly.fn(str(config))
+    return error.value.exit_code
+
+
+@pytest.mark.parametrize("faulty", ["[notify]\nurl = 1\n[pairing]\nx = 1\n", "[input\n"])
+def test_a_configuration_that_does_not_say_whom_to_tell_is_refused_all_the_same(
+    folder: Path, faulty: str
+) -> None:
+    (folder / "radcal.toml").write_text(faulty)
+    assert here("run", folder / "radcal.toml").code == 2
+    assert not (folder / "workspace").exists()
+
+
 @pytest.mark.parametrize(
     ("called", "on_path", "told"),
     [
