@@ -74,6 +74,7 @@ class Configuration(Section):
                 "store": True,
                 "execution": True,
                 "notify": True,
+                "input": {"max_missing_share"},
                 "reports": {"passphrases", "accessions"},
                 "extraction": {
                     "server_url", "server_concurrency", "server_silence_seconds", "record",

@@ -18,7 +18,7 @@ from pipeline.config import outline
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
-from pipeline.run.gates import Gathered, Issued, check
+from pipeline.run.gates import Gathered, Issued, beside, check
 from pipeline.run.manifest import (
     Ending,
     Outcome,
@@ -177,7 +177,9 @@ class Run:
             If a gate did not pass; a page and the manifest say which, and nothing is delivered.
         """
         name, a = run_id(self.site, gathered), gathered.accounting()
-        self.gates = check(a, self.site.config)
+        checked = check(a, self.site.config)
+        before = beside(self.books.last.last_good, gathered.had, self.site.config)
+        self.gates = (*checked, *before)
         failed = [gate for gate in self.gates if gate.passed is not True]
         publish_stages(name, self.books.entries())
         publish_gates(name, self.gates)
@@ -185,14 +187,15 @@ class Run:
             page = draw_refusal(self.site, name, self.gates, shown(self.site, run=name))
             self._close(gathered, None, "refused")
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
+            todo = "".join(f" {gate.note}" for gate in before if gate in failed)
             raise GateFailedError(
                 f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}."
-                f"{gathered.why_nothing} See {page}."
+                f"{gathered.why_nothing}{todo} See {page}."
             )
         return RunFacts(
             flow=gathered.flow,
             pairs=tuple(block.key for block in gathered.paired),
-            gates=self.gates,
+            gates=checked,  # a page must not hang on what the night before had
             manifest=shown(self.site),
             counts=gathered.shown(self.site.config.reports.language),
         )
@@ -248,6 +251,7 @@ class Run:
             outcome=outcome,
             exit_code=gathered.exit_code,
             last_run=run,
+            last_good=self.books.last.last_good if outcome == "refused" else gathered.had,
             counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),

@@ -92,7 +92,7 @@ def test_a_runs_entry_holds_its_counts_and_what_it_was_made_of(folder: Path) -> 
     assert told["manifest"] == hashlib.sha256(manifest).hexdigest()
     assert told["config_hash"] == json.loads(manifest)["config_hash"]
     assert (told["counts"]["rows"], told["counts"]["pairs"]) == (6, 3)
-    write(folder, *pair(1), *pair(2))
+    write(folder, *pair(1), *pair(2), *pair(3))
     nightly.fn(str(folder / "radcal.toml"))
     assert entry(folder)["inputs"] != told["inputs"]
 
@@ -244,7 +244,7 @@ def test_pairs_without_a_reader_are_named_where_they_leave_nothing(folder: Path)
 def test_what_is_left_out_for_want_of_a_reader_is_counted_at_the_end_with_its_remedy(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(folder, *pair(0), *pair(1), "X9,M9,KS1,XR,XR CHEST,someday,,final,50,Impression: Clear.")
+    write(folder, *pair(0), *pair(1), *(line.replace("KS1", "") for line in pair(2)))
     done = nightly.fn(str(folder / "radcal.toml"))
     _end(done, folder / "radcal.toml", as_json=False, quiet=False)
     remedy = "[input.columns] reader_id, for messages [input.hl7] reader"
@@ -252,6 +252,42 @@ def test_what_is_left_out_for_want_of_a_reader_is_counted_at_the_end_with_its_re
     assert told in capsys.readouterr().out.splitlines()
     _end(done, folder / "radcal.toml", as_json=True, quiet=False)
     assert json.loads(capsys.readouterr().out)["left_out"] == {"no reader is named": 1}
+
+
+@pytest.mark.usefixtures("no_server")
+def test_an_export_that_stays_away_one_night_delivers_nothing_and_is_named(folder: Path) -> None:
+    config = folder / "radcal.toml"
+    nightly.fn(str(config))
+    whole = (folder / "ris.csv").read_text()
+    for _ in range(2):  # a refused run is none to compare with
+        write(folder, *pair(0), *pair(1))
+        with pytest.raises(GateFailedError) as stopped:
+            nightly.fn(str(config))
+        assert "33.33\u00a0% (2 of 6); sources: 1 (then 1), required at most 10" in str(
+            stopped.value
+        )
+        assert "If its exams are gone for good, run once with [input] max" in str(stopped.value)
+    (folder / "ris.csv").write_text(whole)
+    Site.forget()
+    assert nightly.fn(str(config)).pairs == 3
+
+
+@pytest.mark.usefixtures("no_server")
+@pytest.mark.parametrize(("limit", "counted"), [("0.4", ["33.33\u00a0% (2 of 6)"]), ("0", [])])
+def test_fewer_exams_within_the_limit_are_counted_and_hold_nothing_up(
+    folder: Path, limit: str, counted: list[str]
+) -> None:
+    config = folder / "radcal.toml"
+    config.write_text(f'[input]\npaths = ["ris.csv"]\nmax_missing_share = {limit}\n')
+    nightly.fn(str(config))
+    write(folder, *pair(0), *pair(1))
+    gates = json.loads(Path(nightly.fn(str(config)).manifest).read_text())["gates"]
+    found = [gate["found"] for gate in gates if "last good run" in gate["name"]]
+    assert [each.partition(";")[0] for each in found] == counted
+    again = json.loads(Path(nightly.fn(str(config)).manifest).read_text())["gates"]
+    assert [gate["found"][:4] for gate in again if "last good run" in gate["name"]] == (
+        ["0.00"] if counted else []
+    )
 
 
 def test_a_configuration_error_is_told_to_whom_it_names_and_kept_as_the_last_run(
