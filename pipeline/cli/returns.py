@@ -98,12 +98,8 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
 
 def _known_pairs(store: Workspace) -> dict[str, str]:
     """Pair → reader, over every pairing this workspace has made."""
-    pairs = store.read(
-        "analysis",
-        "pairs",
-        store.keys("analysis", "pairs"),
-        columns=["xr_study_code", "ct_study_code", "reader_code"],
-    )
+    columns = ["xr_study_code", "ct_study_code", "reader_code"]
+    pairs = store.read("analysis", "pairs", store.keys("analysis", "pairs"), columns=columns)
     names = pairs["xr_study_code"] + ":" + pairs["ct_study_code"]
     return dict(zip(names, pairs["reader_code"], strict=True))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import shutil
@@ -108,15 +109,22 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
             f"open: nothing was delivered yet below {root}; run `radcal run {config}` first."
         )
     files = sorted(file for file in issues[-1].glob("*/*") if file.is_file())
-    shown = [(file.parent.name, file.name, str(file)) for file in files]
+    listed = issues[-1].with_name(f"{issues[-1].name}.json")
+    whom = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else None
+    own = (file for file in files if whom is None or file.parent.name in whom)
+    shown = [(file.parent.name, file.name, str(file)) for file in own]
+    older = len(files) - len(shown)
     if as_json:
         keys = ("recipient", "page", "path")
-        listed = [dict(zip(keys, each, strict=True)) for each in shown]
-        emit({"issue": issues[-1].name, "pages": listed}, as_json=True, quiet=False)
+        each = [dict(zip(keys, page, strict=True)) for page in shown]
+        found = {"issue": issues[-1].name, "pages": each, "older_files": older}
+        emit(found, as_json=True, quiet=False)
         return
     typer.echo(f"Issue {issues[-1].name}: {len({who for who, _, _ in shown}):,} recipients.")
     for who, _, path in shown:
         typer.echo(f"{who:<12} {path}")
+    if older:
+        typer.echo(f"{older:,} older files of others lie beside them: do not hand them on.")
 
 
 def _next(summary: Summary, config: Path) -> str:
@@ -235,7 +243,13 @@ def _whole_job(
     from pipeline.run.shield import on_terminal
     from pipeline.store.workspace import Workspace
 
-    path, workspace = str(config.resolve()), Workspace.of(load(config))
+    path = str(config.resolve())
+    try:
+        workspace = Workspace.of(load(config))
+    except ConfigurationError:  # the run itself refuses it, and tells whom it can
+        from pipeline.flows import nightly
+
+        return nightly.fn(path)
     workspace.prepare()
     settle(home := workspace.root / "prefect")
     on_terminal(log_format, quiet=quiet)
@@ -277,8 +291,11 @@ def _needs_no_server(path: str) -> bool:
 def _end(summary: Summary, config: Path, *, as_json: bool, quiet: bool) -> None:
     """Say what a run came to, without what does not apply to it, and end as it did."""
     from pipeline.store.files import plain
+    from reports.pages.run_report import remedy
 
     told = {name: value for name, value in plain(summary).items() if value is not None}
+    if not as_json:
+        told["left_out"] = {f"{why}{remedy(why)}": n for why, n in summary.left_out.items()}
     emit(told if as_json else _in_short(told), as_json=as_json, quiet=quiet)
     if not (as_json or quiet):
         typer.echo(_next(summary, config))
@@ -291,7 +308,7 @@ _ASIDE: Final = {
     "withheld": "reports withheld",
     "contradictory": "exams whose versions contradict each other",
 }
-_IF_ANY: Final = ("exit_code", "reading_notes", "damaged_shards_made_anew", "pages_unchanged")
+_ALSO_NONE: Final = ("pairs", "observations", "pages_delivered")
 
 
 def _in_short(told: dict[str, object]) -> dict[str, object]:
@@ -301,7 +318,7 @@ def _in_short(told: dict[str, object]) -> dict[str, object]:
         if name == "quarantined":
             aside = {what: told[each] for each, what in _ASIDE.items() if told[each]}
             lines["set_aside"] = aside or "nothing"
-        elif name not in _ASIDE and (value or name not in _IF_ANY):
+        elif name not in _ASIDE and (value or name in _ALSO_NONE):
             lines[name] = value
     return lines
 

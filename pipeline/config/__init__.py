@@ -33,7 +33,7 @@ from pipeline.config.sections import (
 )
 from pipeline.errors import ConfigurationError
 
-__all__ = ["Configuration", "load", "template"]
+__all__ = ["Configuration", "load", "outline", "template"]
 
 
 class Configuration(Section):
@@ -74,6 +74,7 @@ class Configuration(Section):
                 "store": True,
                 "execution": True,
                 "notify": True,
+                "input": {"max_missing_share"},
                 "reports": {"passphrases", "accessions"},
                 "extraction": {
                     "server_url", "server_concurrency", "server_silence_seconds", "record",
@@ -108,6 +109,16 @@ def load(path: Path) -> Configuration:
     except ValidationError as error:
         lines = "\n".join(_explained(error.errors(include_url=False)))
         raise ConfigurationError(f"{path.name}: {error.error_count()} error(s):\n{lines}") from None
+
+
+def outline(path: Path) -> Configuration | None:
+    """Give what a faulty file says of its workspace and of whom to tell; None where it cannot."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        said = {name: content[name] for name in ("store", "notify") if name in content}
+        return Configuration(input=Input(paths=("-",)), folder=path.resolve().parent, **said)
+    except (OSError, ValueError):
+        return None
 
 
 def template() -> str:

@@ -68,6 +68,7 @@ class Input(Section):
     time_zone: str = "UTC"
     time_format: str | tuple[str, ...] = ""
     max_text_characters: int = Field(default=200_000, ge=1_000)
+    max_missing_share: Share = 0.1
     hl7: Mapping[str, str] = Field(default_factory=dict)
     fhir: Fhir = Fhir()
     patient_authority: str = ""

@@ -34,7 +34,6 @@ Counts = Mapping[str, int | Mapping[str, int]]
 """A run's accounting, and how many pages were delivered; by name."""
 _LOG = logging.getLogger("radcal")
 _SILENCE_SECONDS: Final = 10.0
-_KEPT: Final = ("last_success_at", "last_period", "last_run", "last_issue", "last_tallies")
 _SPENT: Final = ("seconds", "work_seconds", "cpu_seconds")
 
 
@@ -71,12 +70,21 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
+class Had:
+    """How many sources a run read, and how many exams of them it kept."""
+
+    sources: int
+    exams: int
+
+
+@dataclass(frozen=True, slots=True)
 class LastRun:
     """A run that is running or has ended, and what is kept of those before it.
 
     Times are ISO 8601 in UTC. ``last_run`` names the last run that wrote a manifest,
-    ``last_success_at`` is when one ended well; ``last_period``, ``last_issue`` (a hash of what its
-    pages hung on) and ``last_tallies`` are those of the last that delivered.
+    ``last_success_at`` is when one ended well and ``last_good`` what that had; ``last_period``,
+    ``last_issue`` (a hash of what its pages hung on) and ``last_tallies`` are those of the last
+    that delivered. What is called ``last_...`` is kept from run to run.
     """
 
     attempt: str = ""
@@ -95,6 +103,7 @@ class LastRun:
     gates: tuple[Gate, ...] | None = None
     damaged_shards: int | None = None
     last_success_at: str | None = None
+    last_good: Had | None = None
     last_period: str | None = None
     last_run: str | None = None
     last_issue: str | None = None
@@ -181,7 +190,7 @@ class Books:
             host=socket.gethostname(),
             process=os.getpid(),
             started_at=now.isoformat(timespec="seconds"),
-            **{name: getattr(before, name) for name in _KEPT},
+            **{name: getattr(before, name) for name in LastRun.__slots__ if name[:5] == "last_"},
         )
 
     @contextmanager

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
 from pipeline.errors import EXIT_QUARANTINED
+from pipeline.run.books import Had
 from pipeline.stages import merged
 from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
 from reports.content import Gate
@@ -72,6 +73,11 @@ class Gathered:
             compared_with_words=apart.compared,
             parted_from_words=apart.parted,
         )
+
+    @property
+    def had(self) -> Had:
+        """Count sources and exams, for the next run to compare its own with."""
+        return Had(len(self.sources), sum(source.kept for source in self.sources))
 
     @property
     def exit_code(self) -> int:
@@ -172,11 +178,9 @@ class Gathered:
 def _added(blocks: Sequence[Sequence[Sifted]]) -> list[Sifted]:
     """Add up the flow diagrams of all blocks, box by box."""
     return [
-        Sifted(
-            steps[0].name,
-            sum(step.remaining for step in steps),
-            sum(step.excluded for step in steps),
-            steps[0].reason,
+        steps[0]._replace(
+            remaining=sum(step.remaining for step in steps),
+            excluded=sum(step.excluded for step in steps),
         )
         for steps in zip(*blocks, strict=True)
     ]
@@ -208,6 +212,21 @@ def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
         return _checked(accounting, config)
 
 
+def beside(before: Had | None, now: Had, config: Configuration) -> tuple[Gate, ...]:
+    """Compare what a run has with what the last good one had; no gate where there was none.
+
+    Counts are compared: exports may be cut and named anew, or their oldest months replaced by new.
+    """
+    limit, words = config.input.max_missing_share, Strings.load(language=config.reports.language)
+    if before is None or not before.exams or not limit:
+        return ()
+    with written(config.reports.language):
+        lost = max(0, before.exams - now.exams)
+        gate = _share(words, "missing", lost, before.exams, limit)
+        sources = words("gate.sources", now=count(now.sources), before=count(before.sources))
+        return (replace(gate, found=f"{gate.found}; {sources}", note=gate.note * bool(lost)),)
+
+
 def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
     words = Strings.load(language=config.reports.language)
     limits = config.extraction
@@ -223,13 +242,9 @@ def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
     apart = _share(
         words, "parted", a.parted_from_words, a.compared_with_words, limits.max_disagreement_share
     )
-    enough = Gate(
-        words("gate.observations"),
-        a.observations > 0,
-        words("gate.at_least_one"),
-        count(a.observations),
-        words("gate.from_pairs", pairs=count(a.pairs)),
-    )
+    one, found = words("gate.at_least_one"), count(a.observations)
+    note = words("gate.from_pairs", pairs=count(a.pairs))
+    enough = Gate(words("gate.observations"), a.observations > 0, one, found, note)
     return (*gates, *([] if limits.engine == "rules" else [apart]), enough)
 
 

@@ -55,14 +55,10 @@ def publish_gates(run: str, gates: Sequence[Gate]) -> None:
     if not orchestrated():
         return
     failed = sum(g.passed is not True for g in gates)
+    said = {True: "passed", False: "FAILED", None: "NOT CHECKED"}
     create_table_artifact(
         [
-            {
-                "gate": g.name,
-                "result": {True: "passed", False: "FAILED", None: "NOT CHECKED"}[g.passed],
-                "required": g.required,
-                "found": g.found,
-            }
+            {"gate": g.name, "result": said[g.passed], "required": g.required, "found": g.found}
             for g in gates
         ],
         key="radcal-gates",

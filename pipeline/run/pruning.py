@@ -92,12 +92,9 @@ def remove(store: Workspace, found: Pruning) -> None:
         return
     identified = sum(name.startswith("raw/") for name in found.sizes)
     AuditLog(store.root / "audit.jsonl").append(
-        "prune",
-        files=len(found.sizes),
-        identified_files=identified,
-        bytes=sum(found.sizes.values()),
-        kept_runs=len(found.kept_runs),
-    )
+        "prune", files=len(found.sizes), identified_files=identified,
+        bytes=sum(found.sizes.values()), kept_runs=len(found.kept_runs),
+    )  # fmt: skip
     for name in found.sizes:
         store.objects.remove(name)
 

@@ -11,6 +11,7 @@ import socket
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -127,16 +128,11 @@ def is_small(site: Site) -> bool:
     settings = site.config
     if settings.execution.orchestrated == "always" or settings.execution.runner != "local":
         return False
-    if settings.input.format == "sql":
+    if settings.input.format == "sql" or settings.extraction.engine != "rules":
         return False
-    if settings.extraction.engine != "rules":
-        return False
-    size = 0
-    for source in ingest.files(site) if is_fit(site) else ():
-        size += sum(path.stat().st_size for path in files_of(source))
-        if size > _SMALL_BYTES:
-            return False
-    return True
+    sources = ingest.files(site) if is_fit(site) else ()
+    sizes = (path.stat().st_size for source in sources for path in files_of(source))
+    return all(total <= _SMALL_BYTES for total in accumulate(sizes))
 
 
 def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
@@ -215,9 +211,7 @@ def _sources(site: Site) -> str:
     for each in found:
         site.once(ingest.formats).kind(each)
     left = ingest.unfinished(site)
-    beside = (
-        f"; {left:,} still being written (.part, .tmp) are left for a later run" if left else ""
-    )
+    beside = f"; {left:,} still being written (.part, .tmp) are left for a later run" * bool(left)
     return f"{len(found):,} match{beside}"
 
 
@@ -315,10 +309,8 @@ def _unknown(parts: Sequence[_Part]) -> Iterator[Unmapped]:
 
 def _remedies(sources: Sequence[SourceSeen]) -> Iterator[Unmapped]:
     """Say of each reason for which rows are set aside what to add, or to ask for."""
-    met, known = (
-        sum((Counter(s.set_aside) for s in sources), Counter[str]()),
-        data("remedies")["reasons"],
-    )
+    met = sum((Counter(s.set_aside) for s in sources), Counter[str]())
+    known = data("remedies")["reasons"]
     return (Unmapped(why, n, known[why]) for why, n in met.most_common() if why in known)
 
 
@@ -357,9 +349,12 @@ def _codes(site: Site, raw: pd.DataFrame, kept: pd.DataFrame) -> Iterator[Unmapp
 
 def _notes(kept: pd.DataFrame) -> Iterator[Finding]:
     """Tell what looks wrong in the readers' ids."""
-    nobody = int((kept["reader_id"].str.strip() == "").sum())
+    films = kept.loc[kept["modality"] == "XR", "reader_id"]
+    nobody = int((films.str.strip() == "").sum())
     if nobody:
-        yield Finding("reader ids", "note", f"{nobody:,} of {len(kept):,} exams name no reader")
+        told = f"{nobody:,} of {len(films):,} X-rays name no reader and count for nobody; "
+        told += "[input.columns] reader_id, for messages [input.hl7] reader"
+        yield Finding("reader ids", "fault" if nobody == len(films) else "note", told)
     several = kept.groupby("accession")[["patient_id", "performed_at"]].nunique().max(axis=1) > 1
     if several.any():
         told = f"{int(several.sum()):,} stand for several patients or times of an exam"
@@ -376,10 +371,8 @@ def _ages(kept: pd.DataFrame, least: int) -> Iterator[Finding]:
     films = kept[kept["modality"] == "XR"]
     unknown = int(films["patient_age_years"].isna().sum())
     if unknown:
-        told = (
-            f"{unknown:,} of {len(films):,} X-rays have neither an age nor a birth date and are "
-            "left out; [pairing] min_age_years = 0 takes them in"
-        )
+        told = f"{unknown:,} of {len(films):,} X-rays have neither an age nor a birth date and are "
+        told += "left out; [pairing] min_age_years = 0 takes them in"
         yield Finding("ages", "note", told)
 
 

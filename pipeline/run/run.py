@@ -9,15 +9,16 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from pipeline.config import outline
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
-from pipeline.run.gates import Gathered, Issued, check
+from pipeline.run.gates import Gathered, Issued, beside, check
 from pipeline.run.manifest import (
     Ending,
     Outcome,
@@ -37,7 +38,7 @@ from pipeline.stages import Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
 from pipeline.stages.register import MERGED
 from pipeline.store.files import plain
-from pipeline.store.workspace import IRREPLACEABLE
+from pipeline.store.workspace import IRREPLACEABLE, Workspace
 from pipeline.vault.audit_log import AuditLog
 from reports.content import Gate
 
@@ -54,6 +55,7 @@ class Summary:
     exit_code: int
     pairs: int
     observations: int
+    left_out: dict[str, int]
     quarantined: int
     reading_notes: dict[str, int]
     withheld: int
@@ -85,7 +87,11 @@ class Run:
     @contextmanager
     def of(cls, config: str) -> Iterator[Run]:
         """Hold the workspace and the workers for one run, and tell of its failure."""
-        run = cls(config)
+        try:
+            run = cls(config)
+        except ConfigurationError as error:
+            tell_unread(Path(config), error)
+            raise
         store = run.site.workspace
         store.prepare()
         store.taken()
@@ -141,8 +147,7 @@ class Run:
 
     def call(self, stage: Stage[Item, Found], item: Item) -> Found:
         """Take the one item of a stage through it."""
-        (found,) = self.map(stage, [item])
-        return found
+        return self.map(stage, [item])[0]
 
     def mending(self, recipe: Callable[[], Found]) -> Found:
         """Follow a recipe; a shard found damaged is put aside and the recipe followed again.
@@ -172,7 +177,9 @@ class Run:
             If a gate did not pass; a page and the manifest say which, and nothing is delivered.
         """
         name, a = run_id(self.site, gathered), gathered.accounting()
-        self.gates = check(a, self.site.config)
+        checked = check(a, self.site.config)
+        before = beside(self.books.last.last_good, gathered.had, self.site.config)
+        self.gates = (*checked, *before)
         failed = [gate for gate in self.gates if gate.passed is not True]
         publish_stages(name, self.books.entries())
         publish_gates(name, self.gates)
@@ -180,14 +187,15 @@ class Run:
             page = draw_refusal(self.site, name, self.gates, shown(self.site, run=name))
             self._close(gathered, None, "refused")
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
+            todo = "".join(f" {gate.note}" for gate in before if gate in failed)
             raise GateFailedError(
                 f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}."
-                f"{gathered.why_nothing} See {page}."
+                f"{gathered.why_nothing}{todo} See {page}."
             )
         return RunFacts(
             flow=gathered.flow,
             pairs=tuple(block.key for block in gathered.paired),
-            gates=self.gates,
+            gates=checked,  # a page must not hang on what the night before had
             manifest=shown(self.site),
             counts=gathered.shown(self.site.config.reports.language),
         )
@@ -195,21 +203,19 @@ class Run:
     def finish(self, gathered: Gathered, issued: Issued | None = None) -> Summary:
         """Write the manifest, the audit entry and the report; say what the run came to."""
         folder = self._close(gathered, issued, "delivered" if issued else "gathered")
-        a, delivery, new = gathered.accounting(), None, None
+        a, delivery, new, outcome = gathered.accounting(), None, None, "gathered"
         if issued is not None:
             new = issued.delivered
+            outcome = "delivered" if new.delivered else "nothing changed"
             delivery = self.site.workspace.root / "delivery" / issued.issue.period.name
             publish_stages(folder.name, self.books.entries())
             publish_pages(folder.name, delivery, new)
         return Summary(
-            outcome="gathered"
-            if new is None
-            else "delivered"
-            if new.delivered
-            else "nothing changed",
+            outcome=outcome,
             exit_code=gathered.exit_code,
             pairs=a.pairs,
             observations=a.observations,
+            left_out={why: n for why, n in a.left_out.items() if n},
             quarantined=a.rows_quarantined,
             reading_notes=dict(gathered.reading),
             withheld=a.exams_withheld,
@@ -245,6 +251,7 @@ class Run:
             outcome=outcome,
             exit_code=gathered.exit_code,
             last_run=run,
+            last_good=self.books.last.last_good if outcome == "refused" else gathered.had,
             counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),
@@ -261,6 +268,18 @@ class Run:
         self.books.close(told)
         draw_report(self.site, gathered, ending, self.books.last)
         return folder
+
+
+def tell_unread(path: Path, error: ConfigurationError) -> None:
+    """Tell of a configuration that cannot be used, as far as it says where and whom to tell."""
+    if (known := outline(path)) is None:
+        return
+    store = Workspace(known.workspace)
+    with suppress(RadcalError, OSError):
+        store.prepare()
+        books = Books(store, "")
+        with store.locked(), notified(known.notify), exported(books), books.kept():
+            raise error
 
 
 def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:

@@ -4,6 +4,7 @@
 
     WORKSPACE/delivery/<period>/<recipient>/    the files
     WORKSPACE/delivery/ledger.jsonl             what was delivered: one line a file
+    WORKSPACE/delivery/<period>.json            the recipients of the issue as it was made last
 
 A folder is made beside its place, noted in the ledger, and renamed onto its place; a delivery that
 is killed anywhere between is finished or begun again by the next run. The ledger knows the digest
@@ -83,9 +84,11 @@ class Deliver(Stage[Delivery, Delivered]):
         """
         _ready(site)
         root = site.workspace.root / "delivery"
-        locks = _locks(site, [pages.recipient for pages in item.pages])
+        whom = [pages.recipient for pages in item.pages]
+        locks = _locks(site, whom)
         opened = _accessions(site, item.pages) if site.config.reports.accessions else {}
         ledger = _Ledger(root / "ledger.jsonl", site.workspace)
+        site.workspace.write_json(root / f"{item.period}.json", whom)
         new = 0
         for pages in item.pages:
             drafts = {file.name: site.workspace.read_page(file.draft) for file in pages.files}

@@ -73,7 +73,7 @@ class Ingest(Keyed[str, Ingested]):
 
     def settings(self, site: Site) -> Named:
         """Give how exports are read."""
-        apart = {"paths", "exam_codes", "query", "reader_ids"}
+        apart = {"paths", "exam_codes", "query", "reader_ids", "max_missing_share"}
         read = site.config.input.model_dump(mode="json", exclude=apart)
         chest = digest_of(sorted(site.once(chest_codes).items()))
         rules = site.once(reader_rules)

@@ -112,6 +112,7 @@ def to_document(model: str, gates: Sequence[Gate]) -> bytes:
     return to_pdf(composer.finish(), info=DocumentInfo(words("model_check.title"), "radcal", model))
 
 
+_REMEDY: Final = "run_report.remedy"
 _CUES: Final = 5
 """So many unmapped cues are named."""
 
@@ -245,6 +246,7 @@ def _warnings(content: RunReportContent, words: Strings) -> list[str]:
     failed = "; ".join(gate.name for gate in content.gates if gate.passed is not True)
     cues = ", ".join(f"{cue!r} {count(n)}" for cue, n in c.unmapped[:_CUES])
     set_aside = sum(n for _, n in c.set_aside)
+    lost = "; ".join(f"{words.name(why)} {count(n)}{remedy(why, words)}" for why, n in c.left_out)
     idle = not any(stage.made for stage in content.stages if stage.name == "ingest")
     told: list[tuple[bool, str, str]] = [
         (bool(failed), "gates_failed", failed),
@@ -252,10 +254,21 @@ def _warnings(content: RunReportContent, words: Strings) -> list[str]:
         (set_aside > 0, "rows_set_aside", count(set_aside)),
         (c.withheld > 0, "reports_withheld", count(c.withheld)),
         (c.reports_failed > 0, "reports_failed", count(c.reports_failed)),
+        (bool(lost), "left_out", lost),
         (bool(cues), "unmapped", cues),
         (idle, "nothing_new", ""),
     ]
     return [words(f"run_report.warn.{name}", what=what) for holds, name, what in told if holds]
+
+
+def remedy(why: str, words: Strings | None = None) -> str:
+    """Say in brackets what would keep a forecast that is left out, if anything would.
+
+    >>> remedy("the X-ray finding was not evaluable")
+    ''
+    """
+    said = (words or Strings.load()).sentences.get(f"{_REMEDY}.{why}")
+    return f" ({said})" if said else ""
 
 
 def _rows(content: RunReportContent, words: Strings) -> Table:

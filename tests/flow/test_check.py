@@ -68,6 +68,20 @@ def test_values_in_no_map_are_listed_with_counts_and_the_line_to_add(folder: Pat
     assert "2 reader ids that differ from another in case only" in lines
 
 
+@pytest.mark.parametrize(("nobody", "state", "code"), [(20, "fault", 2), (5, "note", 0)])
+def test_x_rays_that_name_no_reader_are_counted_apart_from_cts(
+    folder: Path, nobody: int, state: str, code: int
+) -> None:
+    films = [row(i, reader="," if i < nobody else "KS1,") for i in range(20)]
+    cts = [row(30 + i, modality="CT", exam="71250,CT CHEST") for i in range(5)]
+    (folder / "ris.csv").write_text("\n".join([HEAD, *films, *cts]))
+    done = checked(folder)
+    lines = [" ".join(line.split()) for line in done.output.splitlines()]
+    told = f"{state} reader ids {nobody} of 20 X-rays name no reader and count for nobody; "
+    assert told + "[input.columns] reader_id, for messages [input.hl7] reader" in lines
+    assert done.exit_code == code
+
+
 def test_all_that_is_wrong_with_the_rows_is_told_at_once_with_the_lines_that_mend_it(
     folder: Path,
 ) -> None:

@@ -285,6 +285,20 @@ def test_the_pages_of_the_newest_issue_are_listed_with_the_file_to_open(
     pages(place.config, as_json=True)
     told = json.loads(capsys.readouterr().out)
     assert [each["recipient"] for each in told["pages"]] == ["R-A", "R-A", "R-B", "R-B"]
+    assert told["older_files"] == 0
+
+
+def test_pages_of_readers_who_left_the_issue_are_counted_and_not_listed(
+    place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.deliver(place.page("R-A", "one"), place.page("R-B", "two"))
+    place.deliver(place.page("R-A", "one"), place.page("R-C", "two"))
+    pages(place.config)
+    first, *rest, last = capsys.readouterr().out.splitlines()
+    assert first == "Issue 2026-09: 2 recipients."
+    assert [line.split()[0] for line in rest] == ["R-A", "R-A", "R-C", "R-C"]
+    assert last == "2 older files of others lie beside them: do not hand them on."
+    assert (place.of("R-B") / "feedback.pdf").is_file()
 
 
 @pytest.mark.parametrize("store", ['workspace = "own"', 'workspace = "s3://b/x"\nlocal = "own"'])

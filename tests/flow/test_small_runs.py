@@ -92,7 +92,7 @@ def test_a_runs_entry_holds_its_counts_and_what_it_was_made_of(folder: Path) -> 
     assert told["manifest"] == hashlib.sha256(manifest).hexdigest()
     assert told["config_hash"] == json.loads(manifest)["config_hash"]
     assert (told["counts"]["rows"], told["counts"]["pairs"]) == (6, 3)
-    write(folder, *pair(1), *pair(2))
+    write(folder, *pair(1), *pair(2), *pair(3))
     nightly.fn(str(folder / "radcal.toml"))
     assert entry(folder)["inputs"] != told["inputs"]
 
@@ -215,7 +215,13 @@ def test_the_end_of_a_run_tells_what_was_set_aside_in_a_line_and_no_empty_count(
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == ["outcome: gathered", "pairs: 3", "observations: 3", "set aside: nothing"]
     assert not [line for line in lines if line.endswith((": 0", ": none"))]
-    write(folder, *pair(0), *pair(1), "X9,M9,KS1,XR,XR CHEST,someday,,final,50,Impression: Clear.")
+    write(
+        folder,
+        *pair(0),
+        *pair(1),
+        *pair(2),
+        "X9,M9,KS1,XR,XR CHEST,someday,,final,50,Impression: Clear.",
+    )
     done = nightly.fn(str(folder / "radcal.toml"))
     with pytest.raises(typer.Exit) as ended:
         _end(done, folder / "radcal.toml", as_json=False, quiet=False)
@@ -232,6 +238,86 @@ def test_pairs_without_a_reader_are_named_where_they_leave_nothing(folder: Path)
     write(folder, *(line.replace("KS1", "").replace("KS2", "") for line in pair(0)))
     with pytest.raises(GateFailedError, match="Left out of 1 pairs: no reader is named 1"):
         nightly.fn(str(folder / "radcal.toml"))
+
+
+@pytest.mark.usefixtures("no_server")
+def test_what_is_left_out_for_want_of_a_reader_is_counted_at_the_end_with_its_remedy(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, *pair(0), *pair(1), *(line.replace("KS1", "") for line in pair(2)))
+    done = nightly.fn(str(folder / "radcal.toml"))
+    _end(done, folder / "radcal.toml", as_json=False, quiet=False)
+    remedy = "[input.columns] reader_id, for messages [input.hl7] reader"
+    told = f"left out: no reader is named (say where exams name their reader: {remedy}) 1"
+    assert told in capsys.readouterr().out.splitlines()
+    _end(done, folder / "radcal.toml", as_json=True, quiet=False)
+    assert json.loads(capsys.readouterr().out)["left_out"] == {"no reader is named": 1}
+
+
+@pytest.mark.usefixtures("no_server")
+def test_an_export_that_stays_away_one_night_delivers_nothing_and_is_named(folder: Path) -> None:
+    config = folder / "radcal.toml"
+    nightly.fn(str(config))
+    whole = (folder / "ris.csv").read_text()
+    for _ in range(2):  # a refused run is none to compare with
+        write(folder, *pair(0), *pair(1))
+        with pytest.raises(GateFailedError) as stopped:
+            nightly.fn(str(config))
+        assert "33.33\u00a0% (2 of 6); sources: 1 (then 1), required at most 10" in str(
+            stopped.value
+        )
+        assert "If its exams are gone for good, run once with [input] max" in str(stopped.value)
+    (folder / "ris.csv").write_text(whole)
+    Site.forget()
+    assert nightly.fn(str(config)).pairs == 3
+
+
+@pytest.mark.usefixtures("no_server")
+@pytest.mark.parametrize(("limit", "counted"), [("0.4", ["33.33\u00a0% (2 of 6)"]), ("0", [])])
+def test_fewer_exams_within_the_limit_are_counted_and_hold_nothing_up(
+    folder: Path, limit: str, counted: list[str]
+) -> None:
+    config = folder / "radcal.toml"
+    config.write_text(f'[input]\npaths = ["ris.csv"]\nmax_missing_share = {limit}\n')
+    nightly.fn(str(config))
+    write(folder, *pair(0), *pair(1))
+    gates = json.loads(Path(nightly.fn(str(config)).manifest).read_text())["gates"]
+    found = [gate["found"] for gate in gates if "last good run" in gate["name"]]
+    assert [each.partition(";")[0] for each in found] == counted
+    again = json.loads(Path(nightly.fn(str(config)).manifest).read_text())["gates"]
+    assert [gate["found"][:4] for gate in again if "last good run" in gate["name"]] == (
+        ["0.00"] if counted else []
+    )
+
+
+def test_a_configuration_error_is_told_to_whom_it_names_and_kept_as_the_last_run(
+    folder: Path,
+) -> None:
+    config, told = folder / "radcal.toml", folder / "told.json"
+    notify = f'[notify]\ncommand = ["tee", "{told}"]\n'
+    config.write_text(f'[input]\npaths = ["ris.csv"]\n{notify}[execution]\nworkers = 0\n')
+    for run in (lambda: here("run", config).code, lambda: refused(config)):
+        assert run() == 2
+        assert ended(folder) == (2, "2.0", "0.0")
+        assert "execution.workers" in json.loads(told.read_text())["message"]
+        told.unlink()
+        (folder / "workspace/runs/last.json").unlink()
+
+
+def refused(config: Path) -> int:
+    """Run as a schedule does, without the command."""
+    with pytest.raises(ConfigurationError) as error:
+        nightly.fn(str(config))
+    return error.value.exit_code
+
+
+@pytest.mark.parametrize("faulty", ["[notify]\nurl = 1\n[pairing]\nx = 1\n", "[input\n"])
+def test_a_configuration_that_does_not_say_whom_to_tell_is_refused_all_the_same(
+    folder: Path, faulty: str
+) -> None:
+    (folder / "radcal.toml").write_text(faulty)
+    assert here("run", folder / "radcal.toml").code == 2
+    assert not (folder / "workspace").exists()
 
 
 @pytest.mark.parametrize(

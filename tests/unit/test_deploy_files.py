@@ -21,6 +21,7 @@ from prefect.utilities.callables import parameter_schema
 
 from pipeline import config
 from pipeline.store.provenance import version
+from pipeline.store.workspace import IRREPLACEABLE
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 PREFECT = yaml.safe_load((DEPLOY / "prefect.yaml").read_text())
@@ -47,6 +48,14 @@ def test_deployment_names_a_flow_and_gives_only_its_parameters(deployment: dict[
     assert set(deployment["parameters"]) == {"config"} <= set(known)
     assert deployment["enforce_parameter_schema"] is True
     assert deployment["concurrency_limit"]["limit"] == 1
+
+
+@pytest.mark.parametrize("guide", [DEPLOY / "README.md", DEPLOY.parent / "docs" / "operations.md"])
+@pytest.mark.parametrize(
+    "kept", ["raw/vault.sqlite", *(f"/{table}" for table in IRREPLACEABLE), "analysis/profiles"]
+)
+def test_a_backup_holds_what_no_run_can_make_again(guide: Path, kept: str) -> None:
+    assert kept in guide.read_text().partition("\n## Backup\n")[2].partition("\n## ")[0]
 
 
 def test_flows_take_paths_and_months_and_nothing_else() -> None:

@@ -124,6 +124,17 @@ def test_run_without_trouble_has_nothing_to_look_at() -> None:
         ({"withheld": 2}, "2 reports withheld by de-identification"),
         ({"reports_failed": 4}, "4 paired reports could not be read."),
         ({"damaged": 1}, "1 damaged shards were put aside"),
+        (
+            {
+                "left_out": (
+                    ("no reader is named", 1213),
+                    ("the X-ray finding was not evaluable", 2),
+                )
+            },
+            "left out of the figures: no reader is named 1,213 (say where exams name their reader: "
+            "[input.columns] reader_id, for messages [input.hl7] reader); the X-ray finding was "
+            "not evaluable 2.",
+        ),
         ({"unmapped": (("query", 9), ("hint of", 2))}, "most frequent first: 'query' 9, 'hint of'"),
     ],
 )
