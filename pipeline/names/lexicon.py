@@ -335,7 +335,7 @@ def unaccented(word: str) -> str:
 
 def _site_rules(folder: Path | None) -> str:
     path = folder / RULES if folder else None
-    return path.read_text(encoding="utf-8") if path and path.is_file() else ""
+    return path.read_text(encoding="utf-8-sig") if path and path.is_file() else ""
 
 
 def _many(name: str, folder: Path | None) -> list[str]:
@@ -350,7 +350,7 @@ def _lines(name: str, folder: Path | None) -> list[str]:
     shipped = resources.files("pipeline.names").joinpath("words", f"{name}.txt")
     texts = [shipped.read_text(encoding="utf-8")]
     if folder is not None and (folder / f"{name}.txt").is_file():
-        texts.append((folder / f"{name}.txt").read_text(encoding="utf-8"))
+        texts.append((folder / f"{name}.txt").read_text(encoding="utf-8-sig"))
     lines = (line.split("#")[0].strip() for text in texts for line in text.splitlines())
     return [line for line in lines if line]
 
@@ -395,6 +395,6 @@ def contents(folder: Path, *, option: str) -> dict[str, str]:
             f"{option}: {what}. The lists that a site can lengthen: {lists}; its rules: {RULES}."
         )
     try:
-        return {each.name: each.read_text(encoding="utf-8") for each in files}
+        return {each.name: each.read_text(encoding="utf-8-sig") for each in files}
     except (OSError, UnicodeError):
         raise ConfigurationError(f"{option}: a list cannot be read as UTF-8 text.") from None

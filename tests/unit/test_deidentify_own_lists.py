@@ -47,6 +47,15 @@ def test_a_list_that_is_no_text_is_refused_without_quoting_it(folder: Path) -> N
         contents(folder, option="--words")
 
 
+def test_a_byte_order_mark_is_no_part_of_a_list(folder: Path) -> None:
+    (folder / "sites.txt").write_text("Warm Water\n", encoding="utf-8-sig")
+    (folder / "rules.toml").write_text("# ours\n", encoding="utf-8-sig")
+    own = own_lexicon(folder, option="--words")
+    assert "warm water" in own.sites
+    assert own.rules == "# ours\n"
+    assert contents(folder, option="--words")["sites.txt"] == "Warm Water\n"
+
+
 def test_command_takes_the_lists(folder: Path, tmp_path: Path) -> None:
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     table.write_text(f'report_id,text\nr1,"{TEXT}"\n', encoding="utf-8")
