@@ -3,8 +3,9 @@
 A surrogate is chosen by a keyed hash of the identifier, its category and the patient's key, so it
 cannot be turned back, and a name that returns in a patient's next report gets the same surrogate.
 Dates are shifted by the patient's own offset, so intervals survive; a date that cannot be read as
-one day stays a token. Ages over 89 become ``90+ years``. Everything else keeps the shape of the
-original, letter for letter and figure for figure.
+one day stays a token, and so does one of ninety years ago, for a birth then tells an age over 89. A
+year in two figures is the last that has begun. Ages over 89 become ``90+ years``. Everything else
+keeps the shape of the original, letter for letter and figure for figure; initials too are others.
 """
 
 from __future__ import annotations
@@ -14,19 +15,18 @@ import hmac
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib import resources
 from typing import Final
 
 from pipeline.deidentify.spans import Category
 
-_MONTHS: Final = (
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-)  # fmt: skip
-_FIGURES: Final = "0123456789"
+_MONTHS: Final = "jan feb mar apr may jun jul aug sep oct nov dec"
 _LETTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_OLDEST: Final = 89
+"""An age that a date of birth may tell, in years."""
 _FORMS: Final = r"""
 (?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)
 (?P<month>\d{1,2})([-/])(?P<day>\d{1,2})\2(?P<year>\d{4}|\d\d)(?!\d)
@@ -50,11 +50,14 @@ class Surrogates:
         Anything that is the same in all of one patient's reports (the patient's code).
     shift_days
         The patient's date offset from the vault; without one dates stay tokens.
+    today
+        Tells which century a year in two figures is of, and which dates of birth an age over 89.
     """
 
     key: bytes = field(repr=False)
     patient: str = field(default="", repr=False)
     shift_days: int | None = field(default=None, repr=False)
+    today: date = field(default_factory=lambda: datetime.now(tz=UTC).date(), repr=False)
 
     def replace(self, original: str, category: Category) -> str:
         """Give the surrogate of one identifier as it stood in the text."""
@@ -62,36 +65,34 @@ class Surrogates:
         return maker(self, original) if maker else f"[{category}]"
 
     def name(self, original: str) -> str:
-        """Replace each word of a name; initials and punctuation keep their places."""
-        return _WORD.sub(
-            lambda match: _cased(self._pick("NAME", match.group(), _names()), match.group()),
-            original,
-        )
+        """Replace each word of a name, and each initial; punctuation keeps its place."""
+        return _WORD.sub(lambda match: self._word(match.group()), original)
+
+    def _word(self, word: str) -> str:
+        choices = _names() if len(word) > 1 else _LETTERS
+        return _cased(self._pick("NAME", word, choices), word)
 
     def shaped(self, original: str) -> str:
-        """Replace figures by figures and capitals by capitals."""
+        """Replace figures by figures and letters by letters, as large."""
         made = self._shape(original, "SHAPE")
         return made if made != original else self._shape(original, "SHAPE AGAIN")
 
     def _shape(self, original: str, kind: str) -> str:
         digest = self._digest(kind, original)
-        out = []
-        for place, letter in enumerate(original):
-            byte = digest[place % len(digest)] ^ (place & 0xFF)
-            if letter in _FIGURES:
-                out.append(_FIGURES[byte % 10])
-            elif letter.isalpha() and letter.isupper():
-                out.append(_LETTERS[byte % len(_LETTERS)])
-            else:
-                out.append(letter)
-        return "".join(out)
+        keys = (digest[at % len(digest)] ^ (at & 0xFF) for at in range(len(original)))
+        return "".join(map(_alike, original, keys))
 
     def date(self, original: str) -> str:
         """Shift a date that names one day; keep any other a token."""
-        day = None if self.shift_days is None else _read(original)
-        if day is None or self.shift_days is None:
+        match = next(filter(None, (pattern.search(original) for pattern in _DATES)), None)
+        if match is None or self.shift_days is None:
             return "[DATE]"
-        return (day + timedelta(days=self.shift_days)).isoformat()
+        try:
+            day = _day(self.today, **match.groupdict())
+            moved = (day + timedelta(days=self.shift_days)).isoformat()
+        except (ValueError, OverflowError):
+            return "[DATE]"
+        return "[DATE]" if self.today.year - day.year > _OLDEST else moved
 
     def _pick(self, kind: str, original: str, choices: Sequence[str]) -> str:
         digest = self._digest(kind, original.casefold())
@@ -113,17 +114,20 @@ _MAKERS: Final[dict[Category, Callable[[Surrogates, str], str]]] = {
 }
 
 
-def _read(original: str) -> date | None:
-    match = next(filter(None, (pattern.search(original) for pattern in _DATES)), None)
-    try:
-        return _day(**match.groupdict()) if match else None
-    except ValueError:
-        return None
+def _alike(letter: str, key: int) -> str:
+    """Give a figure for a figure and a letter for a letter, as large; else what stands there."""
+    if not letter.isalpha():
+        return str(key % 10) if letter.isdigit() else letter
+    other = _LETTERS[key % len(_LETTERS)]
+    return other if letter.isupper() else other.lower()
 
 
-def _day(*, year: str, month: str, day: str) -> date:
-    number = int(month) if month.isdigit() else _MONTHS.index(month[:3].casefold()) + 1
-    return date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))
+def _day(today: date, *, year: str, month: str, day: str) -> date:
+    number = int(month) if month.isdigit() else _MONTHS.index(month[:3].casefold()) // 4 + 1
+    if len(year) != 2:
+        return date(int(year), number, int(day))
+    in_future = (2000 + int(year), number, int(day)) > (today.year, today.month, today.day)
+    return date((1900 if in_future else 2000) + int(year), number, int(day))
 
 
 @cache
