@@ -43,6 +43,8 @@ _COUNTRIES: Final = triggers("countries")
 _LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abroad")
 _SMALL: Final = triggers("small_words")
 _WORD: Final = re.compile(r"[^\W_]+")
+_REST: Final = re.compile(r"-[ \t]?\r?\n[ \t]{0,8}([^\W\d_]{2,20})(?![\w-])")
+"""The second half of a word that a line's end breaks."""
 _NEVER_ALONE: Final = triggers("never_alone")
 _SHARD: Final = 50_000
 """So many characters are before the judge at once: what it makes of them stays in the cache."""
@@ -218,6 +220,7 @@ class Deidentifier:
         _take(claims, missed, self.lexicon)
         named = signs(Window(text, heard.words, self.lexicon), claims.removed())
         _take(claims, named, self.lexicon)
+        _mend(claims, self.lexicon)
         join(claims)
         return claims.removed()
 
@@ -247,6 +250,17 @@ def _take(claims: Claims, found: Iterable[Found], lexicon: Lexicon) -> None:
     for each in rests:
         if claims.is_beside(each.start, each.end):
             claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
+
+
+def _mend(claims: Claims, lexicon: Lexicon) -> None:
+    """Take what a line's end parts from a name: a listed name with it, or a word of no report."""
+    for each in claims.removed():
+        rest = _REST.match(claims.text, each.end) if each.category == "NAME" else None
+        if rest is not None:
+            first = _WORD.findall(claims.text, each.start, each.end)[-1:]
+            is_name = unaccented("".join((*first, rest[1]))) in lexicon.all_names
+            if is_name or (rest[1].islower() and not lexicon.is_ordinary(rest[1])):
+                claims.join(each.start, rest.end(), "NAME", each.rule)
 
 
 def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:

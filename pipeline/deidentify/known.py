@@ -2,9 +2,12 @@
 
 Names are matched word by word, capitalised or in capitals only, on token boundaries, with one
 typing error allowed in words of six letters or more; words of one or two letters are left to the
-other rules. A name that is also a word of reports (White, Long, Case) is taken only where it
-stands as a name: beside another known part, after an initial, or capitalised inside a sentence
-that is not itself in capitals. Numbers are matched whole, with or without their punctuation.
+other rules. Accents do not count, nor whether ö is written oe (Köhler, Kohler, Koehler), nor a
+hyphen at a line's end, nor figures that a scanner reads for letters (0konkwo). A name that is also
+a word of reports (White, Long, Case) is taken only where it stands as a name: beside another known
+part, after an initial, or capitalised inside a sentence that is not itself in capitals; a disease's
+or device's (Wilson, Foley) wherever no noun or letter makes it clinical (Wilson's disease, Kerley
+B). Numbers are matched whole, with or without their punctuation.
 
 `LeakScan` holds the cleaned text against the identifiers of everyone in the batch. It fails closed,
 so what counts as a hit is chosen to be certain, not merely suspicious:
@@ -22,20 +25,23 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from rapidfuzz.distance import DamerauLevenshtein
 
 from pipeline.deidentify import locks
+from pipeline.deidentify.rules.checks import patterns
 from pipeline.deidentify.rules.window import Word, Words, capital_forms, capital_words
 from pipeline.deidentify.spans import Found
 from pipeline.names import lexicon as lexicons
-from pipeline.names.lexicon import Lexicon
+from pipeline.names.lexicon import Lexicon, unaccented
 
 _FIGURES: Final = re.compile(r"\d[A-Za-z0-9]{0,40}")
-_LETTERS: Final = re.compile(r"(?:[A-Za-z]{1,8}|(?<![A-Za-z])[A-Z]{1,6}(?P<gap>[-_.#/ ]))$")
+_LETTERS: Final = re.compile(r"(?:[A-Za-z]{1,30}|(?<![A-Za-z])[A-Z]{1,6}(?P<gap>[-_.#/ ]))$")
 _JOINER: Final = re.compile(r"[-_./ #()]{1,2}")
 _MAX_PARTS: Final = 5
 _MAX_GAP: Final = 2
@@ -48,6 +54,12 @@ _MIN_DIGITS: Final = 4
 _SUFFIXES: Final = frozenset(
     {"jr", "sr", "iii", "md", "phd", "dr", "mrs", "miss", "prof", "the", "and"}
 )
+_SPELT_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ø": "oe", "ü": "ue", "å": "aa"})
+_SPELT: Final = re.compile("(?<=[aou])e|(?<=a)a")
+_BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})-\r?\n[ \t]{0,8}([^\W\d_]{1,40})")
+_MISREAD: Final = str.maketrans("0158i", "olsbl")
+"""What a scanner takes for one another."""
+_LETTER: Final = patterns("guards")["letter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +70,17 @@ class KnownIdentifiers:
     numbers: tuple[str, ...] = ()
 
 
-def name_words(name: str) -> tuple[str, ...]:
-    """Give the folded words of a name that are long enough to be looked for."""
-    folded = Words(name).folded
-    return tuple(word for word in folded if len(word) >= _MIN_LETTERS and word not in _SUFFIXES)
+@lru_cache(maxsize=1 << 14)
+def name_words(name: str) -> tuple[frozenset[str], ...]:
+    """Give the spellings, without accents, of each word of a name long enough to be looked for."""
+    words = Words(unicodedata.normalize("NFC", name).replace("’", "'")).folded
+    return tuple(_spellings(w) for w in words if len(w) >= _MIN_LETTERS and w not in _SUFFIXES)
+
+
+def _spellings(word: str) -> frozenset[str]:
+    plain, spelt = unaccented(word), unaccented(word.translate(_SPELT_OUT))
+    every = {plain, spelt, _SPELT.sub("", plain) if len(plain) > _MIN_RARE_LETTERS else plain}
+    return frozenset(each.replace("'", mark) for each in every for mark in ("", "’"))
 
 
 def normalised_number(number: str) -> str:
@@ -70,21 +89,27 @@ def normalised_number(number: str) -> str:
     return folded if sum(c.isdigit() for c in folded) >= _MIN_DIGITS else ""
 
 
-def number_candidates(text: str) -> Iterator[str]:
-    """Give every number and code of a text in normalised form, each part and each whole."""
-    return (folded for _, _, folded in _candidates(text))
-
-
-def find(
-    text: str, found_words: Words, known: KnownIdentifiers, lexicon: Lexicon
-) -> Iterator[Found]:
+def find(text: str, words: Words, known: KnownIdentifiers, lexicon: Lexicon) -> Iterator[Found]:
     """Find this record's own identifiers in its text."""
     yield from _numbers(text, known)
-    names = {word for name in known.names for word in name_words(name)}
-    hits = _hits(found_words, names, lexicon) if names else {}
+    names = {spelt for name in known.names for word in name_words(name) for spelt in word}
+    yield from _damaged(text, names)
+    hits = _hits(words, names, lexicon)
     for at, word in hits.items():
-        if _stands_as_name(text, found_words, hits, at, lexicon):
-            yield Found(word.start, word.end, "NAME", "known-name", sure=False)
+        if _stands_as_name(text, words, hits, at, lexicon):
+            sure = not _is_clinical(text, words, at, lexicon)
+            yield Found(word.start, word.end, "NAME", "known-name", sure=sure)
+
+
+def _damaged(text: str, names: set[str]) -> Iterator[Found]:
+    """Find names that a line's end breaks, and those with a figure that was read for a letter."""
+    for match in _BROKEN.finditer(text) if "-\n" in text or "-\r" in text else ():
+        if unaccented(match[1] + match[2]) in names:
+            yield Found(*match.span(), "NAME", "known-name")
+    read = {name.translate(_MISREAD) for name in names if len(name) >= _MIN_RARE_LETTERS}
+    for start, end in _parts(text):
+        if text[start:end].casefold().translate(_MISREAD) in read:
+            yield Found(start, end, "NAME", "known-name")
 
 
 def _numbers(text: str, known: KnownIdentifiers) -> Iterator[Found]:
@@ -125,7 +150,7 @@ def _parts(text: str) -> list[tuple[int, int]]:
         start, end = match.span()
         before = None
         if start and _may_belong(text, start):
-            before = _LETTERS.search(text[max(done, start - 9) : start])
+            before = _LETTERS.search(text[max(done, start - 31) : start])
         if before and before.group("gap"):
             parts.append((start - len(before.group()), start - 1))
         elif before:
@@ -145,30 +170,42 @@ def _hits(found_words: Words, names: set[str], lexicon: Lexicon) -> dict[int, Wo
     """Give the capitalised words that are a name, with one typing error allowed in long ones."""
     long = [n for n in names if len(n) >= _MIN_FUZZY_LETTERS and not lexicon.is_word(n)]
     firsts = {name[0] for name in long}
-    folded = found_words.folded
+    plain = found_words.plain
     return {
         at: found_words[at]
         for at in found_words.capitals
-        if folded[at] in names
-        or (folded[at][0] in firsts and _is_mistyped(folded[at], long, lexicon))
+        if plain[at] in names
+        or (plain[at][:1] in firsts and _is_mistyped(plain[at], long, lexicon))
     }
 
 
 def _is_mistyped(folded: str, names: list[str], lexicon: Lexicon) -> bool:
     if len(folded) < _MIN_FUZZY_LETTERS or lexicon.is_word(folded):
         return False
-    return any(
-        name[0] == folded[0] and DamerauLevenshtein.distance(name, folded, score_cutoff=1) <= 1
-        for name in names
-    )
+    alike = (name for name in names if name[0] == folded[0])
+    return any(DamerauLevenshtein.distance(n, folded, score_cutoff=1) <= 1 for n in alike)
 
 
 def _stands_as_name(
     text: str, words: Words, hits: Mapping[int, Word], at: int, lexicon: Lexicon
 ) -> bool:
-    if not lexicon.is_word(words.folded[at]) or _beside_another(text, hits, at):
+    folded = words.folded[at]
+    is_eponym = folded in lexicon.eponyms and folded not in lexicon.ordinary
+    if is_eponym or not lexicon.is_word(folded) or _beside_another(text, hits, at):
         return True
     return not text.isupper() and _capital_inside_sentence(text, words, at)
+
+
+def _is_clinical(text: str, words: Words, at: int, lexicon: Lexicon) -> bool:
+    """Tell whether a noun or a letter behind a name, or behind eponyms, makes it clinical."""
+    end = words.span(at)[1]
+    for behind in range(at + 1, min(at + 4, len(words))):
+        folded = words.folded[behind]
+        if folded in lexicon.eponym_nouns or folded.endswith(("itis", "oma", "osis", "pathy")):
+            return not any(map(text[end : words.span(behind)[0]].__contains__, ".;:"))
+        if folded not in lexicon.eponyms and words.gap(behind) != "-":
+            break
+    return _LETTER.match(text, end) is not None
 
 
 def _beside_another(text: str, hits: Mapping[int, Word], at: int) -> bool:
@@ -231,23 +268,19 @@ class LeakScan:
             numbers.update(map(normalised_number, record.numbers))
             names.update(record.names)
         words = [name_words(name) for name in names]
-        pairs = {frozenset((a, b)) for each in words for a in each for b in each if a != b}
-        long = (word for each in words for word in each if len(word) >= _MIN_RARE_LETTERS)
-        rare = {word for word in long if not lexicon.is_word(word)}
+        both = (pair for each in words for pair in itertools.combinations(each, 2))
+        pairs = {frozenset((a, b)) for one, other in both for a in one for b in other if a != b}
+        spelt = {spelling for each in words for word in each for spelling in word}
+        rare = {s for s in spelt if len(s) >= _MIN_RARE_LETTERS and not lexicon.is_word(s)}
         return cls(frozenset(numbers - {""}), frozenset(pairs), frozenset(rare), lexicon)
 
     def hits(self, text: str) -> int:
         """Count identifiers left in a cleaned text."""
-        numbers = number_candidates(text) if self.numbers else ()
-        found = sum(number in self.numbers for number in numbers)
-        words = capital_words(text) if self._names_someone(text) else []
+        found = sum(n in self.numbers for _, _, n in _candidates(text)) if self.numbers else 0
+        words = [] if self.words.isdisjoint(capital_forms(text)) else capital_words(text)
         suspects = [word for word in words if word.folded in self.rare]
         paired = sum(self._is_pair(text, a, b) for a, b in itertools.pairwise(words))
         return found + paired + (self._unguarded(text, suspects) if suspects else 0)
-
-    def _names_someone(self, text: str) -> bool:
-        """Tell fast whether any word of anyone's name stands in a text at all."""
-        return bool(self.words) and not self.words.isdisjoint(capital_forms(text))
 
     def _is_pair(self, text: str, a: Word, b: Word) -> bool:
         if frozenset((a.folded, b.folded)) not in self.pairs:
@@ -256,7 +289,4 @@ class LeakScan:
 
     def _unguarded(self, text: str, suspects: list[Word]) -> int:
         spans = list(locks.guarded(text, Words(text), self.lexicon))
-        return sum(
-            not any(start <= word.start and word.end <= end for start, end in spans)
-            for word in suspects
-        )
+        return sum(not any(a <= w.start and w.end <= b for a, b in spans) for w in suspects)

@@ -116,16 +116,15 @@ class Window(NamedTuple):
 
 
 def capital_forms(text: str) -> set[str]:
-    """Give the folded forms of the words that begin with a capital, without their places."""
+    """Give the plain forms of the words that begin with a capital, without their places."""
     pattern = _ASCII_CAPITAL if text.isascii() else _CAPITAL
-    forms = set(map(str.casefold, pattern.findall(text)))
-    return forms | {form[:-2] for form in forms if form.endswith(_GENITIVES)}
+    return set(map(_plain, pattern.findall(text)))
 
 
 def capital_words(text: str) -> list[Word]:
-    """Give the words that begin with a capital, also behind an apostrophe (d'Arc)."""
+    """Give the words that begin with a capital, also behind an apostrophe (d'Arc), unaccented."""
     return [
-        Word(*match.span(), _without_genitive(match.group().casefold()), capital=True)
+        Word(*match.span(), _plain(match.group()), capital=True)
         for match in _CAPITAL.finditer(text)
     ]
 
@@ -140,6 +139,11 @@ def past(pattern: re.Pattern[str], text: str, at: int) -> int:
     """Give the end of what a pattern matches at a place; the place itself where it does not."""
     match = pattern.match(text, at)
     return match.end() if match else at
+
+
+def _plain(word: str) -> str:
+    """Fold a word without accents, apostrophes and a final 's."""
+    return _without_genitive(unaccented(word)).replace("'", "").replace("’", "")
 
 
 def _without_genitive(folded: str) -> str:
