@@ -89,13 +89,14 @@ def _clean(reports: Path, out: Path, given: Given, cleaner: Deidentifier) -> dic
 
 def _review(reports: Path, sheet: Path, cleaner: Deidentifier) -> dict[str, object]:
     """Write the doubtful decisions for a person to correct."""
+    from pipeline.deidentify.coding import table_texts
     from pipeline.deidentify.review import doubtful
     from pipeline.formats.tables import read_table, write_table
 
     needed = {"report_id": "a name for each report", "text": "the report as written"}
     table = read_table(reports, needed)
-    texts = table["text"].fillna("").astype(str).tolist()
-    rows = doubtful(table["report_id"].astype(str).tolist(), texts, cleaner)
+    texts, known = table_texts(table)
+    rows = doubtful(table["report_id"].astype(str).tolist(), texts, cleaner, known)
     write_table(rows, sheet)
     return {"doubtful": len(rows)}
 

@@ -9,9 +9,11 @@ Columns that hold identifiers feed the known-identifier pass and are left out of
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import unescape
 from typing import Final
 
 import pandas as pd
@@ -45,16 +47,16 @@ _FACTS: Final = (
 )  # fmt: skip
 
 
-_ALIKE: Final = {
+KNOWN_COLUMNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("patient_name", "reader_name", "referring_name"), "names"),
     **dict.fromkeys(("staff_names", "relative_names"), "names"),
     **dict.fromkeys(("patient_id", "accession", "reader_id", "phone"), "numbers"),
+    **dict.fromkeys(("exam_id", "mrn", "preliminary_author", "other_ids"), "numbers"),
+    **dict.fromkeys(("patient_birth_date", "date_of_birth", "birth_date", "dob"), ""),
 }
-_EXAM_COLUMNS: Final[Mapping[str, str]] = {
-    **_ALIKE, **dict.fromkeys(("exam_id", "preliminary_author", "other_ids"), "numbers"),
-}  # fmt: skip
-KNOWN_COLUMNS: Final[Mapping[str, str]] = {**_ALIKE, "mrn": "numbers", "patient_birth_date": ""}
 """Column of a report table → the field of `KnownIdentifiers` it feeds, '' for none."""
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
+_REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,12 @@ class Cleaned:
 
 
 def known_identifiers(
-    rows: pd.DataFrame, columns: Mapping[str, str] = _EXAM_COLUMNS
+    rows: pd.DataFrame, columns: Mapping[str, str] = KNOWN_COLUMNS
 ) -> list[KnownIdentifiers]:
     """Collect what each row's own columns say about people and numbers, several in a cell."""
     shown = {name: rows[name].fillna("").astype(str) for name in columns if name in rows}
     cells = pd.DataFrame(shown, index=rows.index)
-    parts = [
-        cells[[name for name in shown if columns[name] == kind]] for kind in ("names", "numbers")
-    ]
+    parts = [cells[[n for n in shown if columns[n] == kind]] for kind in ("names", "numbers")]
     each = zip(*(part.to_numpy().tolist() for part in parts), strict=True)
     return [KnownIdentifiers(_some(names), _some(numbers)) for names, numbers in each]
 
@@ -206,6 +206,7 @@ def _age_band(age: pd.Series) -> pd.Series:
 
 
 _OURS: Final = frozenset({"report_id", "text", *KNOWN_COLUMNS})
+_MADE: Final = ("report_id", "text", "quarantined", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,14 +218,37 @@ class CleanTable:
     quarantined: int
 
     def summary(self) -> dict[str, object]:
-        """Count reports, identifiers by category, and reports withheld."""
+        """Count reports, those withheld and identifiers; name the columns that passed through."""
         by_category = self.spans["category"].value_counts().sort_index()
         return {
             "reports": len(self.reports),
             "quarantined": self.quarantined,
             "identifiers": len(self.spans),
             "by_category": {str(name): int(count) for name, count in by_category.items()},
+            "columns_passed_through": [str(each) for each in self.reports if each not in _MADE],
         }
+
+
+def known_columns(reports: pd.DataFrame) -> dict[str, str]:
+    """Give a table's own names of `KNOWN_COLUMNS`, in whatever case, and what each feeds."""
+    return {str(n): KNOWN_COLUMNS[f] for n in reports if (f := _folded(n)) in KNOWN_COLUMNS}
+
+
+def _folded(column: object) -> str:
+    return _NO_LETTERS.sub("_", str(column).casefold()).strip("_")
+
+
+def table_texts(reports: pd.DataFrame) -> tuple[list[str], list[KnownIdentifiers]]:
+    """Give the texts of a table and what each row's own columns say; references are read."""
+    texts = [_read(cell) if isinstance(cell, str) else "" for cell in reports["text"].tolist()]
+    columns = known_columns(reports)
+    stated = reports[list(columns)].fillna("").astype(str).map(_read)
+    return texts, known_identifiers(stated, columns)
+
+
+def _read(cell: str) -> str:
+    """Write the characters that a cell names as HTML does (&nbsp;, &#47;)."""
+    return _REFERENCE.sub(lambda match: unescape(match[0]), cell).replace("\u00a0", " ")
 
 
 def clean_table(
@@ -239,7 +263,7 @@ def clean_table(
     Parameters
     ----------
     reports
-        ``report_id, text``, any of `KNOWN_COLUMNS`, and columns that pass through.
+        ``report_id, text``, any of `KNOWN_COLUMNS` in any case, and columns that pass through.
     source
         The file's name, for messages.
     advance
@@ -253,26 +277,23 @@ def clean_table(
     needed = {"report_id": "a name for each report", "text": "the report as written"}
     require_columns(reports, needed, source=source)
     _refuse_twins(reports, source)
-    cells = reports["text"].tolist()
-    texts = [cell if isinstance(cell, str) else "" for cell in cells]
-    cleaner, known = deidentifier or Deidentifier(), known_identifiers(reports, KNOWN_COLUMNS)
-    cleaned = cleaner.batch(texts, known=known, advance=advance)
-    outcomes = [_if_text(cell, each) for cell, each in zip(cells, cleaned, strict=True)]
+    texts, known = table_texts(reports)
+    cleaned = (deidentifier or Deidentifier()).batch(texts, known=known, advance=advance)
+    outcomes = [_if_text(cell, each) for cell, each in zip(reports["text"], cleaned, strict=True)]
     ids = reports["report_id"].astype(str).tolist()
-    frame = reports.drop(columns=[name for name in KNOWN_COLUMNS if name in reports.columns])
+    frame = reports.drop(columns=list(known_columns(reports)))
     frame = frame.assign(
         text=[each.text if isinstance(each, Clean) else "" for each in outcomes],
         quarantined=[not isinstance(each, Clean) for each in outcomes],
         reason=["" if isinstance(each, Clean) else each.reason for each in outcomes],
     )
-    withheld = sum(not isinstance(each, Clean) for each in outcomes)
-    return CleanTable(frame, _spans(ids, outcomes), withheld)
+    return CleanTable(frame, _spans(ids, outcomes), int(frame["quarantined"].sum()))
 
 
 def _refuse_twins(reports: pd.DataFrame, source: str) -> None:
     """Refuse a table with two columns of one name: nobody can say which one is meant."""
     twins = sorted({str(name) for name in reports.columns[reports.columns.duplicated()]})
-    twins += [name for name in reports.columns if str(name).removesuffix(".1") in _OURS - {name}]
+    twins += [n for n in map(str, reports) if n.endswith(".1") and _folded(n[:-2]) in _OURS]
     if twins:
         raise InputError(
             f"{source}: {len(twins)} column name(s) stand there twice: {shown_names(twins)}. "

@@ -26,6 +26,7 @@ from scipy.optimize import brentq
 from pipeline.deidentify.audit import GoldReport, GoldSpan, is_gone, marked
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.judge import Opinion
+from pipeline.deidentify.known import KnownIdentifiers
 from pipeline.deidentify.spans import Clean, Outcome, Removed
 from pipeline.errors import InputError
 from pipeline.formats.tables import require_columns
@@ -115,14 +116,29 @@ class Lesson:
         return {"corrected": self.corrected, "words_added": self.added, "caution": self.caution}
 
 
-def doubtful(ids: Sequence[str], texts: Sequence[str], deidentifier: Deidentifier) -> pd.DataFrame:
+def doubtful(
+    ids: Sequence[str],
+    texts: Sequence[str],
+    deidentifier: Deidentifier,
+    known: Sequence[KnownIdentifiers] | None = None,
+) -> pd.DataFrame:
     """Give the doubtful decisions on reports, the likeliest identifiers first.
+
+    Parameters
+    ----------
+    ids, texts
+        The reports.
+    deidentifier
+        The instrument.
+    known
+        What each report's record says; what it names is masked.
 
     Returns
     -------
     One row a decision, with `SHEET`.
     """
-    decided = zip(ids, texts, deidentifier.batch(texts), deidentifier.opinions(texts), strict=True)
+    outcomes = deidentifier.batch(texts, known=known)
+    decided = zip(ids, texts, outcomes, deidentifier.opinions(texts), strict=True)
     rows = [
         (report_id, *row)
         for report_id, text, outcome, opinions in decided
@@ -205,7 +221,7 @@ def _by_list(said: pd.DataFrame) -> dict[str, set[str]]:
 
 def _lengthened(path: Path, words: set[str]) -> int:
     """Add the words that a list does not have yet; say how many."""
-    old = path.read_text(encoding="utf-8") if path.is_file() else ""
+    old = path.read_text(encoding="utf-8-sig") if path.is_file() else ""
     new = sorted(words - set(old.splitlines()))
     if new:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -79,6 +79,38 @@ def test_a_table_is_cleaned_and_a_leak_withheld(reports: Path, tmp_path: Path) -
     assert CANARY not in written
 
 
+def test_identifying_columns_go_however_written_and_the_rest_is_named(tmp_path: Path) -> None:
+    table, out = tmp_path / "r.csv", tmp_path / "o.csv"
+    people = {
+        "Patient_Name": "OKONKWO^ADA",
+        "Reader Name": "Kowalski",
+        "date_of_birth": "1950-01-02",
+    }
+    numbers = {"MRN": "4711812", "preliminary_author": "Q5512", "other_ids": "99812;77123"}
+    text = "Films of Okonkwo, 4711812, Q5512 and 77123. Likely edema, no effusion."
+    row = {"report_id": "a", **people, **numbers, "site": "north", "text": text}
+    pd.DataFrame([row]).to_csv(table, index=False)
+    done = radcal("deidentify", str(table), "--out", str(out), "--json")
+    assert json.loads(done.out)["columns_passed_through"] == ["site"]
+    clean = pd.read_csv(out, keep_default_na=False, dtype=str)
+    assert clean.columns.tolist() == ["report_id", "site", "text", "quarantined", "reason"]
+    assert clean["text"].tolist() == [
+        "Films of [NAME], [ID], [ID] and [ID]. Likely edema, no effusion."
+    ]
+    shown = radcal("deidentify", str(table), "--out", str(out)).out
+    assert "columns passed through: site" in shown
+
+
+def test_character_references_of_a_cell_are_read_first(tmp_path: Path) -> None:
+    table, out = tmp_path / "r.csv", tmp_path / "o.csv"
+    text = "She is aged&nbsp;94&nbsp;years. Film of 03&#47;04&#47;2021. A&E. 5 &lt; 6 mm, likely."
+    rows = {"report_id": ["a"], "text": [f"{text} Seen by M&uuml;hlenkamp."]}
+    pd.DataFrame({**rows, "patient_name": ["M&uuml;hlenkamp"]}).to_csv(table, index=False)
+    assert radcal("deidentify", str(table), "--out", str(out)).code == 0
+    (clean,) = pd.read_csv(out)["text"]
+    assert clean == "She is aged [AGE]. Film of [DATE]. A&E. 5 < 6 mm, likely. Seen by [NAME]."
+
+
 def test_a_cell_that_is_no_text_is_withheld_and_an_empty_one_kept(tmp_path: Path) -> None:
     table, out = tmp_path / "r.parquet", tmp_path / "o.parquet"
     rows = {"report_id": ["a", "b", "c"], "text": [b"Dr. Kowalski", None, b"\xff\x00"]}

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from pipeline.cli.deidentify import register
-from pipeline.deidentify import Clean, Deidentifier, Options
+from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, Options
 from pipeline.deidentify.audit import GoldReport, GoldSpan
 from pipeline.deidentify.review import doubtful, explained, learn
 from pipeline.errors import InputError
@@ -38,6 +38,16 @@ def test_a_sheet_shows_doubtful_words_with_all_other_identifiers_masked() -> Non
         assert row.word in row.context
         assert "8812345" not in row.context
         assert "March 3, 2021" not in row.context
+
+
+def test_a_sheet_masks_what_the_record_names() -> None:
+    known = [KnownIdentifiers(names=("Wickbury, Ann", "Lindgrove, Bo"))]
+    sheet = doubtful(["r1"], [TEXT], Deidentifier(), known)
+    assert len(sheet)
+    others = sheet[~sheet["word"].isin(["Wickbury", "Lindgrove"])]
+    assert not others["context"].str.contains("Wickbury|Lindgrove").any()
+    named = sheet[sheet["word"].isin(["Wickbury", "Lindgrove"])]
+    assert named["removed"].all()
 
 
 def test_corrections_lengthen_the_sites_lists_with_words_alone(tmp_path: Path) -> None:
