@@ -59,7 +59,6 @@ _SPELT: Final = re.compile("(?<=[aou])e|(?<=a)a")
 _BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})-\r?\n[ \t]{0,8}([^\W\d_]{1,40})")
 _MISREAD: Final = str.maketrans("0158i", "olsbl")
 """What a scanner takes for one another."""
-_LETTER: Final = patterns("guards")["letter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def find(text: str, words: Words, known: KnownIdentifiers, lexicon: Lexicon) -> 
     hits = _hits(words, names, lexicon)
     for at, word in hits.items():
         if _stands_as_name(text, words, hits, at, lexicon):
-            sure = not _is_clinical(text, words, at, lexicon)
+            sure = not _is_clinical(text, words, hits, at, lexicon)
             yield Found(word.start, word.end, "NAME", "known-name", sure=sure)
 
 
@@ -196,16 +195,19 @@ def _stands_as_name(
     return not text.isupper() and _capital_inside_sentence(text, words, at)
 
 
-def _is_clinical(text: str, words: Words, at: int, lexicon: Lexicon) -> bool:
-    """Tell whether a noun or a letter behind a name, or behind eponyms, makes it clinical."""
+def _is_clinical(text: str, words: Words, hits: dict[int, Word], at: int, lexicon: Lexicon) -> bool:
+    """Tell whether a noun, a letter or the half of a stranger (Swan-Ganz) makes a name clinical."""
     end = words.span(at)[1]
     for behind in range(at + 1, min(at + 4, len(words))):
         folded = words.folded[behind]
         if folded in lexicon.eponym_nouns or folded.endswith(("itis", "oma", "osis", "pathy")):
             return not any(map(text[end : words.span(behind)[0]].__contains__, ".;:"))
-        if folded not in lexicon.eponyms and words.gap(behind) != "-":
+        is_eponym, is_half = folded in lexicon.eponyms, words.gap(behind) == "-"
+        if is_eponym and is_half and behind not in hits:
+            return True
+        if not is_eponym and not is_half:
             break
-    return _LETTER.match(text, end) is not None
+    return patterns("guards")["letter"].match(text, end) is not None
 
 
 def _beside_another(text: str, hits: Mapping[int, Word], at: int) -> bool:

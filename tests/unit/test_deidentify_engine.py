@@ -132,10 +132,15 @@ def test_a_known_name_goes_though_diseases_and_devices_bear_it(name: str) -> Non
         ("Foley catheter in place.", "Foley, Ann"),
         ("Wells score 4. Baker cyst, Graves ophthalmopathy.", "Wells, Baker Graves"),
         ("Wolff-Parkinson-White syndrome.", "Parkinson, Ann"),
+        ("Swan-Ganz in place.", "Swan, Ann"),
     ],
 )
 def test_a_clinical_name_stays_though_the_record_s_person_bears_it(said: str, name: str) -> None:
     assert known_gone(said, name) == said
+
+
+def test_a_double_name_of_the_record_goes_though_both_halves_are_eponyms() -> None:
+    assert known_gone("Miller-Lewis declined.", "Miller-Lewis, Ann") == "[NAME] declined."
 
 
 @pytest.mark.parametrize(
