@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from calibration.phrase_calibration import phrase_error, wilson
-from calibration.rounding import rounded
+from calibration.rounding import measured, rounded
 from calibration.survey import builtin
 from calibration.tally import Tally
 
@@ -85,11 +85,8 @@ def main(departments: int) -> None:
     for low, high in GROUPS:
         part = [t for t in few if low <= t.total < high]
         pairs = [(rounded(t), t) for t in part]
-        moved = [
-            abs(float(phrase_error(r.n, r.label_mass, means=SCALE.means))
-                - float(phrase_error(t.n, t.label_mass, means=SCALE.means)))
-            for r, t in pairs
-        ]  # fmt: skip
+        exact = [float(phrase_error(t.n, t.label_mass, means=SCALE.means)) for t in part]
+        moved = [abs(float(measured(e, t.total)) - e) for e, t in zip(exact, part, strict=True)]
         total = [abs(r.total - t.total) / t.total for r, t in pairs]
         print(
             f"groups of {low}-{high - 1}: phrase error off by {100 * np.mean(moved):.1f} points, "

@@ -125,7 +125,12 @@ class Study:
         return np.random.default_rng([self.seed, entropy])
 
     def result(
-        self, tally: Tally, name: str, *, patients: GroupedTally | Likeness | None = None
+        self,
+        tally: Tally,
+        name: str,
+        *,
+        patients: GroupedTally | Likeness | None = None,
+        exact: Tally | None = None,
     ) -> GroupResult:
         """Calibrate one group; see :func:`calibration.result.calibrate`."""
         return calibrate(
@@ -134,6 +139,7 @@ class Study:
             options=self.settings,
             patients=patients,
             rng=self.chance(name),
+            exact=exact,
         )
 
     def advice(self, tally: Tally, name: str, *, share: float = 1.0) -> Advice:

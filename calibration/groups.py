@@ -3,7 +3,7 @@
 Rows are those of a tally table: ``phrase, label_value, count``, and ``pathology`` or ``month``
 where a result is asked for each. A group below the minimum has no result: None, never 0. These
 results are for pages: what is too few is decided by exact counts, and all that is computed, by
-rounded ones (`calibration.rounding`).
+rounded ones (`calibration.rounding`); but the phrase error is that of exact counts, rounded itself.
 """
 
 from __future__ import annotations
@@ -142,9 +142,13 @@ def group_results(
         if whole is not None:
             advice[None] = study.advice(whole, name, share=together)
     return GroupResults(
-        overall=None if whole is None else study.result(whole, name, patients=known.get(None)),
+        overall=None
+        if whole is None
+        else study.result(whole, name, patients=known.get(None), exact=overall),
         by_pathology={
-            p: None if t is None else study.result(t, f"{name}/{p}", patients=known.get(p))
+            p: None
+            if t is None
+            else study.result(t, f"{name}/{p}", patients=known.get(p), exact=counted[p])
             for p, t in shown.items()
         },
         advice=advice,
@@ -175,7 +179,7 @@ def trend(group: Group, *, months: Sequence[str], study: Study, minimum: int) ->
         exact = tally_of(cells[cells["month"].isin(inside)], study.phrases)
         named = f"{group.name}/{quarter}"
         shown = _shown(exact, minimum)
-        found = None if shown is None else study.result(shown, named, patients=alike)
+        found = None if shown is None else study.result(shown, named, patients=alike, exact=exact)
         gap = None if found is None else found.phrase_error
         points.append((quarter, int((exact if shown is None else shown).total), gap))
     return points

@@ -38,7 +38,7 @@ from calibration.phrase_calibration import (
     phrase_error_interval,
 )
 from calibration.plain import INLINE, named
-from calibration.rounding import rounded_mass
+from calibration.rounding import estimate, rounded_mass
 from calibration.scores import accuracy, brier, label_values
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
@@ -127,6 +127,7 @@ def calibrate(
     options: Options = _DEFAULTS,
     patients: GroupedTally | Likeness | None = None,
     rng: np.random.Generator,
+    exact: Tally | None = None,
 ) -> GroupResult:
     """Everything about one group's calibration.
 
@@ -143,6 +144,8 @@ def calibrate(
         Or how alike a patient's are, where patients themselves are not at hand.
     rng
         Source of chance.
+    exact
+        What a rounded tally was rounded from: its phrase error, rounded itself, is the result's.
 
     Raises
     ------
@@ -164,7 +167,9 @@ def calibrate(
         phrases=phrase_calibration(tally, phrase_table=phrase_table, effect=sample.alike.phrase),
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
-        phrase_error=_phrase_error(tally, sample, means, interval, rng),
+        phrase_error=_phrase_error(tally, sample, means, interval, rng)
+        if exact is None
+        else _printed_error(exact, patients, phrase_table, options, rng),
         brier=_brier(sample, phrase_table, interval),
         accuracy=_accuracy(sample, phrase_table, interval),
     )
@@ -255,6 +260,19 @@ def _error(
         reference_level=float(error(sample.n, sample.n * means)),
         null_high=sample.null_high(error),
     )
+
+
+def _printed_error(
+    exact: Tally,
+    patients: GroupedTally | Likeness | None,
+    table: PhraseTable,
+    options: Options,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Phrase error of exact counts as it may be printed: those of small ones, rounded, add up."""
+    sample = _sampled(exact, patients, table.means, options.bootstrap, rng)
+    found = _phrase_error(exact, sample, table.means, options.interval, rng)
+    return estimate(found, exact.total)
 
 
 def _phrase_error(

@@ -8,8 +8,11 @@ that no difference of two printed numbers gives what few statements say:
   0, 3/n̂, 6/n̂, …;
 * a **rate that a model estimates** from more than those n, is printed as a multiple of what three
   statements would move it by, finer where much else stands behind it;
+* a **distance** or mean of n statements, with its limits, likewise;
 * a **tally** is rounded in this way, phrase by phrase, before anything is computed from it, so that
   every curve, interval and measure is a function of rounded counts and tells no more than they do.
+  The phrase calibration error alone is that of exact counts, and rounded itself: a sum of absolute
+  gaps takes what rounding does to small counts for a distance.
 
 A class of five never reaches over a minimum that is a multiple of 5, and rounding down below
 another one withholds more, never less. Rounding twice changes nothing. There is no chance in it:
@@ -29,6 +32,7 @@ al., *Statistical Disclosure Control*, 2012, chapter 5).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -36,6 +40,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from calibration.arrays import FloatArray
+from calibration.estimate import Estimate
 from calibration.tally import Tally
 
 BASE: Final = 5
@@ -120,6 +125,49 @@ def _longer(distance: float) -> float:
     if distance <= 0.0:
         return 0.0
     return float(_RUNGS ** math.ceil(math.log(distance, _RUNGS) - _SLACK))
+
+
+def estimate(found: Estimate, n: float) -> Estimate:
+    """Give what may be printed of a mean or distance of n statements, with its limits.
+
+    Examples
+    --------
+    >>> estimate(Estimate(0.17, 0.02, 0.24, 22, "", corrected=0.1), 22).summary()
+    '0.136 (0.000 to 0.273, n = 22)'
+    """
+    exact, middle = found.without_chance(), _share(found.without_chance().value, n)
+    ends = _share(found.low, n), _share(found.high, n)
+    low, high = _around(middle, ends, exact, n) if middle == middle else ends
+    return replace(
+        found,
+        n=float(counted(n)),
+        value=_share(found.value, n),
+        low=low,
+        high=high,
+        reference_level=_share(found.reference_level, n),
+        null_high=_share(found.null_high, n),
+        corrected=_share(found.corrected, n),
+    )
+
+
+def _share(value: float, n: float) -> float:
+    return float(measured(value, n))
+
+
+def _around(
+    value: float, ends: tuple[float, float], exact: Estimate, n: float
+) -> tuple[float, float]:
+    """Move limits that rounding brought onto their estimate, or past it, one step off it.
+
+    Where a limit was the estimate itself it stays so. The step is the grid's own, so that what is
+    printed remains a function of what is rounded.
+    """
+    middle, least, most = exact.value, exact.low, exact.high
+    step = STEP / float(counted(max(n, 1.0)))
+    low, high = min(ends[0], value), max(ends[1], value)
+    low = _share(value - step, n) if least < middle and low >= value else low
+    high = _share(value + step, n) if most > middle and high <= value else high
+    return max(low, 0.0) if least >= 0 else low, min(high, 1.0) if most <= 1 else high
 
 
 def part(share: ArrayLike, n: ArrayLike) -> FloatArray:

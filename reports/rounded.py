@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from calibration.estimate import Estimate
-from calibration.rounding import STEP, counted, estimated, measured, part
+from calibration.rounding import counted, estimate, estimated, measured, part
 from reports.content import Coverage, FlowStep, SuppressedCell, Unscored
 from reports.review_content import (
     CaseHistogram,
@@ -55,22 +55,7 @@ def _share(value: float, n: float) -> float:
 
 def _estimate(value: Value, n: float) -> Value:
     """Round an estimate of n statements; a withheld or missing one stays what it is."""
-    if not isinstance(value, Estimate):
-        return value
-    middle = _share(value.value, n)
-    ends = _share(value.low, n), _share(value.high, n)
-    exact = value.value, value.low, value.high
-    low, high = _around(middle, ends, exact, n) if middle == middle else ends
-    return replace(
-        value,
-        n=float(counted(n)),
-        value=middle,
-        low=low,
-        high=high,
-        reference_level=_share(value.reference_level, n),
-        null_high=_share(value.null_high, n),
-        corrected=_share(value.corrected, n),
-    )
+    return estimate(value, n) if isinstance(value, Estimate) else value
 
 
 def coverage(found: Coverage | None) -> Coverage | None:
@@ -159,22 +144,6 @@ def _interval(found: Interval, n: float, *, beside: float = float("nan")) -> Int
         return found
     value, low, high = estimated(found.value, limits, n, beside=beside)
     return replace(found, value=value, low=low, high=high)
-
-
-def _around(
-    value: float, ends: tuple[float, float], exact: tuple[float, float, float], n: float
-) -> tuple[float, float]:
-    """Move limits that rounding brought onto their estimate, or past it, one step off it.
-
-    Where a limit was the estimate itself it stays so. The step is the grid's own, so that what is
-    printed remains a function of what is rounded.
-    """
-    middle, least, most = exact
-    step = STEP / float(counted(max(n, 1.0)))
-    low, high = min(ends[0], value), max(ends[1], value)
-    low = _share(value - step, n) if least < middle and low >= value else low
-    high = _share(value + step, n) if most > middle and high <= value else high
-    return max(low, 0.0) if least >= 0 else low, min(high, 1.0) if most <= 1 else high
 
 
 def _atom(found: AtomJudgement) -> AtomJudgement:

@@ -12,7 +12,7 @@ import pandas as pd
 from calibration.arrays import FloatArray
 from calibration.groups import quarters, tally_of
 from calibration.phrase_calibration import drawn_errors, phrase_error
-from calibration.rounding import counted, rounded
+from calibration.rounding import counted, measured
 from calibration.run_chart import process
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import complementary, few_users
@@ -110,15 +110,16 @@ class _Monthly:
 
 
 def _distance(part: pd.DataFrame, scale: Scale) -> float:
-    shown = rounded(tally_of(part, scale.phrases))
-    return float(phrase_error(shown.n, shown.label_mass, means=scale.phrases.means))
+    exact, means = tally_of(part, scale.phrases), scale.phrases.means
+    return float(measured(phrase_error(exact.n, exact.label_mass, means=means), exact.total))
 
 
 def _chance(part: pd.DataFrame, scale: Scale) -> float:
-    """Give the distance to expect of exactly right words, as rounded counts show it."""
-    shown, means = rounded(tally_of(part, scale.phrases)), scale.phrases.means
+    """Give the distance to expect of exactly right words."""
+    exact, means = tally_of(part, scale.phrases), scale.phrases.means
     rng = scale.study.chance("distance by chance")
-    return float(drawn_errors(shown, means, means=means, replicates=_SAMPLES, rng=rng).mean())
+    drawn = drawn_errors(exact, means, means=means, replicates=_SAMPLES, rng=rng)
+    return float(measured(drawn.mean(), exact.total))
 
 
 def _share(part: pd.DataFrame, named: Collection[str]) -> float:

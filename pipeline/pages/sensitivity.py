@@ -21,7 +21,7 @@ from calibration.estimate import Likeness
 from calibration.extraction_errors import Audit, corrected_errors
 from calibration.groups import Likenesses, tally_of
 from calibration.regression import indicators, logistic_calibration, selection_weights
-from calibration.rounding import rounded
+from calibration.rounding import estimate, rounded
 from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
 from pipeline.tables.observations import QUIET, Label, Silence, ct_labels, tallied
@@ -106,7 +106,7 @@ class _Question:
             return SensitivityRow(name, 0, few, few, few, reference)
         shown, study = rounded(counted), self.scale.study.with_bootstrap(_REPLICATES)
         alike = self.evidence.together
-        result = study.result(shown, f"sensitivity/{name}", patients=alike)
+        result = study.result(shown, f"sensitivity/{name}", patients=alike, exact=counted)
         line = logistic_calibration(shown, phrase_table=self.scale.phrases)
         return SensitivityRow(
             name, round(shown.total), result.ece, result.phrase_error, line.slope, reference
@@ -208,7 +208,7 @@ def extraction_tables(
     settings = scale.config.calibration
     if audited is None or counted.total < scale.config.reports.min_exams:
         return ()
-    counted = rounded(counted)
+    shown = rounded(counted)
     errors = phrase_errors(
         audited.confusion,
         phrases=scale.phrases.phrases,
@@ -218,10 +218,10 @@ def extraction_tables(
     if errors is None:
         return ()
     study = scale.study.with_bootstrap(_REPLICATES)
-    plain = study.result(counted, "sensitivity/as read", patients=alike)
+    plain = study.result(shown, "sensitivity/as read", patients=alike, exact=counted)
     rows = [
         SensitivityRow(
-            "as the engine read them", round(counted.total), plain.ece, plain.phrase_error,
+            "as the engine read them", round(shown.total), plain.ece, plain.phrase_error,
             reference=True,
         ),
         _row("X-ray words corrected", counted, replace(errors.audit, label_confusion=None), scale),
@@ -236,12 +236,15 @@ def _row(name: str, counted: Tally, audit: Audit, scale: Scale) -> SensitivityRo
     """Give one correction's row; one that cannot be made says so and has no figures."""
     options = replace(scale.study.settings, bootstrap=_REPLICATES)
     try:
-        found = corrected_errors(
-            counted,
-            audit=audit,
-            phrase_table=scale.phrases,
-            options=options,
-            rng=scale.study.chance(f"sensitivity/{name}"),
+        found, exact = (
+            corrected_errors(
+                each,
+                audit=audit,
+                phrase_table=scale.phrases,
+                options=options,
+                rng=scale.study.chance(f"sensitivity/{name}"),
+            )
+            for each in (rounded(counted), counted)
         )
     except CalibrationError:
         return SensitivityRow(f"{name}: the audit is too small", 0, None, None)
@@ -249,7 +252,8 @@ def _row(name: str, counted: Tally, audit: Audit, scale: Scale) -> SensitivityRo
         with written(scale.config.reports.language):
             share = decimal(100.0 * found.moved / found.n, 1)
         name = f"{name} ({share}\u00a0% of the mass moved into the possible range)"
-    return SensitivityRow(name, round(found.n), found.ece, found.phrase_error)
+    error = estimate(exact.phrase_error, exact.n)
+    return SensitivityRow(name, round(found.n), found.ece, error)
 
 
 def _caption(audited: SiteAudit, errors: PhraseErrors) -> str:

@@ -152,9 +152,10 @@ def _each_once(said: Sequence[Said]) -> list[Said]:
 
 
 def _of_run_charts(cells: pd.DataFrame, span: range, reading: Reading) -> Iterator[Said]:
-    """Give the attacker all that the committee's charts by month are computed from.
+    """Give the attacker every month's rounded tally in place of the committee's charts by month.
 
-    They print less: of a month's tallies the distance and the share of recommended words.
+    They print less: the distance over all phrases in steps of three statements, which is not
+    linear in the cells, and the share of recommended words.
     """
     for month in span:
         part = cells[cells["month"] == MONTHS[month]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calibration.groups import Group, group_results
+from calibration.groups import Group, group_results, trend
 from calibration.profile import profile
 from calibration.survey import builtin
 from pipeline.config import Configuration
@@ -43,6 +43,32 @@ def test_a_page_spends_its_chance_of_false_advice_once() -> None:
         advice = results.advice["fracture"]
         said[name] = [s.source for s in advice.suggestions] or [advice.suppressed[0].reason]
     assert said == {"one": ["possibly"], "nine": ["matches expectation"]}
+
+
+def test_the_distance_of_many_small_counts_is_theirs_and_not_what_rounding_them_adds() -> None:
+    """Four uses a phrase, borne out as it says, rounded one by one: .389 (.000 to .389) for .095.
+
+    Of ten phrases at about even odds CT bears out 2 of 4; each is printed as none of 2.
+    """
+    means = dict(zip(PHRASES.phrases, PHRASES.means.tolist(), strict=True))
+    middle = [phrase for phrase, says in means.items() if 0.3 < says < 0.7][:10]
+    rows = [
+        {"pathology": "hiatal hernia", "month": "2026-01", "phrase": phrase,
+         "label_value": label, "count": 2.0}
+        for phrase in middle for label in (0.0, 1.0)
+    ]  # fmt: skip
+    group, study = Group("one", pd.DataFrame(rows)), Scale(PHRASES, CONFIG).study
+    exact, n = np.mean([abs(0.5 - means[phrase]) for phrase in middle]), 4 * len(middle)
+    found = group_results(group, pathologies=["hiatal hernia"], study=study, minimum=10)
+    ((_, _, quarter),) = trend(group, months=["2026-01"], study=study, minimum=10)
+    assert found.overall is not None
+    assert np.nansum(found.overall.phrases.label_mass) == 0.0
+    for error in (found.overall.phrase_error, quarter):
+        assert error is not None
+        assert abs(error.value - exact) <= 1.5 / n
+        assert error.low == 0.0
+        grid = error.value * (n + 2) / 3
+        assert abs(grid - round(grid)) < 1e-9
 
 
 def test_a_certainty_nobody_else_writes_has_no_row_to_draw() -> None:
