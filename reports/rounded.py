@@ -7,12 +7,14 @@ on which a rate lies of what its phrase means is said in words, and stays as it 
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from calibration.estimate import Estimate
+from calibration.profile.shown import doubt_of, stated
 from calibration.rounding import counted, estimate, estimated, measured, part
 from reports.content import Coverage, FlowStep, SuppressedCell, Unscored
 from reports.review_content import (
@@ -88,12 +90,15 @@ def written(hedges: tuple[Written, ...] | None) -> tuple[Written, ...] | None:
 def profile(found: ReaderProfile) -> ReaderProfile:
     """Round the statements and rates of a reader's profile.
 
-    The hedges are the sum of their words, each rounded, as the statements are of all phrases.
+    The hedges are the sum of their words, each rounded, as the statements are of all phrases. What
+    a pattern is stated of is said by the exact rates.
     """
     more = sum(float(counted(each.n)) - each.n for each in found.phrases)
+    pattern = found.pattern
     return replace(
         found,
         n=float(counted(found.n)),
+        pattern=replace(pattern, verdict=replace(pattern.verdict, stated=stated(found))),
         hedges=found.hedges + more,
         exams=_whole(found.exams),
         habits=tuple(replace(_rated(h), expected=round(h.expected, 2)) for h in found.habits),
@@ -124,9 +129,15 @@ def large(found: Large) -> Large:
 
 
 def _rated(found: Rated) -> Rated:
-    rate = _interval(found.rate, found.n, beside=found.meaning)
+    rate = _interval(found.rate, found.n, beside=_edge(found))
     observed = _share(found.observed, found.n)
     return replace(found, n=float(counted(found.n)), observed=observed, rate=rate)
+
+
+def _edge(found: Rated) -> float:
+    """Give the end, on a rate's side, of what its survey leaves open of a meaning."""
+    off, doubt = found.rate.value - found.meaning, doubt_of(found)
+    return found.meaning + math.copysign(doubt, off) if abs(off) > doubt else found.meaning
 
 
 def _side(side: PhraseRate, found: ReaderProfile) -> PhraseRate:

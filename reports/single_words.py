@@ -13,7 +13,7 @@ from typing import Final
 
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.results import Cell
-from calibration.profile.shown import VISIBLE, Rated, Side, reaches, shows
+from calibration.profile.shown import LEAST_SHOWN, VISIBLE, Rated, Side, reaches, shows
 from calibration.profile.swaps import LOW
 from reports.held_back import between, tenths, where
 from reports.numbers import count, decimal, percent, percent_interval
@@ -28,8 +28,6 @@ from reports.swaps import (
     statements,
 )
 
-# Uses below which a phrase is no example.
-_LEAST_USES: Final = 20
 # Uses from which a single word that stands off is named though nothing is said of all.
 _MANY_USES: Final = 40
 # Difference of rate and meaning beyond which it is.
@@ -185,7 +183,7 @@ def _off(profile: ReaderProfile) -> list[PhraseRate]:
     """
     moved = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
     words = (p for p in profile.phrases if p.phrase in moved or not reaches(p))
-    often = (p for p in words if p.n >= _LEAST_USES)
+    often = (p for p in words if p.n >= LEAST_SHOWN)
     off = (p for p in often if abs(p.rate.value - p.meaning) >= VISIBLE)
     return sorted(off, key=weight, reverse=True)
 

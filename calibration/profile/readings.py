@@ -200,10 +200,11 @@ def with_sides(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Read
     rates = whole_rates(reading.found, uses=uses.n, sides=sides).tolist()
     weigh = uses.n.sum(axis=1), uses.mass.sum(axis=1), uses.n.sum(axis=1) * meaning
     sums = np.stack([each @ sides.T for each in weigh], axis=-1).tolist()
+    doubt = np.sqrt((weigh[0] * reading.choices.doubt) ** 2 @ sides.T).tolist()
 
     def together(r: int, s: int, name: str) -> PhraseRate:
         (n, seen, promised), rate = sums[r][s], Rate(*rates[r][s]).listed.interval()
-        return PhraseRate(name, n, seen / n, rate, promised / n)
+        return PhraseRate(name, n, seen / n, rate, promised / n, doubt=doubt[r][s] / n)
 
     named = tuple(enumerate(("strong", "weak")))
     return tuple(

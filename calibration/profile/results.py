@@ -90,6 +90,8 @@ class Verdict:
     sound
         With ``pattern``: the probability that nothing that is stated is false
         (`calibration.profile.pattern`); else NaN.
+    stated
+        What of ``parts`` words show (`calibration.profile.shown`), where numbers were rounded since.
     """
 
     state: Literal["pattern", "none", "too few"]
@@ -102,6 +104,7 @@ class Verdict:
     untold: Untold | None = None
     carried: Cell | None = None
     sound: float = float("nan")
+    stated: tuple[Part, ...] | None = field(default=None, metadata=LEFT_OUT)
 
     @property
     def direction(self) -> str:

@@ -5,7 +5,8 @@ pattern claims that CT lies to one side of words above even odds and of those be
 shows the finding more often than they say) or ``less``. A side is shown where the interval of one
 of its words, or of all of them taken together, lies to that side by what can be seen. A slope of
 which one side is shown is said of that side; where none is, a reader would be told what every
-figure beside it leaves open, so that it is too early to tell.
+figure beside it leaves open, so that it is too early to tell. What the survey leaves open of a
+meaning lies on neither side.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ Sides: TypeAlias = tuple[Side | None, Side | None]
 """Sides claimed for words above even odds and for those below."""
 VISIBLE: Final = 0.02
 """Difference of rates and meanings below which the printed figures would not show it."""
+LEAST_SHOWN: Final = 20
+"""Uses below which no word shows a pattern: no page prints fewer."""
 _CLAIMED: Final[dict[frozenset[str], Sides]] = {
     frozenset({"undercalls"}): ("more", "more"),
     frozenset({"overcalls"}): ("less", "less"),
@@ -48,8 +51,13 @@ def claims(parts: tuple[Part, ...]) -> Sides:
 
 def reaches(word: Rated) -> bool:
     """Whether the interval of a rate holds what the phrase means, as far as its survey knows it."""
-    doubt = word.doubt if isinstance(word, PhraseRate) else 0.0
+    doubt = doubt_of(word)
     return word.rate.low - doubt <= word.meaning <= word.rate.high + doubt
+
+
+def doubt_of(word: Rated) -> float:
+    """Give how far the survey leaves a meaning open; of a habit or swap it counts elsewhere."""
+    return word.doubt if isinstance(word, PhraseRate) else 0.0
 
 
 def along(word: Rated, side: Side | None) -> float:
@@ -61,10 +69,11 @@ def along(word: Rated, side: Side | None) -> float:
 def shows(word: Rated, side: Side) -> bool:
     """Whether CT surely and visibly lies on a side of a word, or of several taken together.
 
-    The interval misses the meaning by what whole per cents can show.
+    The interval misses the meaning, and what its survey leaves open, by what whole per cents can
+    show.
     """
     clear = word.rate.low - word.meaning if side == "more" else word.meaning - word.rate.high
-    return clear >= _WHOLE and along(word, side) >= VISIBLE
+    return clear - doubt_of(word) >= _WHOLE and along(word, side) >= VISIBLE
 
 
 def stated(reader: ReaderProfile) -> tuple[Part, ...]:
@@ -74,6 +83,8 @@ def stated(reader: ReaderProfile) -> tuple[Part, ...]:
     of the other taken together lie as the shift says, the shift alone holds of every word.
     """
     verdict = reader.pattern.verdict
+    if verdict.stated is not None:
+        return verdict.stated
     strong, weak = claims(verdict.parts)
     if strong == weak:
         return verdict.parts
@@ -103,9 +114,13 @@ def as_shown(reader: ReaderProfile) -> ReaderProfile:
 
 
 def _claimed_words(reader: ReaderProfile) -> Iterator[tuple[Side, list[PhraseRate]]]:
-    """Give each side that a pattern claims with its words, and all of them together."""
+    """Give each side that a pattern claims with its words of some use, and all of them together."""
     for side, name in zip(claims(reader.pattern.verdict.parts), ("strong", "weak"), strict=True):
-        words = [p for p in reader.phrases if (p.meaning > 0.5) == (name == "strong")]
+        words = [
+            p
+            for p in reader.phrases
+            if p.n >= LEAST_SHOWN and (p.meaning > 0.5) == (name == "strong")
+        ]
         if side:
             yield side, [*words, *(each for each in reader.sides if each.phrase == name)]
 
@@ -115,9 +130,10 @@ def _more(reader: ReaderProfile) -> int | None:
     factors = []
     for side, words in _claimed_words(reader):
         for whole in words[-1:]:
-            each = whole.rate.low, whole.rate.value, whole.rate.high, whole.meaning
+            edge = whole.meaning + (whole.doubt if side == "more" else -whole.doubt)
+            each = whole.rate.low, whole.rate.value, whole.rate.high, edge
             low, rate, high, meaning = logit(np.clip(each, _EDGE, 1.0 - _EDGE))
-            if along(whole, side) >= VISIBLE:
+            if along(whole, side) >= VISIBLE + whole.doubt:
                 half = rate - low if side == "more" else high - rate
                 factors.append((half / abs(rate - meaning)) ** 2)
     factor = min(factors, default=_MOST)

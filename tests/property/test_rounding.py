@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from calibration.profile import PhraseRate
+from calibration.profile.shown import VISIBLE, reaches
 from calibration.rounding import BASE, STEP, counted, estimated, measured, part, rounded
 from calibration.tally import Tally
+from reports.rounded import profile as rounded_profile
+from tests.fixtures.reports import sample_profiles as samples
 
 counts = st.lists(
     st.integers(0, 3000).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))),
@@ -112,3 +118,17 @@ def test_an_interval_holds_what_a_word_says_after_rounding_exactly_where_it_did_
         assert least <= beside <= most
     elif abs(value - beside) > 0.02:
         assert not least <= beside <= most
+
+
+@given(
+    rate=st.floats(0.05, 0.95), meaning=st.floats(0.05, 0.95), doubt=st.floats(0.0, 0.1),
+    wide=st.floats(0.1, 0.8), n=st.integers(20, 300),
+)  # fmt: skip
+def test_rounding_leaves_a_word_as_far_off_as_it_was_of_what_its_survey_leaves_open(
+    rate: float, meaning: float, doubt: float, wide: float, n: int
+) -> None:
+    word = PhraseRate("likely", n, rate, samples.around(rate, wide), meaning, doubt=doubt)
+    reader = replace(samples.profile_of(np.random.default_rng(1)), phrases=(word,))
+    (shown,) = rounded_profile(reader).phrases
+    if abs(abs(rate - meaning) - doubt) > VISIBLE:
+        assert reaches(shown) == reaches(word)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from calibration.profile import Interval, PhraseRate, ReaderProfile
-from calibration.profile.shown import as_shown, stated
+from calibration.profile import Interval, PhraseRate, ReaderProfile, profile
+from calibration.profile.shown import as_shown, shows, stated
 from calibration.profile.swaps import reassures
+from calibration.survey import builtin
+from reports import rounded
 from tests.fixtures.reports import sample_profiles as samples
 
 
@@ -57,6 +60,43 @@ def test_a_slope_is_stated_of_the_sides_that_are_shown(
     reader = too_sure(strong, weak)
     assert as_shown(reader) is reader
     assert stated(reader) == parts
+
+
+def test_a_pattern_that_the_survey_leaves_open_of_every_figure_is_too_early_to_tell() -> None:
+    """It was stated of words of which the sentences below said that none is proven off."""
+    reader = too_sure((0.70, 0.65, 0.75), (0.23, 0.19, 0.27))
+    word = PhraseRate("likely", 60.0, 0.69, Interval(0.69, 0.63, 0.755), 0.774, doubt=0.03)
+    unsure = replace(reader, sides=tuple(replace(s, doubt=0.04) for s in reader.sides))
+    assert as_shown(replace(reader, phrases=(word,))).pattern.verdict.state == "pattern"
+    told = as_shown(replace(unsure, phrases=(word,))).pattern.verdict
+    assert told.state == "too few"
+    assert told.more_exams is not None
+    known = replace(word, doubt=0.0)
+    assert as_shown(replace(unsure, phrases=(known,))).pattern.verdict.state == "pattern"
+    rare = replace(known, n=19.0)  # no page prints it
+    assert as_shown(replace(unsure, phrases=(rare,))).pattern.verdict.state == "too few"
+
+
+def test_what_a_survey_leaves_open_of_all_words_together_is_that_of_each_by_its_uses() -> None:
+    """30 uses of one and 10 of another: √((30 · .06)² + (10 · .02)²) / 40."""
+    rows = [("r", "likely", i % 4 > 0) for i in range(30)]
+    rows += [("r", "most likely", i % 5 > 0) for i in range(10)]
+    table = pd.DataFrame(rows, columns=["reader", "phrase", "label"])
+    (reader,) = profile(table, phrases=builtin("diagnostic-certainty-scale")).readers
+    doubts = {word.phrase: word.doubt for word in reader.phrases}
+    (strong,) = reader.sides
+    assert min(doubts.values()) > 0.0
+    by_hand = np.hypot(30 * doubts["likely"], 10 * doubts["most likely"]) / 40
+    assert strong.doubt == pytest.approx(by_hand)
+
+
+def test_a_headline_is_of_the_rates_before_they_were_rounded() -> None:
+    """Rounding moved the limit of all weak words past their meaning: half a headline was new."""
+    exact = too_sure((0.70, 0.65, 0.75), (0.246, 0.2235, 0.27))
+    assert stated(exact) == ("overcalls", "too sure")
+    shown = rounded.profile(exact)
+    assert shows(shown.sides[1], "more")
+    assert stated(shown) == ("overcalls", "too sure")
 
 
 def test_a_word_for_an_unlikely_finding_is_never_advised_past_what_ct_shows() -> None:
