@@ -16,7 +16,8 @@ from calibration.curve import calibration_error
 from calibration.diagnostics import Diagnostics, diagnose
 from calibration.estimate import Likeness, Options
 from calibration.plain import INLINE
-from calibration.result import GroupResult, calibrate
+from calibration.result import GroupResult, calibrate, printed_error
+from calibration.rounding import rounded
 from calibration.scores import brier
 from calibration.substitution import (
     Advice,
@@ -125,12 +126,7 @@ class Study:
         return np.random.default_rng([self.seed, entropy])
 
     def result(
-        self,
-        tally: Tally,
-        name: str,
-        *,
-        patients: GroupedTally | Likeness | None = None,
-        exact: Tally | None = None,
+        self, tally: Tally, name: str, *, patients: GroupedTally | Likeness | None = None
     ) -> GroupResult:
         """Calibrate one group; see :func:`calibration.result.calibrate`."""
         return calibrate(
@@ -139,8 +135,13 @@ class Study:
             options=self.settings,
             patients=patients,
             rng=self.chance(name),
-            exact=exact,
         )
+
+    def printed(self, exact: Tally, name: str, *, alike: Likeness | None = None) -> GroupResult:
+        """Calibrate a group for a page: by rounded counts; its phrase error is rounded itself."""
+        found, chance = self.result(rounded(exact), name, patients=alike), self.chance(name)
+        known = alike or Likeness(), self.phrases.means, self.settings, chance
+        return replace(found, phrase_error=printed_error(exact, *known))
 
     def advice(self, tally: Tally, name: str, *, share: float = 1.0) -> Advice:
         """Look for advice, with a share of the chance of false advice (see `advice_shares`)."""

@@ -142,13 +142,9 @@ def group_results(
         if whole is not None:
             advice[None] = study.advice(whole, name, share=together)
     return GroupResults(
-        overall=None
-        if whole is None
-        else study.result(whole, name, patients=known.get(None), exact=overall),
+        overall=None if whole is None else study.printed(overall, name, alike=known.get(None)),
         by_pathology={
-            p: None
-            if t is None
-            else study.result(t, f"{name}/{p}", patients=known.get(p), exact=counted[p])
+            p: None if t is None else study.printed(counted[p], f"{name}/{p}", alike=known.get(p))
             for p, t in shown.items()
         },
         advice=advice,
@@ -179,7 +175,7 @@ def trend(group: Group, *, months: Sequence[str], study: Study, minimum: int) ->
         exact = tally_of(cells[cells["month"].isin(inside)], study.phrases)
         named = f"{group.name}/{quarter}"
         shown = _shown(exact, minimum)
-        found = None if shown is None else study.result(shown, named, patients=alike, exact=exact)
+        found = None if shown is None else study.printed(exact, named, alike=alike)
         gap = None if found is None else found.phrase_error
         points.append((quarter, int((exact if shown is None else shown).total), gap))
     return points

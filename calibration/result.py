@@ -127,7 +127,6 @@ def calibrate(
     options: Options = _DEFAULTS,
     patients: GroupedTally | Likeness | None = None,
     rng: np.random.Generator,
-    exact: Tally | None = None,
 ) -> GroupResult:
     """Everything about one group's calibration.
 
@@ -144,8 +143,6 @@ def calibrate(
         Or how alike a patient's are, where patients themselves are not at hand.
     rng
         Source of chance.
-    exact
-        What a rounded tally was rounded from: its phrase error, rounded itself, is the result's.
 
     Raises
     ------
@@ -167,9 +164,7 @@ def calibrate(
         phrases=phrase_calibration(tally, phrase_table=phrase_table, effect=sample.alike.phrase),
         ece=_error(sample, tables, means, interval),
         ece_star=_error(_without(sample, certain), tables, means, interval),
-        phrase_error=_phrase_error(tally, sample, means, interval, rng)
-        if exact is None
-        else _printed_error(exact, patients, phrase_table, options, rng),
+        phrase_error=_phrase_error(tally, sample, means, interval, rng),
         brier=_brier(sample, phrase_table, interval),
         accuracy=_accuracy(sample, phrase_table, interval),
     )
@@ -262,17 +257,12 @@ def _error(
     )
 
 
-def _printed_error(
-    exact: Tally,
-    patients: GroupedTally | Likeness | None,
-    table: PhraseTable,
-    options: Options,
-    rng: np.random.Generator,
+def printed_error(
+    exact: Tally, likeness: Likeness, means: FloatArray, options: Options, rng: np.random.Generator
 ) -> Estimate:
     """Phrase error of exact counts as it may be printed: those of small ones, rounded, add up."""
-    sample = _sampled(exact, patients, table.means, options.bootstrap, rng)
-    found = _phrase_error(exact, sample, table.means, options.interval, rng)
-    return estimate(found, exact.total)
+    sample = _sampled(exact, likeness, means, options.bootstrap, rng)
+    return estimate(_phrase_error(exact, sample, means, options.interval, rng), exact.total)
 
 
 def _phrase_error(

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,7 @@ from calibration.arrays import FloatArray
 from calibration.estimate import Estimate
 from calibration.tally import Tally
 
+Rated = TypeVar("Rated", bound=Estimate)
 BASE: Final = 5
 """Counts that are printed alike."""
 STEP: Final = 3
@@ -127,7 +128,7 @@ def _longer(distance: float) -> float:
     return float(_RUNGS ** math.ceil(math.log(distance, _RUNGS) - _SLACK))
 
 
-def estimate(found: Estimate, n: float) -> Estimate:
+def estimate(found: Rated, n: float) -> Rated:
     """Give what may be printed of a mean or distance of n statements, with its limits.
 
     Examples

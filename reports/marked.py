@@ -1,14 +1,15 @@
 """What a page speaks of and so marks: words, habits and swaps, in the order in which they are said.
 
-A stated pattern marks every word on its side that misses what it means; else a word is marked where
-a sentence or a card is about it, and only there.
+A stated pattern marks every word on its side that visibly misses what it means, by the rule by
+which sentences say whether a single word is off; else a word is marked where a sentence or a card
+is about it, and only there.
 """
 
 from __future__ import annotations
 
 from calibration.profile import PhraseRate, ReaderProfile, Swap
-from calibration.profile.shown import Rated, Side, reaches
-from reports.single_words import carriers, foremost, told, unlike, weight, weightier
+from calibration.profile.shown import Rated, Side
+from reports.single_words import carriers, foremost, off, told, unlike, weight, weightier
 from reports.swaps import claimed, kept_swaps, off_itself, side_of
 
 
@@ -56,8 +57,8 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
     claimed = {p.phrase: _beyond(p, profile) for p in profile.phrases}
     swaps = kept_swaps(profile)
     said = (foremost(profile, swaps), *carriers(profile), *told(profile), *unlike(profile, swaps))
-    off = (off_itself(swap, profile) for swap in swaps)
-    whole = [each for each in (*said, *swaps, *off) if each and not each.finding]
+    aims = (off_itself(swap, profile) for swap in swaps)
+    whole = [each for each in (*said, *swaps, *aims) if each and not each.finding]
     found = {phrase: side for phrase, side in claimed.items() if side}
     return found | {each.phrase: side_of(each.rate.value, each.meaning) for each in whole}
 
@@ -70,7 +71,7 @@ def _beyond(phrase: PhraseRate, profile: ReaderProfile) -> Side | None:
     side, (strong, weak) = side_of(phrase.rate.value, phrase.meaning), claimed(profile)
     named = side == (strong if phrase.meaning > 0.5 else weak)
     counted = (phrase.observed - phrase.meaning) * (1.0 if side == "more" else -1.0)
-    return side if named and not reaches(phrase) and counted > 0.0 else None
+    return side if named and off(phrase) and counted > 0.0 else None
 
 
 def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], ...]:
@@ -81,8 +82,8 @@ def hedges_in_parts(profile: ReaderProfile) -> tuple[tuple[Rated, Side | None], 
     word is spoken of where its card says that it is off itself.
     """
     spoken_of, rows = subjects(profile), list[tuple[Rated, Side | None]]()
-    off = [off_itself(swap, profile) for swap in kept_swaps(profile)]
-    whole_words = {each.phrase for each in (*spoken_of, *off) if each and not each.finding}
+    aims = [off_itself(swap, profile) for swap in kept_swaps(profile)]
+    whole_words = {each.phrase for each in (*spoken_of, *aims) if each and not each.finding}
     for whole in profile.phrases:
         named = [each for each in spoken_of if each.phrase == whole.phrase]
         parts = named if all(each.finding for each in named) else []

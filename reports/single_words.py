@@ -182,10 +182,14 @@ def _off(profile: ReaderProfile) -> list[PhraseRate]:
     One that a card moves is among them.
     """
     moved = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
-    words = (p for p in profile.phrases if p.phrase in moved or not reaches(p))
-    often = (p for p in words if p.n >= LEAST_SHOWN)
-    off = (p for p in often if abs(p.rate.value - p.meaning) >= VISIBLE)
-    return sorted(off, key=weight, reverse=True)
+    words = (p for p in profile.phrases if off(p, moved=p.phrase in moved))
+    return sorted(words, key=weight, reverse=True)
+
+
+def off(word: PhraseRate, *, moved: bool = False) -> bool:
+    """Whether CT surely and visibly does not bear out a word of some use, or a card moves it."""
+    seen = word.n >= LEAST_SHOWN and abs(word.rate.value - word.meaning) >= VISIBLE
+    return seen and (moved or not reaches(word))
 
 
 def _carrier(

@@ -169,9 +169,9 @@ def side_of(rate: float, meaning: float) -> Side:
 
 def about(rate: float, words: Strings) -> str:
     """Print an estimated rate in a sentence."""
-    if rate < 0.005:
-        return words("verdict.under")
-    return words("verdict.over") if rate > 0.995 else words("verdict.about", rate=percent(rate))
+    if round(100 * rate) in {0, 100}:
+        return words("verdict.under" if rate < 0.5 else "verdict.over")
+    return words("verdict.about", rate=percent(rate))
 
 
 def statements(word: Rated, words: Strings) -> str:

@@ -231,10 +231,11 @@ def _with_figures(found: Sequence[Rated], words: Strings) -> Iterator[str]:
 def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> str:
     """Say what all this is of, where words are said to be off.
 
-    A question asks it, and what is shared or the instrument's says it itself.
+    A question asks it, and what is shared or the instrument's says it itself, where it is said.
     """
     verdict = profile.pattern.verdict
-    said = verdict.question or verdict.shared or verdict.untold == "instrument"
+    shared = verdict.shared and verdict.state == "none"
+    said = verdict.question or shared or verdict.untold == "instrument"
     off = verdict.state == "pattern" or foremost(profile, swaps)
     return words("verdict.choice") if off and not said else ""
 

@@ -91,7 +91,7 @@ class Verdict:
         With ``pattern``: the probability that nothing that is stated is false
         (`calibration.profile.pattern`); else NaN.
     stated
-        What of ``parts`` words show (`calibration.profile.shown`), where numbers were rounded since.
+        What of ``parts`` words show (`calibration.profile.shown`), once numbers were rounded.
     """
 
     state: Literal["pattern", "none", "too few"]

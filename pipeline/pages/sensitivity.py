@@ -106,7 +106,7 @@ class _Question:
             return SensitivityRow(name, 0, few, few, few, reference)
         shown, study = rounded(counted), self.scale.study.with_bootstrap(_REPLICATES)
         alike = self.evidence.together
-        result = study.result(shown, f"sensitivity/{name}", patients=alike, exact=counted)
+        result = study.printed(counted, f"sensitivity/{name}", alike=alike)
         line = logistic_calibration(shown, phrase_table=self.scale.phrases)
         return SensitivityRow(
             name, round(shown.total), result.ece, result.phrase_error, line.slope, reference
@@ -208,7 +208,6 @@ def extraction_tables(
     settings = scale.config.calibration
     if audited is None or counted.total < scale.config.reports.min_exams:
         return ()
-    shown = rounded(counted)
     errors = phrase_errors(
         audited.confusion,
         phrases=scale.phrases.phrases,
@@ -218,10 +217,10 @@ def extraction_tables(
     if errors is None:
         return ()
     study = scale.study.with_bootstrap(_REPLICATES)
-    plain = study.result(shown, "sensitivity/as read", patients=alike, exact=counted)
+    plain = study.printed(counted, "sensitivity/as read", alike=alike)
     rows = [
         SensitivityRow(
-            "as the engine read them", round(shown.total), plain.ece, plain.phrase_error,
+            "as the engine read them", round(plain.n), plain.ece, plain.phrase_error,
             reference=True,
         ),
         _row("X-ray words corrected", counted, replace(errors.audit, label_confusion=None), scale),

@@ -11,8 +11,10 @@ import pypdf
 import pytest
 
 from calibration.estimate import Estimate
+from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import Interval, ReaderProfile
 from calibration.result import GroupResult
+from pipeline.pages.small_cells import without
 from reports import content, review_content
 from reports.disclosure import guard_radiologist
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
@@ -23,6 +25,7 @@ from reports.numbers import percent
 from reports.pages import committee, radiologist, run_report
 from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
+from reports.pages.radiologist.later import how_to_read
 from reports.swaps import kept_swaps
 from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
@@ -457,7 +460,7 @@ def test_a_tick_is_explained_where_it_is_drawn_and_nowhere_else(
 
 def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
     with_line = radiologist.pages(samples.radiologist(), style=STYLE)
-    without = radiologist.pages(samples.radiologist(department=False), style=STYLE)
+    alone = radiologist.pages(samples.radiologist(department=False), style=STYLE)
 
     def bars(pages: list[Drawing]) -> int:
         return sum(
@@ -465,8 +468,25 @@ def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
         )
 
     assert bars(with_line) > 5
-    assert bars(without) == 0
-    assert "Department: not shown: fewer than 5 readers." in strings(without)
+    assert bars(alone) == 0
+    assert "Department: not shown: fewer than 5 readers." in strings(alone)
+    said = " ".join(strings(alone))
+    for claimed in (
+        "its shift, slope and counts",
+        "for orientation",
+        "Ochre",
+        "and department leave",
+    ):
+        assert claimed not in said
+
+
+def test_no_sign_is_explained_that_no_row_bears() -> None:
+    filled = guard_radiologist(samples.radiologist())
+    assert any("triangle" in text for text in how_to_read(filled, words=STYLE.strings))
+    assert isinstance(filled.department, PhraseCalibration)
+    blank = without(filled.department, filled.department.phrases)
+    hidden = replace(filled, department=blank)
+    assert not any("triangle" in text for text in how_to_read(hidden, words=STYLE.strings))
 
 
 def test_a_review_of_four_readers_names_none_of_them() -> None:

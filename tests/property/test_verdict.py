@@ -29,6 +29,7 @@ from reports.strings import Strings
 from reports.swaps import (
     LEAST_USES,
     Rated,
+    about,
     claimed,
     kept_swaps,
     needless,
@@ -962,10 +963,16 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
         seen[kind] += 1
     assert min(seen[kind] for kind in ("word", "overcalls", "undercalls", "too sure", "asked")) > 5
     drawn = next(p for p in DRAWN if foremost(p, kept_swaps(p)))
-    for change in ({"shared": ("too sure",)}, {"state": "too few", "untold": "instrument"}):
+    instruments = {"state": "too few", "untold": "instrument"}
+    for change in ({"state": "none", "shared": ("too sure",)}, instruments):
         verdict = replace(drawn.pattern.verdict, **change)
         shown = replace(drawn, pattern=replace(drawn.pattern, verdict=verdict))
         assert in_words(shown, words=WORDS).caveat == ""
+    # What is shared stands in no sentence of a pattern: it was silent about who gets a CT.
+    drawn = next(p for p in DRAWN if p.pattern.direction == "overcalls")
+    verdict = replace(drawn.pattern.verdict, question=False, shared=("too sure",))
+    both = replace(drawn, pattern=replace(drawn.pattern, verdict=verdict))
+    assert in_words(both, words=WORDS).caveat == WORDS("verdict.choice")
 
 
 def test_a_pattern_that_may_be_slight_is_stated_in_a_weaker_word_with_its_chance() -> None:
@@ -1153,6 +1160,21 @@ def test_a_side_of_the_first_sentence_that_no_word_shows_has_the_figure_of_all_i
     assert min(lacking.values()) > 5
 
 
+def test_no_word_is_marked_on_a_side_of_which_no_single_word_is_said_to_be_off() -> None:
+    """It stood above "very unlikely", marked: CT 1 % for 3 %, nearer than the sentences look."""
+    drawn = next(p for p in DRAWN if p.pattern.direction == "too cautious")
+    verdict = replace(drawn.pattern.verdict, question=False)
+    word = PhraseRate("very unlikely", 60.0, 0.0, Interval(0.012, 0.004, 0.022), 0.027)
+    weak = PhraseRate("weak", 350.0, 0.18, Interval(0.18, 0.14, 0.21), 0.22)
+    reader = replace(
+        drawn, phrases=(word,), sides=(weak,), habits=(), advice=(), rest=(), considered=(),
+        pattern=replace(drawn.pattern, verdict=verdict),
+    )  # fmt: skip
+    assert "No single word of yours for unlikely findings" in in_words(reader, words=WORDS).lead
+    assert sides(reader) == {}
+    assert [side for _, side in hedges_in_parts(reader)] == [None]
+
+
 def test_a_slope_that_one_side_alone_shows_is_said_of_that_side_alone() -> None:
     drawn = next(p for p in DRAWN if p.pattern.direction == "too sure")
     verdict = replace(drawn.pattern.verdict, question=False)
@@ -1332,3 +1354,10 @@ def test_a_word_off_beside_no_pattern_is_told_alike_to_reader_and_committee() ->
             assert (same in in_words(profile, words=words).lead) == plain
             seen += plain
     assert seen > 20
+
+
+@pytest.mark.parametrize(("rate", "said"), [(0.004, "under"), (0.005, "under"), (0.996, "over")])
+def test_no_sentence_says_about_of_a_rate_below_what_per_cents_show(rate: float, said: str) -> None:
+    """It read "about <1 %, not 3 %"."""
+    assert about(rate, WORDS).startswith(said)
+    assert about(0.0051, WORDS) == "about 1\u00a0%"

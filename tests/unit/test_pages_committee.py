@@ -214,7 +214,7 @@ def test_the_choice_made_has_the_figures_of_the_rest_of_the_review() -> None:
     ]
     assert shown.total != exact
     counted = tally_of(evidence.cells, SCALE.phrases)
-    result = SCALE.study.with_bootstrap(0).result(shown, "department", exact=counted)
+    result = SCALE.study.with_bootstrap(0).printed(counted, "department")
     for row in made:
         assert row.n == shown.total
         assert isinstance(row.ece, Estimate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from itertools import chain
@@ -9,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from calibration.distributions import Beta
 from calibration.estimate import Estimate
@@ -34,7 +36,7 @@ from reports.pages.committee.decisions import decisions
 from reports.pages.committee.heaviest import on_own_pages
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
-from reports.pages.committee.readers import readers
+from reports.pages.committee.readers import reader_table, readers
 from reports.pages.committee.sections import department, maps, pathologies
 from reports.pages.committee.tables import use_table
 from reports.review_content import CommitteeContent, RunChart
@@ -247,6 +249,31 @@ def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
     pieces = [piece for section in over_time(opened, WORDS) for piece in section.pieces]
     (text,) = [p.text for p in pieces if isinstance(p, Prose) and "**Advice:**" in p.text]
     assert f"; {both} of the {len(stand)} who stand apart have one." in text
+    none = tuple(replace(reader, advice=()) for reader in found.readers)
+    calm = replace(opened, profiles=replace(found, readers=none))
+    pieces = [piece for section in over_time(calm, WORDS) for piece in section.pieces]
+    text = " ".join(piece.text for piece in pieces if isinstance(piece, Prose))
+    assert "**Advice:** no reader's page has a swap." in text
+
+
+def test_a_column_of_drawn_intervals_says_that_its_numbers_are_those_of_the_axis() -> None:
+    table = reader_table(samples.committee(), words=WORDS)
+    head = table.columns[5].title.replace("\u00a0", " ")
+    assert re.fullmatch(r"Shrunk, 95 % interval; axis from \S+ to \S+", head)
+
+
+def test_how_readers_differ_is_told_by_the_standard_deviation_of_their_distribution(
+    usual: CommitteeContent,
+) -> None:
+    """A Student t with four degrees of freedom of scale .3 has .3 · √2."""
+    found = guard_committee(usual).judged
+    assert found is not None
+    sd = found.diagnostics.deviations["shift"] * math.sqrt(2.0)
+    low, high = (percent(expit(found.shared.shift.value + by)) for by in (-sd, sd))
+    (section, *_) = apart(guard_committee(usual), WORDS)
+    text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
+    assert f"comes true {low} of the time" in text
+    assert f"below the line that most readers lie round, {high} one above" in text
 
 
 def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_reading(
@@ -1117,7 +1144,7 @@ def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_
         guard_committee(replace(review, profiles=replace(found, readers=alike))), WORDS
     )
     text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
-    assert "those of 0 show no pattern, those of 11 are no further off than the" in text
+    assert "promises**; those of 11 are no further off than the" in text
 
 
 def test_a_review_of_few_readers_decides_what_rests_on_none_and_explains_nothing_it_lacks() -> None:

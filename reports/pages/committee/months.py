@@ -133,7 +133,8 @@ def _advised(content: CommitteeContent, words: Strings) -> str:
     stand = {r.reader for r in found.readers if r.pattern.verdict.state == "pattern"}
     counts = {"told": told, "readers": swaps, "both": told & stand, "apart": stand}
     given = words.several("unit.swaps", sum(swaps.values()))
-    return words("run_chart.advised", swaps=given, **{k: len(v) for k, v in counts.items()})
+    key = ("advised_all" if stand else "advised_some") if told else "advised_nobody"
+    return words(f"run_chart.{key}", swaps=given, **{k: len(v) for k, v in counts.items()})
 
 
 def _returned(content: CommitteeContent, words: Strings) -> str:

@@ -98,14 +98,10 @@ def _findings(
     counts, hidden = content.counts, _unreportable(content)
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
-    first = words(
-        "committee.apart",
-        told=count(counts.told),
-        readers=count(counts.judged),
-        none=count(states.count("none") - alike),
-        alike=words("committee.apart_alike", n=count(alike)) if alike else "",
-        few=count(states.count("too few")),
-    )
+    others = {"none": states.count("none") - alike, "alike": alike, "few": states.count("too few")}
+    rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
+    first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
+    first = words("committee.apart_rest", first=first, rest=rest) if rest else f"{first}."
     parts = (
         words("committee.apart_withheld", n=count(left_out)) if left_out else "",
         words("committee.apart_single", n=count(singles)) if singles else "",
@@ -168,8 +164,12 @@ def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) 
 
 
 def _spread(found: DepartmentProfile, words: Strings) -> str:
-    """Say what a word means in different hands: most readers' line, ± one deviation."""
-    sd, mean = float(found.diagnostics.deviations["shift"]), found.shared.shift.value
+    """Say what a word means in different hands: most readers' line, ± one deviation.
+
+    That of a Student t with t degrees of freedom is its scale times √(t / (t - 2)).
+    """
+    tail, mean = found.settings.priors.tails[0], found.shared.shift.value
+    sd = found.diagnostics.deviations["shift"] * math.sqrt(tail / (tail - 2.0))
     low, high = (float(expit(mean + move)) for move in (-sd, sd))
     return words("committee.spread", low=percent(low), high=percent(high))
 

@@ -89,7 +89,7 @@ def reader_table(content: CommitteeContent, *, words: Strings) -> Table:
     columns = (
         *heads(words, "readers", ("code", 1.3), ("n", 1.1, "right"), ("share", 0.9, "right"),
                ("gap", 1.0, "right"), ("adjusted", 1.0, "right")),
-        drawn(words("readers.shrunk_graph"), 2.4, reach),
+        drawn("readers.shrunk_graph", 2.4, reach, words),
         *heads(words, "readers", ("note", 1.8)),
     )  # fmt: skip
     rows = sorted(content.readers, key=lambda row: row.code)
@@ -168,7 +168,7 @@ def _mix_table(mix: CaseMix, words: Strings) -> Table:
         *heads(words, "mix", ("factor", 1.3), ("level", 1.9), ("n", 1.0, "right"),
                ("share", 0.8, "right")),
         *heads(words, "readers", ("gap", 0.9, "right"), ("adjusted", 0.9, "right")),
-        drawn(words("mix.graph"), 2.6, reach),
+        drawn("mix.graph", 2.6, reach, words),
     )  # fmt: skip
     rows = tuple(_mix_row(row, reach, words) for row in mix.rows)
     return Table(columns, rows, empty=words("state.none"), id="mix")

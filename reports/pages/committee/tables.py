@@ -47,9 +47,9 @@ def span(value: Value, domain: tuple[float, float]) -> Cell:
     return Span(value.value, value.low, value.high, domain, zero, hint)
 
 
-def drawn(title: str, share: float, domain: tuple[float, float]) -> Column:
-    """Head a column of drawn intervals, with the values at its ends."""
-    return Column(f"{title}: {interval(*domain, 2)}", share)
+def drawn(key: str, share: float, domain: tuple[float, float], words: Strings) -> Column:
+    """Head a column of drawn intervals, with the values at the ends of its axis."""
+    return Column(words(key, ends=interval(*domain, 2)), share)
 
 
 def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) -> Table:
@@ -114,7 +114,7 @@ def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
     columns = (
         *heads(words, "sensitivity", ("choice", 3.0, "wraps"), ("n", 0.9, "right"),
                ("ece", 0.9, "right"), ("slope", 0.9, "right"), ("phrase_error", 0.9, "right")),
-        drawn(words("sensitivity.graph"), 2.4, domain),
+        drawn("sensitivity.graph", 2.4, domain, words),
     )  # fmt: skip
     rows = []
     for r in table.rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, get_args
@@ -91,7 +92,13 @@ def _use(content: RadiologistContent, words: Strings) -> str:
     reading = (each.estimate for each in figures if each.name == words("measured.accuracy"))
     audited = any(each is not None for each in reading)
     unaudited = "" if audited else words("radiologist.use_unaudited")
-    return words("radiologist.use", use=content.use, unaudited=unaudited)
+    few = content.department if isinstance(content.department, SuppressedCell) else None
+    review = (
+        words("radiologist.use_few", minimum=few.minimum)
+        if few
+        else words("radiologist.use_review")
+    )
+    return words("radiologist.use", use=content.use, review=review, unaudited=unaudited)
 
 
 def _read_early(composer: Composer, content: RadiologistContent, sides: _Sides) -> bool:
@@ -181,9 +188,10 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides:
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
-    none = content.department is None or isinstance(content.department, SuppressedCell)
+    rows = PhraseChart.of(content, words).rows
     tick = words("how.tick_certain" if _certain(content, words) else "how.tick")
-    return (words("how.line"), tick, *[words("how.department")] * (not none))
+    drawn = any(math.isfinite(row.department) for row in rows)
+    return (words("how.line"), tick, *[words("how.department")] * drawn)
 
 
 def _certain(content: RadiologistContent, words: Strings) -> bool:
@@ -200,7 +208,9 @@ def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str,
         _coverage(content.coverage, words),
         words("not.ct"),
         words("not.extraction", engine=engine, accuracy=accuracy),
-        words("not.case_mix"),
+        words(
+            "not.case_mix_few" if isinstance(content.department, SuppressedCell) else "not.case_mix"
+        ),
     )
 
 
