@@ -664,6 +664,32 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     assert not any(each.startswith("**Decide what") for each in said(even))
 
 
+@pytest.mark.parametrize("ratio", [Interval(0.9, 0.87, 0.93), Interval(0.99, 0.95, 1.03)])
+def test_a_word_that_reassures_falsely_is_named_first_whichever_side_all_hedges_lie_to(
+    review: CommitteeContent, ratio: Interval
+) -> None:
+    """Of "unlikely" (9 % promised, CT 20 %) page 1 was silent, for hedges said too much in all."""
+    content = leaning(review, ratio)
+    whole = content.department
+    assert not isinstance(whole, SuppressedCell)
+    k, table = whole.phrases.phrases.index("unlikely"), whole.phrases
+    n, rates = table.n.copy(), [v.copy() for v in (table.observed, table.low, table.high)]
+    n[k] = 323.0
+    for values, rate in zip(rates, (0.20, 0.16, 0.25), strict=True):
+        values[k] = rate
+    observed, low, high = rates
+    moved = replace(table, n=n, observed=observed, low=low, high=high)
+    texts = [
+        each
+        for each in said(replace(content, department=replace(whole, phrases=moved)))
+        if each.startswith("**Decide what becomes")
+    ]
+    assert texts[0].startswith(
+        "**Decide what becomes of “unlikely”: CT shows more than promised.**"
+    )
+    assert "“unlikely” (9\u00a0% promised, CT 20\u00a0%) too low with" in texts[0]
+
+
 def test_a_heavy_word_that_its_survey_leaves_open_is_named_as_such(
     review: CommitteeContent,
 ) -> None:

@@ -1,23 +1,26 @@
 """Which words carry what hedges promise too much or too little, in whose hands, and why they stay.
 
-A word carries its share of statements times how far its rate lies from its meaning. Only those
-count that the phrase chart marks to the side to which all hedges lie together. What there is to
-gain where none is taught is what the cards on readers' own pages move.
+A word carries its share of statements times how far its rate lies from its meaning. Those count
+that the phrase chart marks, to each side by themselves: what all hedges lie to together is a net,
+in which words that reassure falsely vanish behind others, though they mislead most. Where chance
+explains the net, only those are named. What there is to gain where none is taught is what the cards
+on readers' own pages move.
 """
 
 from __future__ import annotations
 
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 
 from calibration.arrays import FloatArray
 from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.profile.shown import Side, reaches
+from calibration.profile.swaps import LOW
 from calibration.result import GroupResult
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
@@ -49,34 +52,55 @@ def side_of_all(content: CommitteeContent) -> str:
 
 
 def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]) -> list[str]:
-    """Name the words that carry most of it, what they weigh, in whose hands, and why they stay.
+    """Name the words that carry most of it to a side, the side of the heaviest first.
 
     Those ``besides`` have a proposal of their own: no word is counted in two.
     """
-    side, whole = side_of_all(content), content.department
-    carried = carrying(content, besides=besides)
-    if not carried or isinstance(whole, SuppressedCell):
+    whole, sides = content.department, get_args(Side)
+    if isinstance(whole, SuppressedCell):
         return []
-    gap, named = points(whole.phrase_error.value), tuple(carried)
-    lies: Side = "less" if side == "less" else "more"
-    shares = _and([points(each) for each in carried.values()], words)
+    found = {side: _weighed(carrying(content, whole, side, besides), whole, side) for side in sides}
+    order = sorted((s for s in sides if found[s]), key=lambda s: -max(found[s].values()))
+    return [_of_side(tuple(found[side]), side, content, whole, words) for side in order]
+
+
+def _weighed(carried: Mapping[str, float], whole: GroupResult, side: Side) -> dict[str, float]:
+    """Weigh words by what they add, heaviest first: who reads "unlikely" looks no further."""
+    says = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
+    weighs = {p: add * (1.0 + (side == "more" and says[p] <= LOW)) for p, add in carried.items()}
+    return {p: weighs[p] for p in sorted(weighs, key=lambda p: (-weighs[p], p))[:_NAMED]}
+
+
+def _of_side(
+    named: tuple[str, ...],
+    lies: Side,
+    content: CommitteeContent,
+    whole: GroupResult,
+    words: Strings,
+) -> str:
+    """Say of words of a side what they weigh, in whose hands, and why they stay."""
+    gap, adds = points(whole.phrase_error.value), _adds(whole)
+    carried = [adds[phrase] for phrase in named]
+    shares = _and([points(each) for each in carried], words)
     sure = points(_carried(whole)[~whole.phrases.hedges].sum())
     said = [
-        words(f"decisions.heaviest_{side}", phrases=_named(named, words)),
+        words(f"decisions.heaviest_{lies}", phrases=_named(named, words)),
         words("decisions.carry", gap=gap, shares=shares, sure=sure),
-        _open(content, whole, min(carried.values()), words),
+        _open(content, whole, lies, min(carried), words),
         _in_hands(named, lies, content, words),
         *_kept(named, content, words),
         _choose(named, lies, content, words),
         words("decisions.owner"),
         on_own_pages(content.judged, named, lies, words) if content.judged else "",
     ]
-    return [" ".join(each for each in said if each)]
+    return " ".join(each for each in said if each)
 
 
-def _open(content: CommitteeContent, whole: GroupResult, least: float, words: Strings) -> str:
+def _open(
+    content: CommitteeContent, whole: GroupResult, side: Side, least: float, words: Strings
+) -> str:
     """Name a word that carries as much as those named, which its survey leaves open to be right."""
-    table, side = whole.phrases, side_of_all(content)
+    table = whole.phrases
     rows = phrase_rows(table, minimum_n=content.minimum_n)
     right = [row.phrase for row in rows if row.hedge and not missed(row)]
     lies = table.hedges & ((table.observed < table.expected) == (side == "less"))
@@ -299,18 +323,25 @@ def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:
     return f" {words('decisions.discouraged_rate', phrase=word, **shown)}"
 
 
-def carrying(content: CommitteeContent, *, besides: Collection[str] = ()) -> dict[str, float]:
-    """Give the heaviest words and what each adds to the department's distance, heaviest first."""
-    side, whole = side_of_all(content), content.department
-    if not side or isinstance(whole, SuppressedCell):
-        return {}
-    adds = dict(zip(whole.phrases.phrases, _carried(whole).tolist(), strict=True))
+def _adds(whole: GroupResult) -> dict[str, float]:
+    return dict(zip(whole.phrases.phrases, _carried(whole).tolist(), strict=True))
+
+
+def carrying(
+    content: CommitteeContent, whole: GroupResult, side: Side, besides: Collection[str]
+) -> dict[str, float]:
+    """Give the heavy words of a side and what each adds to the department's distance.
+
+    Where chance explains to which side all hedges lie, those are left that reassure falsely.
+    """
+    adds, most = _adds(whole), 1.0 if side_of_all(content) else LOW if side == "more" else 0.0
     rows = phrase_rows(whole.phrases, minimum_n=content.minimum_n)
-    off = {row.phrase: adds[row.phrase] for row in rows if missed(row) == side}
+    off = {
+        row.phrase: adds[row.phrase] for row in rows if missed(row) == side and row.expected <= most
+    }
     least = _WORTH * whole.phrase_error.value
     seen = {p for p, share in off.items() if share >= least and points(share) != points(0.0)}
-    seen -= {*besides}
-    return {p: off[p] for p in sorted(seen, key=lambda p: (-off[p], p))[:_NAMED]}
+    return {p: off[p] for p in seen - {*besides}}
 
 
 def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> list[str]:
