@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -139,16 +139,9 @@ def estimate(found: Rated, n: float) -> Rated:
     exact, middle = found.without_chance(), _share(found.without_chance().value, n)
     ends = _share(found.low, n), _share(found.high, n)
     low, high = _around(middle, ends, exact, n) if middle == middle else ends
-    return replace(
-        found,
-        n=float(counted(n)),
-        value=_share(found.value, n),
-        low=low,
-        high=high,
-        reference_level=_share(found.reference_level, n),
-        null_high=_share(found.null_high, n),
-        corrected=_share(found.corrected, n),
-    )
+    names = ("value", "reference_level", "null_high", "corrected")
+    rest: dict[str, Any] = {name: _share(getattr(found, name), n) for name in names}
+    return replace(found, n=float(counted(n)), low=low, high=high, **rest)
 
 
 def _share(value: float, n: float) -> float:

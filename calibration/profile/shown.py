@@ -116,11 +116,8 @@ def as_shown(reader: ReaderProfile) -> ReaderProfile:
 def _claimed_words(reader: ReaderProfile) -> Iterator[tuple[Side, list[PhraseRate]]]:
     """Give each side that a pattern claims with its words of some use, and all of them together."""
     for side, name in zip(claims(reader.pattern.verdict.parts), ("strong", "weak"), strict=True):
-        words = [
-            p
-            for p in reader.phrases
-            if p.n >= LEAST_SHOWN and (p.meaning > 0.5) == (name == "strong")
-        ]
+        used = (p for p in reader.phrases if p.n >= LEAST_SHOWN)
+        words = [p for p in used if (p.meaning > 0.5) == (name == "strong")]
         if side:
             yield side, [*words, *(each for each in reader.sides if each.phrase == name)]
 

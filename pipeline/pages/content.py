@@ -174,7 +174,7 @@ def written_of(rows: pd.DataFrame, *, minimum: int, minimum_readers: int) -> tup
     for phrase, part in rows.groupby("phrase", observed=True):
         n, taken = int(part["n"].sum()), int(part.loc[part["fate"] == "paired", "n"].sum())
         reports = _counted(n, part["reader_code"].nunique(), minimum, minimum_readers)
-        hidden = isinstance(reports, SuppressedCell)
+        hidden = isinstance(reports, SuppressedCell) or taken < minimum
         share = float("nan") if hidden else float(printed(taken) / printed(n))
         found.append((n, Written(str(phrase), reports, share)))
     return tuple(each for _, each in sorted(found, key=lambda pair: -pair[0]))

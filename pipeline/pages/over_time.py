@@ -160,8 +160,9 @@ def scale_use(
         minimum_readers=minimum_readers,
     )
     cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
+    alone, beside = SuppressedCell(minimum_readers, "readers"), SuppressedCell(0, "complementary")
     for term in (*few, *(term for term in withheld if term in counts)):
-        cells.setdefault(term, SuppressedCell(minimum_readers, "readers"))
+        cells.setdefault(term, alone if users[term] < minimum_readers else beside)
     return ScaleUse(
         periods=tuple(spans),
         n=np.array([part["n"].sum() for part in spans.values()], dtype=np.int64),

@@ -290,11 +290,13 @@ def test_words_are_told_by_how_often_a_ct_follows_and_few_readers_are_withheld()
     fates = pd.concat(
         [reports(100, "absent;likely", "paired"), reports(50, "likely;possibly", "paired"),
          reports(50, "likely", none), reports(30, "unlikely", "paired", readers=4),
+         reports(10, "maybe", "paired"), reports(15, "maybe", none),
          reports(40, "", none), reports(25, "possibly", "not a chest exam")]
     )  # fmt: skip
     found = content.written_of(sums.written(fates), minimum=20, minimum_readers=5)
-    assert [each.phrase for each in found] == ["likely", "possibly", "unlikely"]
-    assert [each.reports for each in found] == [200, 50, SuppressedCell(5, "readers")]
+    assert [each.phrase for each in found] == ["likely", "possibly", "unlikely", "maybe"]
+    assert [each.reports for each in found] == [200, 50, SuppressedCell(5, "readers"), 25]
+    assert np.isnan(found[3].paired)  # 10 of 25, and fewer than 20 are shown nowhere
     assert found[0].paired == pytest.approx(0.75, abs=0.01)
     assert found[1].paired == 1.0
     assert np.isnan(found[2].paired)
@@ -412,6 +414,25 @@ def used_terms(found: Hospital) -> ScaleUse | None:
         months=MONTHS,
         config=CONFIG,
     )
+
+
+def test_a_term_withheld_for_another_s_sake_says_so_and_not_that_few_wrote_it() -> None:
+    """Six readers wrote "may represent", and it stood under "fewer than 5 readers"."""
+    rows = [("likely", 4, 100), ("may represent", 6, 30), ("unlikely", 6, 90)]
+    words = pd.DataFrame(
+        [
+            {"performed_month": MONTHS[0], "phrase": phrase, "n": n, "reader_code": f"R{i}"}
+            for phrase, readers, n in rows
+            for i in range(readers)
+        ]
+    )
+    used = scale_use(words, months=MONTHS, config=CONFIG)
+    assert used is not None
+    cells = {term: n for term, n, _ in used.terms}
+    assert cells["likely"] == SuppressedCell(5, "readers")
+    assert isinstance(cells["may represent"], SuppressedCell)
+    assert cells["may represent"].of == "complementary"
+    assert cells["unlikely"] == 540
 
 
 def test_patients_who_come_again_widen_every_interval_of_the_review() -> None:

@@ -17,6 +17,7 @@ from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
 from calibration.phrase_calibration import phrase_calibration
 from calibration.profile import DepartmentProfile, Interval, PhraseRate, ReaderProfile, Swap
+from calibration.result import GroupResult
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from calibration.survey import PhraseTable, builtin
@@ -859,6 +860,34 @@ def test_the_heaviest_upheld_swap_in_a_single_finding_stands_above_its_figures(
     assert shown is not None
     assert f"advised to 1 of {len(shown.readers)})" in text
     assert not any("held out uphold for" in each for each in by_finding(review))
+
+
+def test_the_finding_that_carries_most_is_so_by_the_distance_of_page_1(
+    review: CommitteeContent,
+) -> None:
+    """Two words off to both sides made up for each other, and another finding was named."""
+    opened = guard_committee(review)
+    parts = [p for p in opened.by_pathology if not isinstance(p.result, SuppressedCell)]
+    first, second = parts[0].result, parts[1].result
+    assert not isinstance(first, SuppressedCell)
+    assert not isinstance(second, SuppressedCell)
+
+    def off(result: GroupResult, **observed: float) -> GroupResult:
+        table, seen = result.phrases, result.phrases.expected.copy()
+        n = np.zeros(len(seen))
+        for phrase, by in observed.items():
+            k = table.phrases.index(phrase)
+            n[k], seen[k] = 100.0, table.expected[k] + by
+        error = replace(result.phrase_error, value=0.2, low=0.1, high=0.3)
+        return replace(
+            result, n=float(n.sum()), phrase_error=error,
+            phrases=replace(table, n=n, observed=seen),
+        )  # fmt: skip
+
+    both = replace(parts[0], result=off(first, likely=-0.2, possibly=0.2))
+    net = replace(parts[1], result=off(second, likely=-0.25, possibly=0.0))
+    (text,) = by_finding(replace(review, by_pathology=(both, net)))
+    assert f"hedges on {both.pathology} carry the largest share of the distance, " in text
 
 
 @pytest.mark.parametrize(("swaps", "asked"), [(2, False), (3, True)])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from operator import itemgetter
 from typing import Final, get_args
 
@@ -37,8 +37,6 @@ _NAMED: Final = 3
 _FAR, _FEW = 0.08, 2
 # Share of the department's distance from which a word is worth a committee's time.
 _WORTH: Final = 0.05
-# Binomial standard deviations from which the hedges of a finding are off by more than chance.
-_SURE: Final = 4.0
 # Swaps that a discouraged word must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
 
@@ -59,24 +57,13 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
     whole, sides = content.department, get_args(Side)
     if isinstance(whole, SuppressedCell):
         return []
-    found = {side: _weighed(carrying(content, whole, side, besides), whole, side) for side in sides}
+    found = {side: carrying(content, whole, side, besides) for side in sides}
     order = sorted((s for s in sides if found[s]), key=lambda s: -max(found[s].values()))
     return [_of_side(tuple(found[side]), side, content, whole, words) for side in order]
 
 
-def _weighed(carried: Mapping[str, float], whole: GroupResult, side: Side) -> dict[str, float]:
-    """Weigh words by what they add, heaviest first: who reads "unlikely" looks no further."""
-    says = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
-    weighs = {p: add * (1.0 + (side == "more" and says[p] <= LOW)) for p, add in carried.items()}
-    return {p: weighs[p] for p in sorted(weighs, key=lambda p: (-weighs[p], p))[:_NAMED]}
-
-
 def _of_side(
-    named: tuple[str, ...],
-    lies: Side,
-    content: CommitteeContent,
-    whole: GroupResult,
-    words: Strings,
+    named: Sequence[str], lies: Side, content: CommitteeContent, whole: GroupResult, words: Strings
 ) -> str:
     """Say of words of a side what they weigh, in whose hands, and why they stay."""
     gap, adds = points(whole.phrase_error.value), _adds(whole)
@@ -208,20 +195,22 @@ def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
 
 
 def _furthest(content: CommitteeContent, words: Strings) -> list[str]:
-    """Say of which finding the hedges lie furthest off together, counted by statements."""
-    gaps: dict[float, str] = {}
+    """Say in which finding the hedges carry most of the distance, where chance does not explain it.
+
+    It is the distance of page 1: gaps phrase by phrase, which do not make up for one another.
+    """
+    whole, said = content.department, dict[float, str]()
+    if isinstance(whole, SuppressedCell):
+        return []
     for part in content.by_pathology:
-        if isinstance(part.result, SuppressedCell):
+        if isinstance(part.result, SuppressedCell) or not part.result.phrase_error.low > 0.0:
             continue
-        table = part.result.phrases
-        hedges = table.hedges & (table.n > 0) & np.isfinite(table.observed)
-        n, seen, says = (each[hedges] for each in (table.n, table.observed, table.expected))
-        gap, doubt = float(n @ (seen - says)), float(np.sqrt(n @ (says * (1.0 - says))))
-        if abs(gap) > _SURE * doubt > 0.0:
-            shown = {"rate": percent(n @ seen / n.sum()), "meaning": percent(n @ says / n.sum())}
-            shown["statements"] = words.several("unit.statements", round(float(n.sum())))
-            gaps[abs(gap)] = words("decisions.furthest", finding=part.pathology, **shown)
-    return [gaps[max(gaps)]] if gaps else []
+        hedges, n = part.result.phrases.hedges, np.nan_to_num(part.result.phrases.n)
+        share = float(_carried(part.result)[hedges].sum()) * part.result.n / whole.n
+        shown = {"share": points(share), "gap": points(whole.phrase_error.value)}
+        shown["statements"] = words.several("unit.statements", round(float(n[hedges].sum())))
+        said[share] = words("decisions.furthest", finding=part.pathology, **shown)
+    return [said[max(said)]] if said else []
 
 
 def distances(swap: Suggestion) -> tuple[float, float]:
@@ -330,18 +319,20 @@ def _adds(whole: GroupResult) -> dict[str, float]:
 def carrying(
     content: CommitteeContent, whole: GroupResult, side: Side, besides: Collection[str]
 ) -> dict[str, float]:
-    """Give the heavy words of a side and what each adds to the department's distance.
+    """Give the heaviest words of a side and what they weigh by what each adds to the distance.
 
-    Where chance explains to which side all hedges lie, those are left that reassure falsely.
+    Who reads "unlikely" looks no further: what reassures falsely weighs twice, and stays where
+    chance explains to which side all hedges lie.
     """
-    adds, most = _adds(whole), 1.0 if side_of_all(content) else LOW if side == "more" else 0.0
-    rows = phrase_rows(whole.phrases, minimum_n=content.minimum_n)
+    adds, falsely = _adds(whole), LOW if side == "more" else 0.0
+    least, most = _WORTH * whole.phrase_error.value, 1.0 if side_of_all(content) else falsely
     off = {
-        row.phrase: adds[row.phrase] for row in rows if missed(row) == side and row.expected <= most
+        row.phrase: adds[row.phrase] * (1.0 + (row.expected <= falsely))
+        for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n)
+        if missed(row) == side and row.expected <= most and row.phrase not in besides
+        if adds[row.phrase] >= least and points(adds[row.phrase]) != points(0.0)
     }
-    least = _WORTH * whole.phrase_error.value
-    seen = {p for p, share in off.items() if share >= least and points(share) != points(0.0)}
-    return {p: off[p] for p in seen - {*besides}}
+    return {p: off[p] for p in sorted(off, key=lambda p: (-off[p], p))[:_NAMED]}
 
 
 def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> list[str]:

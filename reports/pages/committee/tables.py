@@ -207,6 +207,11 @@ def _uses(uses: int | SuppressedCell, words: Strings) -> str:
     return state_of(uses, words) if isinstance(uses, SuppressedCell) else count(uses)
 
 
+def _paired(found: Written, words: Strings) -> str:
+    few = math.isnan(found.paired) and not isinstance(found.reports, SuppressedCell)
+    return words("state.few_short") if few else percent(found.paired)
+
+
 def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> Table:
     """Count the uses of each hedge, and say how many X-ray reports hold it and had a CT."""
     columns = heads(
@@ -220,7 +225,7 @@ def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> 
     for term in [*uses, *(phrase for phrase in held if phrase not in uses)]:
         kind, n = uses.get(term, ("neither", 0))
         each = held.get(term)
-        reports = (_uses(each.reports, words), percent(each.paired)) if each else (BLANK, BLANK)
+        reports = (_uses(each.reports, words), _paired(each, words)) if each else (BLANK, BLANK)
         rows.append(Row((term, words(f"scale.{kind}_kind"), _uses(n, words), *reports)))
     return Table(columns, tuple(rows), empty=words("state.none"), id="terms")
 

@@ -92,12 +92,8 @@ def _use(content: RadiologistContent, words: Strings) -> str:
     reading = (each.estimate for each in figures if each.name == words("measured.accuracy"))
     audited = any(each is not None for each in reading)
     unaudited = "" if audited else words("radiologist.use_unaudited")
-    few = content.department if isinstance(content.department, SuppressedCell) else None
-    review = (
-        words("radiologist.use_few", minimum=few.minimum)
-        if few
-        else words("radiologist.use_review")
-    )
+    few = isinstance(content.department, SuppressedCell)
+    review = words("radiologist.use_few" if few else "radiologist.use_review")
     return words("radiologist.use", use=content.use, review=review, unaudited=unaudited)
 
 
@@ -204,13 +200,12 @@ def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str,
     instrument = content.instrument
     engine = instrument.engine if instrument else words("state.not_computed")
     accuracy = _accuracy(instrument, words)
+    few = isinstance(content.department, SuppressedCell)
     return (
         _coverage(content.coverage, words),
         words("not.ct"),
         words("not.extraction", engine=engine, accuracy=accuracy),
-        words(
-            "not.case_mix_few" if isinstance(content.department, SuppressedCell) else "not.case_mix"
-        ),
+        words("not.case_mix_few" if few else "not.case_mix"),
     )
 
 
