@@ -50,7 +50,7 @@ def side_of_all(content: CommitteeContent) -> str:
 
 
 def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]) -> list[str]:
-    """Name the words that carry most of it to a side, the side of the heaviest first.
+    """Name the words that carry most of it, on the side of the heaviest.
 
     Those ``besides`` have a proposal of their own: no word is counted in two.
     """
@@ -59,7 +59,7 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
         return []
     found = {side: carrying(content, whole, side, besides) for side in sides}
     order = sorted((s for s in sides if found[s]), key=lambda s: -max(found[s].values()))
-    return [_of_side(tuple(found[side]), side, content, whole, words) for side in order]
+    return [_of_side(tuple(found[side]), side, content, whole, words) for side in order[:1]]
 
 
 def _of_side(
