@@ -369,7 +369,6 @@ def test_no_month_of_a_kind_of_case_is_recovered_unless_the_table_were_exact(
 def unrounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages print exact numbers."""
     monkeypatch.setattr(rounding, "BASE", 1)
-    monkeypatch.setattr("reports.rounded.STEP", 1e-9)
     monkeypatch.setattr(rounding, "STEP", 1e-9)
 
 

@@ -32,14 +32,16 @@ PHRASES = builtin("diagnostic-certainty-scale")
 WORDS = ("likely", "may represent", "unlikely", "absent", "present")
 
 
-def observations(*, readers: int = 6, each: int = 400, seed: int = 3) -> pd.DataFrame:
+def observations(
+    *, readers: int = 6, each: int = 400, seed: int = 3, lift: float = 0.41
+) -> pd.DataFrame:
     """Draw readers; the first writes "may represent" where CT shows it in 85 % of cases."""
     rng = np.random.default_rng(seed)
     n = readers * each
     reader = np.repeat(np.arange(readers), each)
     phrase = rng.integers(0, len(WORDS), size=n)
     rate = np.array([0.774, 0.441, 0.094, 0.02, 0.98])[phrase]
-    rate = np.where((reader == 0) & (phrase < 3), np.minimum(rate + 0.41, 0.97), rate)
+    rate = np.where((reader == 0) & (phrase < 3), np.minimum(rate + lift, 0.97), rate)
     return pd.DataFrame(
         {
             "pair_id": [f"X{i // 2:05d}:C{i // 2:05d}" for i in range(n)],
@@ -107,18 +109,17 @@ def told(table: pd.DataFrame) -> dict[str, tuple[str, ...]]:
 
 
 def test_what_the_issue_before_told_stands_where_it_would_not_be_told_anew() -> None:
-    rows = joined([compact(observations(each=60, seed=63))])
+    rows = joined([compact(observations(each=200, seed=60, lift=0.18))])
     given = {"phrases": PHRASES, "never": (), "min_readers": 5}
     first = profile_table(rows, **given)
-    # R0's line is sound with a probability of 1, R1's of .94.
-    assert told(first) == {"R0": ("undercalls",), "R1": ("undercalls",)}
-    assert told(profile_table(rows, past=Past(profiles=first), **given)) == told(first)
-    untold = first["profile"].str.replace('["undercalls"]', "[]")
-    silent = first.assign(profile=first["profile"].where(first["reader_code"] != "R1", untold))
-    assert told(profile_table(rows, past=Past(profiles=silent), **given)) == {"R0": ("undercalls",)}
-    judged_elsewhere = first[first["reader_code"] != "R1"]
-    found = told(profile_table(rows, past=Past(profiles=judged_elsewhere), **given))
-    assert found == told(first)
+    both, anew = {"R0": ("undercalls", "too sure")}, {"R0": ("undercalls",)}
+    assert told(first) == both
+    assert told(profile_table(rows, past=Past(profiles=first), **given)) == both
+    untold = first["profile"].str.replace('["undercalls", "too sure"]', "[]")
+    silent = first.assign(profile=first["profile"].where(first["reader_code"] != "R0", untold))
+    assert told(profile_table(rows, past=Past(profiles=silent), **given)) == anew
+    judged_elsewhere = first[first["reader_code"] != "R0"]
+    assert told(profile_table(rows, past=Past(profiles=judged_elsewhere), **given)) == both
 
 
 def test_a_profile_comes_back_as_it_was_written() -> None:
