@@ -15,7 +15,7 @@ tally, a path, a clock or the environment.
 >>> counted = tally(said, right, n_phrases=len(words))
 >>> study = Study(words)
 >>> study.result(counted, "Dr A").phrase_error.summary()
-'0.213 (0.176 to 0.246, n = 400)'
+'0.213 (0.173 to 0.244, n = 400)'
 >>> [(each.source, each.target) for each in study.advice(counted, "Dr A").suggestions]
 [('likely', 'may represent')]
 

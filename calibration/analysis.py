@@ -141,7 +141,8 @@ class Study:
         """Calibrate a group for a page: by rounded counts; its phrase error is rounded itself."""
         found, chance = self.result(rounded(exact), name, patients=alike), self.chance(name)
         known = alike or Likeness(), self.phrases.means, self.settings, chance
-        return replace(found, phrase_error=printed_error(exact, *known))
+        error = replace(printed_error(exact, *known), n=found.phrase_error.n)
+        return replace(found, phrase_error=error)
 
     def advice(self, tally: Tally, name: str, *, share: float = 1.0) -> Advice:
         """Look for advice, with a share of the chance of false advice (see `advice_shares`)."""
