@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -118,21 +119,24 @@ def purge(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Delete identified exams, clean texts and codes past their retention; pages stay."""
+    """Delete exams, clean texts and codes past retention or of patients left out; pages stay."""
     import pandas as pd
 
+    from pipeline.site.site import Site
+    from pipeline.stages.ingest import objections
     from pipeline.vault.upkeep import purge as purge_workspace
 
-    settings = _settings(config)
-    store, shared = _store(settings), settings.input.patient_ids_shared
+    site = Site.open(str(config.resolve()))
+    store, shared = site.workspace, site.config.input.patient_ids_shared
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
-    with store.locked():
-        if dry_run:
-            found = purge_workspace(store, before=before, vault=None, shared=shared)
-        else:
-            events, at = _events(store.root), before.isoformat()
-            with events.attempt("purge", before=at), _vault(store.root) as vault:
-                found = purge_workspace(store, before=before, vault=vault, shared=shared)
+    events, at = _events(store.root), before.isoformat()
+    told = nullcontext() if dry_run else events.attempt("purge", before=at)
+    with store.locked(), told, _vault(store.root, read_only=dry_run) as vault:
+        found = purge_workspace(
+            store, before=before, vault=vault, delete=not dry_run, shared=shared,
+            left_out=objections(site),
+        )  # fmt: skip
+        if not dry_run:
             events.append("purge", before=at, **asdict(found))
     emit({"dry_run": dry_run, **asdict(found)}, as_json=as_json, quiet=quiet)
 

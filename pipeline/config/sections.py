@@ -74,6 +74,7 @@ class Input(Section):
     patient_authority: str = ""
     patient_ids_shared: bool = False
     reader_ids: ReaderIds = ReaderIds()
+    left_out: str | None = None
 
     @property
     def time_formats(self) -> tuple[str, ...]:

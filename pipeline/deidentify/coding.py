@@ -51,10 +51,11 @@ KNOWN_COLUMNS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("patient_name", "reader_name", "referring_name"), "names"),
     **dict.fromkeys(("staff_names", "relative_names"), "names"),
     **dict.fromkeys(("patient_id", "accession", "reader_id", "phone"), "numbers"),
-    **dict.fromkeys(("exam_id", "mrn", "preliminary_author", "other_ids"), "numbers"),
+    **dict.fromkeys(("exam_id", "mrn", "other_ids"), "numbers"),
+    "preliminary_author": "names and numbers",
     **dict.fromkeys(("patient_birth_date", "date_of_birth", "birth_date", "dob"), ""),
 }
-"""Column of a report table → the field of `KnownIdentifiers` it feeds, '' for none."""
+"""Column of a report table → the fields of `KnownIdentifiers` it feeds, '' for none."""
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 
@@ -104,7 +105,7 @@ def known_identifiers(
     """Collect what each row's own columns say about people and numbers, several in a cell."""
     shown = {name: rows[name].fillna("").astype(str) for name in columns if name in rows}
     cells = pd.DataFrame(shown, index=rows.index)
-    parts = [cells[[n for n in shown if columns[n] == kind]] for kind in ("names", "numbers")]
+    parts = [cells[[n for n in shown if kind in columns[n]]] for kind in ("names", "numbers")]
     each = zip(*(part.to_numpy().tolist() for part in parts), strict=True)
     return [KnownIdentifiers(_some(names), _some(numbers)) for names, numbers in each]
 

@@ -214,7 +214,7 @@ class Deidentifier:
         text, claims = heard.text, heard.claims
         if self._second_layer is not None:
             _take(claims, self._second_layer.find(text), self.lexicon)
-        if known != _NOBODY:
+        if known != _NOBODY or self.lexicon.own_people:
             for each in known_pass.find(text, heard.words, known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed, self.lexicon)

@@ -174,6 +174,7 @@ def _hits(found_words: Words, names: set[str], lexicon: Lexicon) -> dict[int, Wo
         at: found_words[at]
         for at in found_words.capitals
         if plain[at] in names
+        or plain[at] in lexicon.own_people
         or (plain[at][:1] in firsts and _is_mistyped(plain[at], long, lexicon))
     }
 

@@ -71,13 +71,14 @@ class ReaderRules:
         An id that is read as another stays among ``other_ids``: the text may hold it.
         """
         stated = exams["reader_id"]
-        meant, author = self._meant(stated), self._meant(exams["preliminary_author"])
+        meant, author = self.meant(stated), self.meant(exams["preliminary_author"])
         others = exams["other_ids"].where(meant == stated, exams["other_ids"] + ";" + stated)
         return exams.assign(
             reader_id=meant, preliminary_author=author, other_ids=others.str.strip(";")
         )
 
-    def _meant(self, ids: pd.Series) -> pd.Series:
+    def meant(self, ids: pd.Series) -> pd.Series:
+        """Give the ids that these are read as."""
         return self._spelt(ids).map(lambda each: self.aliases.get(each, each)).astype("str")
 
     def _spelt(self, ids: pd.Series) -> pd.Series:

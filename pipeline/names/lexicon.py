@@ -95,6 +95,8 @@ class Lexicon:
         Places that need no postcode, and names of hospitals without the word hospital.
     towns, sites
         Places and hospitals whose names are words too, known by a word of place before them.
+    own_people
+        Names, without accents, that the site itself listed: looked for as a record's own are.
     rules
         A site's own rules of de-identification, as TOML; empty without.
     """
@@ -120,6 +122,7 @@ class Lexicon:
     hospitals: frozenset[str]
     towns: frozenset[str]
     sites: frozenset[str]
+    own_people: frozenset[str] = frozenset()
     rules: str = ""
 
     @cached_property
@@ -232,18 +235,6 @@ class Lexicon:
         """Tell whether a word behind a name is a word of the sentence rather than of the name."""
         return word.casefold() not in self.common_words and not self.reads_as_name(word)
 
-    def is_eponym_noun(self, word: str) -> bool:
-        """Tell whether a word makes the capitalised word before it a clinical name."""
-        return word in self.eponym_nouns
-
-    def opens_sentence(self, word: str) -> bool:
-        """Tell whether a word before a place's name belongs to its sentence, not to the name."""
-        return word.casefold() in self.openers
-
-    def is_report_word(self, word: str) -> bool:
-        """Tell whether a word is a heading, a body part or another word of reports."""
-        return word.casefold() in self.not_names
-
 
 @cache
 def load(folder: Path | None = None) -> Lexicon:
@@ -260,6 +251,9 @@ def load(folder: Path | None = None) -> Lexicon:
     }
     ordinary = frozenset(_many("ordinary_words", folder))
     cities = _words("cities", folder) | _words("towns", folder)
+    people = (*_own("surnames", folder), *_own("given_names", folder))
+    own_people = frozenset(unaccented(part) for name in people for part in name.split())
+    words["eponyms"] -= own_people
     rare = given.union(family, _many("rare_names", folder)).difference(
         *words.values(), ordinary, cities, _many("names_that_are_words", folder)
     )
@@ -286,6 +280,7 @@ def load(folder: Path | None = None) -> Lexicon:
         hospitals=_words("hospitals", folder),
         towns=_words("towns_in_context", folder),
         sites=_words("sites", folder),
+        own_people=own_people,
         rules=_site_rules(folder),
     )
     for derived in _DERIVED:
@@ -348,11 +343,16 @@ def _words(name: str, folder: Path | None) -> frozenset[str]:
 
 def _lines(name: str, folder: Path | None) -> list[str]:
     shipped = resources.files("pipeline.names").joinpath("words", f"{name}.txt")
-    texts = [shipped.read_text(encoding="utf-8")]
-    if folder is not None and (folder / f"{name}.txt").is_file():
-        texts.append((folder / f"{name}.txt").read_text(encoding="utf-8-sig"))
-    lines = (line.split("#")[0].strip() for text in texts for line in text.splitlines())
-    return [line for line in lines if line]
+    return [*_read(shipped.read_text(encoding="utf-8")), *_own(name, folder)]
+
+
+def _own(name: str, folder: Path | None) -> list[str]:
+    own = folder / f"{name}.txt" if folder else None
+    return _read(own.read_text(encoding="utf-8-sig")) if own and own.is_file() else []
+
+
+def _read(text: str) -> list[str]:
+    return [line for each in text.splitlines() if (line := each.split("#")[0].strip())]
 
 
 def own_lexicon(folder: Path, *, option: str) -> Lexicon:

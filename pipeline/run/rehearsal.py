@@ -109,6 +109,7 @@ def cheap_findings(site: Site) -> Iterator[Finding]:
     yield from site_findings(site)
     yield finding("exam codes", lambda: f"{len(site.once(ingest.chest_codes)):,} mapped")
     yield finding("reader ids", lambda: f"{len(site.once(ingest.reader_rules).aliases):,} aliases")
+    yield finding("left out", lambda: _left_out(site))
     yield finding("word lists", lambda: f"{len(clean.own_words(site)):,} of the site's own")
     yield finding("sources", lambda: _sources(site))
     if site.config.execution.dask_address:
@@ -201,6 +202,11 @@ class _Part:
         self.seen = SourceSeen(
             name, format_, rows, whole, in_all, dict(aside), also, columns, kept_as
         )
+
+
+def _left_out(site: Site) -> str:
+    asked = site.once(ingest.objections)
+    return f"{len(asked.patients):,} patients, {len(asked.readers):,} readers on request"
 
 
 def _sources(site: Site) -> str:

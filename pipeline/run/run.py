@@ -59,6 +59,7 @@ class Summary:
     quarantined: int
     reading_notes: dict[str, int]
     withheld: int
+    left_out_on_request: int
     contradictory: int
     damaged_shards_made_anew: int
     pages_delivered: int | None
@@ -219,6 +220,7 @@ class Run:
             quarantined=a.rows_quarantined,
             reading_notes=dict(gathered.reading),
             withheld=a.exams_withheld,
+            left_out_on_request=a.exams_left_out,
             contradictory=gathered.contradictory,
             damaged_shards_made_anew=len(self.damaged),
             pages_delivered=None if new is None else new.delivered,
@@ -291,6 +293,7 @@ def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:
         "under merged numbers": gathered.registered.notes.get(MERGED, 0),
         "cleaned": a.exams_cleaned,
         "withheld": a.exams_withheld,
+        "left out on request": a.exams_left_out,
         "pairs": a.pairs,
         "observations": a.observations,
     }

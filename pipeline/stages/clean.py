@@ -23,6 +23,7 @@ from pipeline.deidentify.coding import Codes, clean, known_identifiers
 from pipeline.errors import DamagedShardError
 from pipeline.names.lexicon import contents, own_lexicon
 from pipeline.stages import Keyed, Named, options
+from pipeline.stages.ingest import objections
 from pipeline.vault.codes import (
     exam_identifiers,
     patient_identifiers,
@@ -31,6 +32,7 @@ from pipeline.vault.codes import (
     under_one_number,
 )
 from pipeline.vault.key import Key
+from pipeline.vault.objections import purged
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -48,8 +50,8 @@ class ExamShard:
     """One shard of exams, and the batch of neighbours whose people the leak scan looks for.
 
     ``months`` is the key of the run's table of exams whose month is not stated as it is, ``moved``
-    a hash of what it holds of this shard, ``merged`` one of how its patients' numbers were merged;
-    '' where there is nothing.
+    a hash of what it holds of this shard, ``merged`` one of how its patients' numbers were merged,
+    ``left_out`` one of which exams are left out on request; '' where there is nothing.
     """
 
     shard: str
@@ -57,15 +59,17 @@ class ExamShard:
     months: str = ""
     moved: str = ""
     merged: str = ""
+    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """What a shard came to: ``rows = cleaned + withheld``; spans removed by category."""
+    """What a shard came to: ``rows = cleaned + withheld + left_out``; spans by category."""
 
     key: str
     rows: int
     cleaned: int
+    left_out: int
     withheld: Mapping[str, int]
     removed: Mapping[str, int]
     phrases_locked: int
@@ -92,15 +96,18 @@ class Clean(Keyed[ExamShard, Coded]):
 
     def key(self, site: Site, item: ExamShard) -> str:
         """Hash the shard's name, which is a hash of the exams in it, and their stated months."""
-        return digest_of(self.digest(site), item.shard, item.moved, item.merged)
+        return digest_of(self.digest(site), item.shard, item.moved, item.merged, item.left_out)
 
     def make(self, site: Site, item: ExamShard, key: str) -> Coded:
         """Code and clean the shard's exams."""
         store = site.workspace
-        exams = store.read("raw", "exams", [item.shard])
-        if item.merged:
+        every = exams = store.read("raw", "exams", [item.shard])
+        gone = len(purged(store, item.shard))
+        if item.merged or item.left_out:
             shared = site.config.input.patient_ids_shared
-            exams = under_one_number(exams, patients_joined(store, shared=shared).stands)
+            stands = patients_joined(store, shared=shared).stands
+            exams = every[~site.once(objections).apply(every, stands)].reset_index(drop=True)
+            exams = under_one_number(exams, stands)
         cleaned = clean(
             exams,
             codes=replace(_codes(site, exams), months=_stated(site, item)),
@@ -110,8 +117,9 @@ class Clean(Keyed[ExamShard, Coded]):
         )
         found = Coded(
             key=key,
-            rows=len(exams),
+            rows=len(every) + gone,
             cleaned=len(cleaned.exams),
+            left_out=len(every) - len(exams) + gone,
             withheld=dict(Counter(cleaned.withheld["reason"])),
             removed=dict(sorted(cleaned.removed.items())),
             phrases_locked=int(cleaned.exams["phrases_locked"].sum()),

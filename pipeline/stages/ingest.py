@@ -29,6 +29,7 @@ from pipeline.formats.tables import read_table
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stages import Keyed, Look, Named, options
 from pipeline.vault.codes import merge_table
+from pipeline.vault.objections import Objections
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -73,7 +74,7 @@ class Ingest(Keyed[str, Ingested]):
 
     def settings(self, site: Site) -> Named:
         """Give how exports are read."""
-        apart = {"paths", "exam_codes", "query", "reader_ids", "max_missing_share"}
+        apart = {"paths", "exam_codes", "query", "reader_ids", "max_missing_share", "left_out"}
         read = site.config.input.model_dump(mode="json", exclude=apart)
         chest = digest_of(sorted(site.once(chest_codes).items()))
         rules = site.once(reader_rules)
@@ -284,6 +285,12 @@ def reader_rules(site: Site) -> ReaderRules:
     settings = site.config.input.reader_ids
     path = site.config.path(settings.aliases) if settings.aliases else None
     return ReaderRules.of(path, case_sensitive=settings.case_sensitive)
+
+
+def objections(site: Site) -> Objections:
+    """Which patients and readers asked this site to be left out."""
+    name = site.config.input.left_out
+    return Objections.of(site.config.path(name) if name else None, site.once(reader_rules))
 
 
 def _exam_codes(site: Site) -> pd.DataFrame:

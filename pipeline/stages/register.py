@@ -24,6 +24,7 @@ from pipeline.formats.people import Joined
 from pipeline.formats.readers import reader_notes
 from pipeline.stages import Made, Stage
 from pipeline.stages.clean import CLEAN, ExamShard
+from pipeline.stages.ingest import objections
 from pipeline.vault.codes import (
     FEWEST,
     Room,
@@ -37,6 +38,7 @@ from pipeline.vault.codes import (
     study_identifiers,
     under_one_number,
 )
+from pipeline.vault.objections import NOBODY, SAID_OF, marks, purged
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -92,6 +94,7 @@ def shards(site: Site, sources: Sequence[Ingested]) -> list[ExamShard]:
             months.key if shard in moved else "",
             moved.get(shard, ""),
             months.merged.get(shard, ("", 0))[0],
+            _left_out(site, shard, merged.stands),
         )
         for batch in batches
         for shard in batch
@@ -125,6 +128,15 @@ def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], 
         for shard, each in was
     }
     return _Months(_digest(moved), moved, rooms, of_shards)
+
+
+def _left_out(site: Site, shard: str, stands: Mapping[str, str]) -> str:
+    """Hash which exams of a shard are left out, the same after they were purged; '' for none."""
+    asked, gone = site.once(objections), list(purged(site.workspace, shard))
+    if asked != NOBODY:
+        exams = site.workspace.read("raw", "exams", [shard], columns=SAID_OF)
+        gone += marks(exams[asked.apply(exams, stands)])
+    return digest_of(*sorted(gone)) if gone else ""
 
 
 def _times(
@@ -217,13 +229,14 @@ class Register(Stage[Everyone, Registered]):
             if not site.workspace.has("analysis", "clean_exams", CLEAN.key(site, each))
         ]  # fmt: skip
         columns = ["accession", "patient_id", "patient_domain", "reader_id", "site", "status"]
-        columns.append("source_digest")
+        columns += ["source_digest", "modality"]
         # Codes lie at random places of the vault: many at once touch each page of it once.
         at_once = max(1, _BATCH_EXAMS // site.config.execution.shard_rows)
         with site.open_vault(read_only=False) as vault:
             for first in range(0, len(todo), at_once):
                 some = todo[first : first + at_once]
                 exams = site.workspace.read("raw", "exams", some, columns=columns)
+                exams = exams[~site.once(objections).apply(exams, merged.stands)]
                 exams = under_one_number(exams, merged.stands)
                 vault.codes("study", sorted(set(study_identifiers(exams))))
                 vault.codes("exam", exam_identifiers(exams))

@@ -1,4 +1,4 @@
-"""A vault over the years: another key for it, and what is older than a limit goes.
+"""A vault over the years: another key for it; what is too old or not to be kept goes.
 
 Codes are random and lie in the rows, so pages, tables and returned sheets stay valid. What hangs on
 the key itself does not: values invented in place of identifiers (``replacement = "surrogate"``) are
@@ -12,7 +12,7 @@ again; tallies, results and pages hold no text and no identifier and stay.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,7 @@ from pipeline.vault.codes import (
     under_one_number,
 )
 from pipeline.vault.key import Box, Key
+from pipeline.vault.objections import NOBODY, Objections, marks, purged
 from pipeline.vault.vault import SCHEMA, Vault
 
 NEW_KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY_FILE"
@@ -124,6 +125,7 @@ def _copy_shifts(
 
 _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 """Columns of raw exams that say who and when; every version of this program wrote them."""
+_CODED: Final = ("performed_month", "patient_code")
 _MONTHS: Final = ("shard", "source_digest", "month", "is_own")
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
@@ -138,9 +140,15 @@ class Purged:
 
 
 def purge(
-    store: Workspace, *, before: pd.Timestamp, vault: Vault | None, shared: bool = False
+    store: Workspace,
+    *,
+    before: pd.Timestamp,
+    vault: Vault,
+    delete: bool = True,
+    shared: bool = False,
+    left_out: Objections = NOBODY,
 ) -> Purged:
-    """Delete what was performed before a time.
+    """Delete what was performed before a time, and what patients asked to have left out.
 
     Parameters
     ----------
@@ -149,36 +157,77 @@ def purge(
     before
         Exams performed earlier go; a coded exam goes when its whole month lies earlier.
     vault
-        Forgets patients and studies that have no exam left; None only counts, deleting nothing.
+        Forgets patients and studies that have no exam left.
+    delete
+        False only counts.
     shared
         Whether all sources share one numbering of patients (``[input] patient_ids_shared``).
+    left_out
+        Whose exams go however new they are.
     """
-    month = before.strftime("%Y-%m")
-    delete = vault is not None
+    stands = patients_joined(store, shared=shared).stands
+    gone = _purge_raw(store, before, left_out, stands, delete=delete)
+    coded = vault.known_codes("patient", sorted(gone.unwanted))
+    clean = _purge_clean(store, before.strftime("%Y-%m"), coded, delete=delete)
+    codes = sum(map(len, gone.forgotten.values()))
+    if delete:
+        _forget_months(store, gone.digests)
+        codes = sum(vault.forget(domain, sorted(each)) for domain, each in gone.forgotten.items())
+        # Who asked to be left out is known by what was said of the numbers, whatever comes.
+        nobody = {normalised(patient) for patient in gone.forgotten["patient"] - gone.unwanted}
+        _forget_merges(store, lambda number: stands.get(number, number) in nobody, shared=shared)
+    return Purged(gone.exams, clean, codes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """Raw exams that go: how many, which, whose on request, and who has none left."""
+
+    exams: int
+    digests: frozenset[str]
+    unwanted: frozenset[str]
+    forgotten: Mapping[Domain, frozenset[str]]
+
+
+def _purge_raw(
+    store: Workspace,
+    before: pd.Timestamp,
+    left_out: Objections,
+    stands: Mapping[str, str],
+    *,
+    delete: bool,
+) -> _Gone:
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
-    raw, digests = 0, set[str]()
-    stands = patients_joined(store, shared=shared).stands
-    for key, frame in ((key, named(store, key)) for key in store.keys("raw", "exams")):
-        gone = pd.to_datetime(frame["performed_at"], utc=True) < before
+    count, digests, unwanted = 0, set[str](), set[str]()
+    for key in store.keys("raw", "exams"):
+        frame = named(store, key)
+        asked = left_out.of_patients(frame, stands)
+        gone = (pd.to_datetime(frame["performed_at"], utc=True) < before) | asked
         digests |= set(frame["source_digest"][gone])
-        for domain, values in identifiers(under_one_number(frame, stands)).items():
+        stated = identifiers(under_one_number(frame, stands))
+        unwanted |= set(stated["patient"][asked])
+        for domain, values in stated.items():
             old[domain] |= set(values[gone])
             left[domain] |= set(values[~gone])
-        raw += _drop(store, "raw", "exams", key, gone, delete=delete)
-    clean = 0
-    for key, frame in _shards(store, "analysis", "clean_exams", ("performed_month",)):
-        gone = frame["performed_month"] < month
-        clean += _drop(store, "analysis", "clean_exams", key, gone, delete=delete)
-    if delete:
-        _forget_months(store, digests)
-    forgotten = {domain: old[domain] - left[domain] for domain in old}
-    codes = sum(map(len, forgotten.values()))
-    if vault is not None:
-        codes = sum(vault.forget(domain, sorted(each)) for domain, each in forgotten.items())
-        nobody = {normalised(patient) for patient in forgotten["patient"]}
-        _forget_merges(store, lambda number: stands.get(number, number) in nobody, shared=shared)
-    return Purged(raw, clean, codes)
+        count += int(gone.sum())
+        if delete:
+            kept = (*purged(store, key), *marks(frame[asked]))
+            _drop(store, "raw", "exams", key, gone, kept or None)
+    forgotten = {domain: frozenset(old[domain] - left[domain]) for domain in old}
+    return _Gone(count, frozenset(digests), frozenset(unwanted), forgotten)
+
+
+def _purge_clean(store: Workspace, month: str, patients: Set[str], *, delete: bool) -> int:
+    """Delete the coded exams of earlier months and of some patients; gives how many there are."""
+    count = 0
+    for key, frame in _shards(store, "analysis", "clean_exams", _CODED):
+        gone = (frame["performed_month"] < month) | frame["patient_code"].isin(patients)
+        count += int(gone.sum())
+        if delete:
+            facts = store.facts("analysis", "clean_exams", key, object)
+            _drop(store, "analysis", "clean_exams", key, gone, facts)
+    return count
 
 
 def _forget_merges(store: Workspace, is_gone: Callable[[str], bool], *, shared: bool) -> None:
@@ -191,7 +240,7 @@ def _forget_merges(store: Workspace, is_gone: Callable[[str], bool], *, shared: 
             store.write("raw", "merges", key, frame[left].reset_index(drop=True))
 
 
-def _forget_months(store: Workspace, digests: set[str]) -> None:
+def _forget_months(store: Workspace, digests: Set[str]) -> None:
     """Drop what the tables of stated months hold of exams that went."""
     for key, frame in _shards(store, "raw", "months", _MONTHS):
         gone = frame["source_digest"].isin(digests)
@@ -227,10 +276,8 @@ def _shards(
 
 
 def _drop(
-    store: Workspace, zone: Zone, table: str, key: str, gone: pd.Series, *, delete: bool
-) -> int:
-    count = int(gone.sum())
-    if count and delete:
-        frame, facts = store.read(zone, table, [key]), store.facts(zone, table, key, object)
+    store: Workspace, zone: Zone, table: str, key: str, gone: pd.Series, facts: object
+) -> None:
+    if gone.any():
+        frame = store.read(zone, table, [key])
         store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)
-    return count

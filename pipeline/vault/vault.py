@@ -130,6 +130,11 @@ class Vault:
             found |= self._add_codes(domain, epoch, missing)
         return [found[lookup] if lookup else "" for lookup in lookups]
 
+    def known_codes(self, domain: Domain, identifiers: Sequence[str]) -> frozenset[str]:
+        """Give the codes of those identifiers that have one."""
+        wanted = {self._lookup(domain, each) for each in identifiers}
+        return frozenset(self._stored_codes(domain, self._epoch(domain), wanted).values())
+
     def shift_days(
         self, patient_ids: Sequence[str], rooms: Sequence[Room | None] = ()
     ) -> list[int]:

@@ -147,6 +147,7 @@ class RunCounts:
     noted: Counts
     cleaned: int
     withheld: int
+    on_request: int
     reports_read: int
     reports_failed: int
     left_out: Counts
@@ -289,6 +290,8 @@ def _counted(c: RunCounts, words: Strings) -> Iterator[tuple[str, int]]:
         yield words("run_report.row.kept", what=how), n
     yield words("run_report.row.cleaned"), c.cleaned
     yield words("run_report.row.withheld"), c.withheld
+    if c.on_request:
+        yield words("run_report.row.on_request"), c.on_request
     yield words("run_report.row.reports_read"), c.reports_read
     yield words("run_report.row.reports_failed"), c.reports_failed
     for reason, n in c.left_out:

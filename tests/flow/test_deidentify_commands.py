@@ -86,8 +86,8 @@ def test_identifying_columns_go_however_written_and_the_rest_is_named(tmp_path: 
         "Reader Name": "Kowalski",
         "date_of_birth": "1950-01-02",
     }
-    numbers = {"MRN": "4711812", "preliminary_author": "Q5512", "other_ids": "99812;77123"}
-    text = "Films of Okonkwo, 4711812, Q5512 and 77123. Likely edema, no effusion."
+    numbers = {"MRN": "4711812", "preliminary_author": "Wilson;Q5512", "other_ids": "9981;77123"}
+    text = "Films of Okonkwo, 4711812, Q5512 and 77123. Wilson agrees. Likely edema, no effusion."
     row = {"report_id": "a", **people, **numbers, "site": "north", "text": text}
     pd.DataFrame([row]).to_csv(table, index=False)
     done = radcal("deidentify", str(table), "--out", str(out), "--json")
@@ -95,7 +95,7 @@ def test_identifying_columns_go_however_written_and_the_rest_is_named(tmp_path: 
     clean = pd.read_csv(out, keep_default_na=False, dtype=str)
     assert clean.columns.tolist() == ["report_id", "site", "text", "quarantined", "reason"]
     assert clean["text"].tolist() == [
-        "Films of [NAME], [ID], [ID] and [ID]. Likely edema, no effusion."
+        "Films of [NAME], [ID], [ID] and [ID]. [NAME] agrees. Likely edema, no effusion."
     ]
     shown = radcal("deidentify", str(table), "--out", str(out)).out
     assert "columns passed through: site" in shown

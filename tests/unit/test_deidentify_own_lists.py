@@ -33,6 +33,24 @@ def test_a_sites_own_name_goes_only_with_its_list(folder: Path) -> None:
     assert found.text == "Nodule in 2019, from [HOSPITAL]. Likely a granuloma."
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Foley agrees that this is likely a granuloma.", "[NAME] agrees that this is likely"),
+        ("Images with Wilson, likely pneumonia.", "Images with [NAME], likely pneumonia."),
+        ("Wilson's disease is known. Foley catheter in place.", "Wilson's disease is known. Foley"),
+        ("Right Pancoast tumour likely.", "Right Pancoast tumour likely."),
+    ],
+)
+def test_people_whom_a_site_lists_go_though_a_disease_bears_their_name(
+    folder: Path, text: str, expected: str
+) -> None:
+    (folder / "surnames.txt").write_text("Foley\nWilson\n", encoding="utf-8")
+    found = Deidentifier(vocabulary=own_lexicon(folder, option="--words")).clean(text)
+    assert isinstance(found, Clean)
+    assert found.text.startswith(expected)
+
+
 def test_a_folder_without_our_lists_is_refused(folder: Path, tmp_path: Path) -> None:
     (folder / "doctors.txt").write_text("Doe", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"doctors\.txt is none.*surnames\.txt"):

@@ -24,9 +24,9 @@ from reports.pages.run_report import RunCounts, RunReportContent, RunStage, buil
 from tests.fixtures.reports import sample_contents as samples
 
 COUNTS: Final = RunCounts(
-    exports=1, rows_read=100, set_aside=(), noted=(), cleaned=100, withheld=0, reports_read=60,
-    reports_failed=0, left_out=(), unmapped=(), pairs=30, observations=90, pages_delivered=5,
-    pages_unchanged=1, damaged=0,
+    exports=1, rows_read=100, set_aside=(), noted=(), cleaned=100, withheld=0, on_request=0,
+    reports_read=60, reports_failed=0, left_out=(), unmapped=(), pairs=30, observations=90,
+    pages_delivered=5, pages_unchanged=1, damaged=0,
 )  # fmt: skip
 RUN: Final = RunReportContent(
     masthead=Masthead(

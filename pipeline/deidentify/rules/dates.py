@@ -87,7 +87,7 @@ def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
     if not spelt_out or is_word or word.folded in ("sept", "juin"):
         return False
     following = _P["next_word"].match(text, word.end)
-    if following and lexicon.is_eponym_noun(following[1]):
+    if following and following[1] in lexicon.eponym_nouns:
         return False
     return _P["cue"].search(line_before(text, word.start, 9)) is not None
 

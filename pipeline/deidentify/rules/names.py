@@ -76,13 +76,13 @@ def _names_a_thing(text: str, start: int, end: int, lexicon: Lexicon) -> bool:
     name, noun = text[start:end].casefold(), _P["next_word"].match(text, end)
     if name not in lexicon.eponyms:
         return False
-    return " " in name or (noun is not None and lexicon.is_eponym_noun(noun[1].casefold()))
+    return " " in name or (noun is not None and noun[1].casefold() in lexicon.eponym_nouns)
 
 
 def _is_listed(name: str, lexicon: Lexicon) -> bool:
     """Tell whether the first word that a comma or a stroke joins to a name can be one itself."""
     first = unaccented(name.split()[0].split("-")[0]).replace("'", "").strip(".")
-    if len(first) == 1 or lexicon.is_report_word(first) or first in lexicon.eponyms:
+    if len(first) == 1 or first in lexicon.not_names or first in lexicon.eponyms:
         return len(first) == 1
     shouted = name.isupper() and len(first) <= _ACRONYM
     return first in lexicon.all_names or (not shouted and lexicon.is_stranger(first))

@@ -40,7 +40,7 @@ def capitals_start(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
         word = match.group().strip(".:,").casefold()
         if word in ("of", "the", "and"):
             continue
-        if word in _NOT_IN_PLACES or word.endswith("ed") or lexicon.opens_sentence(word):
+        if word in _NOT_IN_PLACES or word.endswith("ed") or word in lexicon.openers:
             begin = min(stop, start + match.end() + 1)
     return begin
 
@@ -48,7 +48,7 @@ def capitals_start(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
 def trimmed(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
     """Leave out words before a hospital's name that belong to the sentence or the header."""
     for match in re.finditer(r"\S+", text[start:stop]):
-        if not lexicon.opens_sentence(match.group().strip(".:,")):
+        if match.group().strip(".:,").casefold() not in lexicon.openers:
             return start + match.start()
     return stop
 
@@ -132,7 +132,7 @@ def _tail_length(tail: str, lexicon: Lexicon) -> int:
         word = match.group().strip(".,;:")
         is_join = word.casefold() in ("of", "at", "in", "the")
         plain = lexicon.is_word(word) or lexicon.is_ordinary(word)
-        if not is_join and (lexicon.is_report_word(word) if named else plain):
+        if not is_join and (word.casefold() in lexicon.not_names if named else plain):
             break
         length = length if is_join else match.start() + len(word)
     return length

@@ -1,0 +1,96 @@
+"""Who asked to be left out, by a list that the site keeps: a patient's exams, a reader's X-rays.
+
+A listed patient's exams get no code and are not cleaned, whichever of the patient's numbers they
+stand under; `pipeline.vault.upkeep.purge` deletes what was kept of them before. A listed reader's
+X-rays are not judged either, but the CTs that they read still answer their colleagues' X-rays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pipeline.config.basis import digest_of
+from pipeline.formats.readers import ReaderRules
+from pipeline.formats.tables import read_table, refuse
+from pipeline.vault.codes import normalised, patient_identifier, patient_identifiers, readable
+
+if TYPE_CHECKING:
+    from pipeline.store.workspace import Workspace
+
+SAID_OF: Final = ("patient_id", "patient_domain", "reader_id", "modality", "source_digest")
+"""Columns of a raw exam that tell whether it is one of theirs, and which."""
+_COLUMNS: Final = {"who": "patient or reader", "id": "the number, or the reader's id, as exported"}
+_KINDS: Final = ("patient", "reader")
+
+
+@dataclass(frozen=True, slots=True)
+class Objections:
+    """Folded numbers of patients, with who gave them where the list says so, and readers' ids."""
+
+    patients: frozenset[str] = frozenset()
+    readers: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, path: Path | None, rules: ReaderRules) -> Objections:
+        """Read the list, if there is one; ``authority`` is who gave a patient's number.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, lacks a column, or has a row of another kind or without an id.
+        """
+        if path is None:
+            return cls()
+        table = read_table(path, _COLUMNS).fillna("").astype("str")
+        who, ids = table["who"].str.strip().str.casefold(), table["id"].str.strip()
+        refuse(~who.isin(_KINDS) | (ids == ""), path.name, "rows name neither patient nor reader")
+        givers = table["authority"].str.strip() if "authority" in table else ids.str[:0]
+        patients = map(patient_identifier, ids[who == "patient"], givers[who == "patient"])
+        readers = rules.meant(ids[who == "reader"])
+        return cls(frozenset(map(normalised, patients)), frozenset(readers))
+
+    def of_patients(self, exams: pd.DataFrame, stands: Mapping[str, str]) -> NDArray[np.bool_]:
+        """Tell whose exams are a listed patient's, also under a number that is the patient's too.
+
+        Parameters
+        ----------
+        exams
+            ``patient_id`` and ``patient_domain``, as exported.
+        stands
+            Folded identifier of a patient → the identifier that stands for the same.
+        """
+        ends = {each: normalised(end) for each, end in stands.items()}
+        every = filter(self._is_listed, {*ends, *ends.values()})
+        gone = {ends.get(each, each) for each in every}
+        own = map(normalised, patient_identifiers(exams))
+        found = (self._is_listed(each) or ends.get(each, each) in gone for each in own)
+        return np.fromiter(found, dtype=np.bool_, count=len(exams))
+
+    def apply(self, exams: pd.DataFrame, stands: Mapping[str, str]) -> NDArray[np.bool_]:
+        """Tell which exams are left out; with a reader's, only X-rays."""
+        own = exams["reader_id"].isin(self.readers) & (exams["modality"] == "XR")
+        return self.of_patients(exams, stands) | own.to_numpy(dtype=np.bool_)
+
+    def _is_listed(self, patient: str) -> bool:
+        return patient in self.patients or readable(patient) in self.patients
+
+
+NOBODY: Final = Objections()
+
+
+def marks(exams: pd.DataFrame) -> list[str]:
+    """Give what is kept of exams that went on request: which they were, not what they said."""
+    return [digest_of(each) for each in exams["source_digest"]]
+
+
+def purged(store: Workspace, shard: str) -> tuple[str, ...]:
+    """Give the marks of a raw shard's exams that went on request."""
+    kept = store.facts("raw", "exams", shard, object)
+    return tuple(kept) if isinstance(kept, list) else ()

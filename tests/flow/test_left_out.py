@@ -1,0 +1,143 @@
+"""Patients and readers who asked to be left out are, under every number, and are forgotten."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.errors import InputError
+from pipeline.formats.readers import ReaderRules
+from pipeline.run.gates import Gathered, check
+from pipeline.site.site import Site
+from pipeline.vault.key import new_key
+from pipeline.vault.objections import Objections
+from tests.e2e.commands import radcal
+from tests.fixtures.here import Here
+
+HEAD = (
+    "accession,patient_id,patient_authority,reader_id,modality,exam_name,performed_at,signed_at,"
+    "status,patient_age_years,text"
+)
+TEXT = {"XR": "IMPRESSION: Likely pneumonia.", "CT": "IMPRESSION: Pneumonia."}
+Gathering = Callable[[str], tuple[Site, Gathered]]
+
+
+def exam(modality: str, patient: str, reader: str, hour: int, giver: str = "N") -> str:
+    at = f"2026-03-04T{hour:02}"
+    return (
+        f"{modality}-{patient}-{giver},{patient},{giver},{reader},{modality},{modality} CHEST,"
+        f"{at}:00:00Z,{at}:30:00Z,final,60,{TEXT[modality]}"
+    )
+
+
+EXAMS = [
+    line
+    for number, patient in enumerate(("M1", "M2", "M3", "M4"))
+    for line in (exam("XR", patient, f"R{number % 2}", 8), exam("CT", patient, "R1", 11))
+]
+
+
+@pytest.fixture
+def gathering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gathering:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
+    (tmp_path / "exams.csv").write_text("\n".join([HEAD, *EXAMS]))
+
+    def run(left_out: str = "") -> tuple[Site, Gathered]:
+        option = 'left_out = "left_out.csv"\n' if left_out else ""
+        (tmp_path / "left_out.csv").write_text(left_out)
+        (tmp_path / "radcal.toml").write_text(f'[input]\npaths = ["exams.csv"]\n{option}')
+        Site.forget()
+        site = Site.open(str(tmp_path / "radcal.toml"))
+        return site, Here(site).gather()
+
+    return run
+
+
+def test_a_patient_and_a_reader_are_left_out_and_counted_as_such(gathering: Gathering) -> None:
+    _, everyone = gathering("")
+    assert everyone.accounting().pairs == 4
+    site, found = gathering("who,id\npatient,m1\nreader,R1\n")
+    told = found.accounting()
+    # M1 whole; the X-rays that R1 read of M2 and M4, while the CTs by R1 still answer R0's.
+    assert (told.pairs, told.exams_left_out, told.exams_cleaned) == (1, 4, 4)
+    assert (told.exams_withheld, told.rows_quarantined, found.exit_code) == (0, 0, 0)
+    assert all(gate.passed for gate in check(told, site.config))
+
+
+def test_nobody_new_is_registered_and_what_others_have_is_found_again(gathering: Gathering) -> None:
+    gathering("who,id\npatient,M1\n")
+    site, found = gathering("who,id\npatient,M1\npatient,M9\n")
+    with site.open_vault(read_only=True) as vault:
+        assert vault.known_codes("patient", ["N␟M1"]) == frozenset()
+        assert len(vault.known_codes("patient", ["N␟M2"])) == 1
+    again = {shard.key for shard in found.coded}
+    _, same = gathering("who,id\npatient,M1\npatient,M8\n")
+    assert {shard.key for shard in same.coded} == again
+
+
+def test_an_authority_tells_two_patients_of_one_number_apart(
+    gathering: Gathering, tmp_path: Path
+) -> None:
+    more = [exam("XR", "M1", "R0", 8, "S"), exam("CT", "M1", "R0", 11, "S")]
+    (tmp_path / "exams.csv").write_text("\n".join([HEAD, *EXAMS, *more]))
+    _, both = gathering("who,id\npatient,M1\n")
+    _, one = gathering("who,id,authority\npatient,M1,S\n")
+    assert (both.accounting().exams_left_out, one.accounting().exams_left_out) == (4, 2)
+
+
+def test_a_merged_number_is_left_out_with_the_one_that_stands_for_it() -> None:
+    exams = pd.DataFrame({"patient_id": ["A", "B", "C", "D"], "patient_domain": [""] * 4})
+    stands = {"a": "C", "b": "C"}
+    asked = Objections(frozenset({"a"}))
+    assert asked.of_patients(exams, stands).tolist() == [True, True, True, False]
+    assert asked.of_patients(exams, {}).tolist() == [True, False, False, False]
+
+
+def test_purge_forgets_who_is_left_out_and_nobody_else(
+    gathering: Gathering, tmp_path: Path
+) -> None:
+    gathering("")
+    site, _ = gathering("who,id\npatient,M1\n")
+    asked = ["purge", str(tmp_path / "radcal.toml"), "--older-than-days", "36500", "--json"]
+    told = [radcal(*asked, *more, cwd=tmp_path).out for more in (["--dry-run"], [])]
+    counted, done = map(json.loads, told)
+    assert {**counted, "dry_run": False} == done
+    assert (done["raw_exams"], done["codes"]) == (2, 5)
+    assert done["clean_exams"] == 2, "the texts that were cleaned before the patient asked"
+    store = site.workspace
+    raw = store.read("raw", "exams", store.keys("raw", "exams"))
+    clean = store.read("analysis", "clean_exams", store.keys("analysis", "clean_exams"))
+    assert sorted(set(raw["patient_id"])) == ["M2", "M3", "M4"]
+    with site.open_vault(read_only=True) as vault:
+        assert vault.known_codes("patient", ["N␟M1"]) == frozenset()
+        known = vault.known_codes("patient", ["N␟M2", "N␟M3", "N␟M4"])
+    assert set(clean["patient_code"]) == known
+    for later in ("who,id\npatient,M1\n", "who,id\npatient,M7\n"):
+        site, after = gathering(later)
+        assert after.accounting().pairs == 3, "purged exams do not come back by older shards"
+        assert all(gate.passed for gate in check(after.accounting(), site.config))
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ("who,id\npatient,M1\nnurse,7\n", "1 of 2 rows name neither.*first at row 2"),
+        ("who,id\npatient,\n", "1 of 1 rows name neither"),
+        ("who,number\npatient,M1\n", "needed column"),
+    ],
+)
+def test_a_list_that_cannot_be_followed_is_refused(tmp_path: Path, rows: str, told: str) -> None:
+    path = tmp_path / "left_out.csv"
+    path.write_text(rows)
+    with pytest.raises(InputError, match=told):
+        Objections.of(path, ReaderRules())
+
+
+def test_an_alias_of_a_reader_names_the_reader(tmp_path: Path) -> None:
+    path = tmp_path / "left_out.csv"
+    path.write_text("who,id\nreader,stone.k\n")
+    assert Objections.of(path, ReaderRules(aliases={"stone.k": "KS1"})).readers == {"KS1"}
