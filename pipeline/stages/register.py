@@ -10,7 +10,7 @@ are stated beside shifted times. A merge that contradicts another joins nobody a
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -35,6 +35,7 @@ from pipeline.vault.codes import (
     patients_joined,
     said_in,
     stated_months,
+    study_identifier,
     study_identifiers,
     under_one_number,
 )
@@ -237,6 +238,7 @@ class Register(Stage[Everyone, Registered]):
                 some = todo[first : first + at_once]
                 exams = site.workspace.read("raw", "exams", some, columns=columns)
                 exams = exams[~site.once(objections).apply(exams, merged.stands)]
+                vault.rename("study", _renamed(exams, merged.stands))
                 exams = under_one_number(exams, merged.stands)
                 vault.codes("study", sorted(set(study_identifiers(exams))))
                 vault.codes("exam", exam_identifiers(exams))
@@ -251,6 +253,20 @@ class Register(Stage[Everyone, Registered]):
 
 
 REGISTER: Final = Register()
+
+
+def _renamed(exams: pd.DataFrame, stands: Mapping[str, str]) -> dict[str, str]:
+    """Give each study under a number that stands for another, and how it is known now."""
+    numbers = defaultdict(list)
+    for number, one in stands.items():
+        numbers[normalised(one)].append(number)
+    now = under_one_number(exams, stands)
+    each = zip(patient_identifiers(now), exams["accession"], study_identifiers(now), strict=True)
+    return {
+        study_identifier(number, accession): study
+        for patient, accession, study in each
+        for number in numbers.get(normalised(patient), ())
+    }
 
 
 def _joined(site: Site) -> Joined:

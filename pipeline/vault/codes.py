@@ -109,8 +109,12 @@ def study_identifiers(exams: pd.DataFrame) -> list[str]:
     """
     if "patient_domain" not in exams:
         return list(exams["accession"])
-    each = zip(patient_identifiers(exams), exams["accession"], strict=True)
-    return [f"{patient}{_OF}{accession}" for patient, accession in each]
+    return list(map(study_identifier, patient_identifiers(exams), exams["accession"]))
+
+
+def study_identifier(patient: str, accession: str) -> str:
+    """Name a study by its patient's identifier and its accession number."""
+    return f"{patient}{_OF}{accession}"
 
 
 def merge_table(merges: Iterable[tuple[str, int, Merge]]) -> pd.DataFrame:

@@ -130,6 +130,27 @@ class Vault:
             found |= self._add_codes(domain, epoch, missing)
         return [found[lookup] if lookup else "" for lookup in lookups]
 
+    def rename(self, domain: Domain, changed: Mapping[str, str]) -> None:
+        """Let codes stand for identifiers that changed, so that what holds a code stays true.
+
+        Parameters
+        ----------
+        changed
+            Identifier → what it is now; one that has a code of its own already keeps that.
+        """
+        self._must_write()
+        epoch = self._epoch(domain)
+        now = {self._lookup(domain, old): new for old, new in changed.items()}
+        with self._db:
+            for lookup, code in self._stored_codes(domain, epoch, now).items():
+                place, new = f"{domain}/{code}", now[lookup]
+                row = (self._lookup(domain, new), self._box.seal(new.encode(), place))
+                self._db.execute(
+                    "UPDATE OR IGNORE codes SET lookup = ?, sealed = ? "
+                    "WHERE domain = ? AND epoch = ? AND lookup = ?",
+                    (*row, domain, epoch, lookup),
+                )
+
     def known_codes(self, domain: Domain, identifiers: Sequence[str]) -> frozenset[str]:
         """Give the codes of those identifiers that have one."""
         wanted = {self._lookup(domain, each) for each in identifiers}

@@ -114,6 +114,18 @@ def test_merges_that_contradict_join_nobody_and_are_set_aside(
     assert rows["row"].tolist() == [1, 2]
 
 
+def test_a_merge_leaves_studies_their_codes_so_that_a_returned_case_stays_that_case(
+    running: Running,
+) -> None:
+    ct = report("CT", "M1", 14)
+    said = ["", merge("M1", "M2"), merge("M1", "M2") + merge("M2", "M3")]
+    found = [pair(running(XR + ct, *filter(None, [each]))[0]).pairs for each in said]
+    names = [pairs["xr_study_code"] + ":" + pairs["ct_study_code"] for pairs in found]
+    assert len(names[0]) == 1
+    assert names[0].tolist() == names[1].tolist() == names[2].tolist()
+    assert len({pairs["patient_code"].item() for pairs in found}) == 3
+
+
 def test_numbers_of_one_authority_in_one_list_are_one_patients(running: Running) -> None:
     listed = CT.replace("M2^^^NORTH^MR", "M2^^^NORTH^MR~M1^^^NORTH^MR")
     assert pairs(running, XR + listed) == 1
