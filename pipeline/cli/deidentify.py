@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import multiprocessing
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import typer
 
 from pipeline.cli.common import Output, argument, audit, option, taking
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, RadcalError
 
 if TYPE_CHECKING:
-    from pipeline.deidentify import Deidentifier
+    from pipeline.deidentify import (
+        Deidentifier,
+        KnownIdentifiers,
+        LeakScan,
+        Options,
+        Outcome,
+        Surrogates,
+    )
     from pipeline.names.lexicon import Lexicon
 
 Replacement = Literal["token", "surrogate"]
@@ -25,6 +37,14 @@ WordsOption: TypeAlias = Annotated[
 CautionOption: TypeAlias = Annotated[
     float, typer.Option("--caution", min=0, help="Needless removals a miss weighs; 0: rules alone.")
 ]
+
+
+_Told: TypeAlias = tuple[frozenset[str], frozenset[frozenset[str]], frozenset[str]]
+"""What a leak scan looks for."""
+_PIECE: Final = 200
+"""Reports that a process takes at a time."""
+_WORTH_A_PROCESS: Final = 1500
+"""So many reports take as long as a further process takes to start."""
 
 
 def register(app: typer.Typer) -> None:
@@ -47,6 +67,7 @@ class Given:
     replacement: Replacement = option("token", "What stands where an identifier was.")
     caution: CautionOption = 14.0
     words: WordsOption = None
+    workers: int = option(0, "Processes that clean side by side; 0: one a core.", min=0)
     output: Output
 
 
@@ -62,29 +83,101 @@ def deidentify(given: Given) -> None:
             "Name a table of reports and --out or --review, or a corrected sheet with --learn."
         )
     options = Options(replacement=given.replacement, caution=given.caution)
-    cleaner = Deidentifier(options, _own(given.words))
-    summary = _review(given.reports, given.review, cleaner) if given.review else {}
+    summary: dict[str, object] = {}
+    if given.review:
+        cleaner = Deidentifier(options, _own(given.words))
+        summary |= _review(given.reports, given.review, cleaner)
     if given.out is not None:
-        summary |= _clean(given.reports, given.out, given, cleaner)
+        summary |= _clean(given.reports, given.out, given, options)
     given.output.tell(summary)
     if summary.get("quarantined"):
         raise typer.Exit(EXIT_QUARANTINED)
 
 
-def _clean(reports: Path, out: Path, given: Given, cleaner: Deidentifier) -> dict[str, object]:
+def _clean(reports: Path, out: Path, given: Given, options: Options) -> dict[str, object]:
     """Write the clean table, and what was removed where."""
+    from pipeline.deidentify import Deidentifier
     from pipeline.deidentify.coding import clean_table
     from pipeline.formats.tables import read_table, write_table
 
     table = read_table(reports)
+    at_once = given.workers or min(os.cpu_count() or 1, len(table) // _WORTH_A_PROCESS)
+    one = Deidentifier(options, _own(given.words))
+    batch = SideBySide(one, given.words, at_once).batch if at_once > 1 else one.batch
     with given.output.bar("cleaning", len(table)) as advance:
-        result = clean_table(table, source=reports.name, deidentifier=cleaner, advance=advance)
+        result = clean_table(table, source=reports.name, batch=batch, advance=advance)
     shown = result.reports["quarantined"].map({True: "true", False: "false"})
     in_words = result.reports.assign(quarantined=shown)
     write_table(in_words if out.suffix.lower() == ".csv" else result.reports, out)
     if given.spans is not None:
         write_table(result.spans, given.spans)
     return result.summary()
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Cleans as one instrument does, in so many processes with the same word lists."""
+
+    one: Deidentifier
+    words: Path | None
+    processes: int
+
+    def batch(
+        self,
+        texts: Sequence[str],
+        *,
+        known: Sequence[KnownIdentifiers],
+        advance: Callable[[int], None] | None = None,
+    ) -> list[Outcome]:
+        """Clean a batch.
+
+        Raises
+        ------
+        RadcalError
+            If a process died.
+        """
+        from pipeline.deidentify import LeakScan
+
+        for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+            os.environ.setdefault(variable, "1")  # the processes are what is parallel
+        scan = LeakScan.from_known(known, lexicon=self.one.lexicon)
+        told = (scan.numbers, scan.pairs, scan.rare)
+        here = (self.one.options, self.words, token_bytes(32), told)
+        spawn = multiprocessing.get_context("spawn")
+        outcomes: list[Outcome] = []
+        try:
+            with ProcessPoolExecutor(self.processes, spawn, _begin, here) as pool:
+                starts = range(0, len(texts), _PIECE)
+                cut = [slice(at, at + _PIECE) for at in starts]
+                pieces = pool.map(_cleaned, (texts[c] for c in cut), (known[c] for c in cut))
+                for done in pieces:
+                    outcomes += done
+                    if advance is not None:
+                        advance(len(done))
+        except BrokenProcessPool:
+            raise RadcalError(
+                "a process that cleans reports was ended from outside (out of memory?). "
+                "Run again with fewer: --workers 1 starts none."
+            ) from None
+        return outcomes
+
+
+_HERE: list[tuple[Deidentifier, LeakScan, Surrogates]] = []
+"""What this process cleans with, if it is one of several."""
+
+
+def _begin(options: Options, words: Path | None, secret: bytes, told: _Told) -> None:
+    from pipeline.deidentify import Deidentifier, LeakScan, Surrogates
+    from pipeline.run import begin_worker
+
+    begin_worker()
+    cleaner = Deidentifier(options, _own(words))
+    _HERE.append((cleaner, LeakScan(*told, cleaner.lexicon), Surrogates(secret)))
+
+
+def _cleaned(texts: Sequence[str], known: Sequence[KnownIdentifiers]) -> list[Outcome]:
+    ((cleaner, scan, surrogates),) = _HERE
+    return cleaner.batch(texts, known=known, scan=scan, surrogates=[surrogates] * len(texts))
 
 
 def _review(reports: Path, sheet: Path, cleaner: Deidentifier) -> dict[str, object]:

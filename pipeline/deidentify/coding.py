@@ -256,7 +256,7 @@ def clean_table(
     reports: pd.DataFrame,
     *,
     source: str,
-    deidentifier: Deidentifier | None = None,
+    batch: Callable[..., Sequence[Outcome]] | None = None,
     advance: Callable[[int], None] | None = None,
 ) -> CleanTable:
     """Clean every report of a table.
@@ -267,6 +267,8 @@ def clean_table(
         ``report_id, text``, any of `KNOWN_COLUMNS` in any case, and columns that pass through.
     source
         The file's name, for messages.
+    batch
+        What cleans them (`Deidentifier.batch`).
     advance
         Is told how many reports more are clean.
 
@@ -279,7 +281,7 @@ def clean_table(
     require_columns(reports, needed, source=source)
     _refuse_twins(reports, source)
     texts, known = table_texts(reports)
-    cleaned = (deidentifier or Deidentifier()).batch(texts, known=known, advance=advance)
+    cleaned = (batch or Deidentifier().batch)(texts, known=known, advance=advance)
     outcomes = [_if_text(cell, each) for cell, each in zip(reports["text"], cleaned, strict=True)]
     ids = reports["report_id"].astype(str).tolist()
     frame = reports.drop(columns=list(known_columns(reports)))

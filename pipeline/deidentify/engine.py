@@ -34,6 +34,7 @@ from pipeline.names.grammar import as_capitals
 from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
 Replacement: TypeAlias = Callable[[str, Category], str]
+_TOKEN: Final[Replacement] = "[{1}]".format
 
 _SPOKEN: Final = frozenset({"NAME", "HOSPITAL", "LOCATION", "ID"})
 _INITIALS: Final = 4
@@ -180,13 +181,13 @@ class Deidentifier:
         kept = locks.kept(text, phrases, heard.claims.locks, removed)
         if locks.words(clean, certainty_spans(clean)) != kept:
             return Quarantined("phrases-changed")
-        if scan.hits(clean):
+        if scan.hits(_replaced(text, removed, _TOKEN)):  # an invented name may be a patient's
             return Quarantined("leak")
         return Clean(clean, removed, len(kept))
 
     def _replacement(self, surrogates: Surrogates | None) -> Replacement:
         if self.options.replacement == "token":
-            return "[{1}]".format
+            return _TOKEN
         return (surrogates or self._surrogates).replace
 
     def opinions(self, texts: Sequence[str]) -> list[list[Opinion]]:

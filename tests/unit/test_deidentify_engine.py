@@ -15,6 +15,7 @@ from pipeline.deidentify import (
     Quarantined,
     Surrogates,
 )
+from pipeline.deidentify.surrogates import _names
 
 CLEANER = Deidentifier()
 MAY = KnownIdentifiers(names=("MAY^GRACE", "White, Will"))
@@ -260,6 +261,17 @@ def test_surrogates_are_consistent_and_dates_keep_their_distance() -> None:
     assert "2021-02-21" in outcome.text
     assert "2021-03-03" in outcome.text
     assert "90+ years" in outcome.text
+
+
+def test_an_invented_name_that_is_somebodys_in_the_batch_withholds_nothing() -> None:
+    writer = Deidentifier(Options(replacement="surrogate"))
+    everybody = [KnownIdentifiers(names=(name,)) for name in _names()]
+    texts = ["Seen with Dr. Okonkwo. Likely pneumonia."] * len(everybody)
+    outcomes = writer.batch(texts, known=everybody)
+    assert {type(each) for each in outcomes} == {Clean}
+    left = Deidentifier(Options(caution=0)).batch(["Carmichael of bed 7."], known=[MAY])[0]
+    assert isinstance(left, Clean)
+    assert LeakScan.from_known([KnownIdentifiers(names=("Carmichael",))]).hits(left.text) == 1
 
 
 def test_a_surrogate_differs_between_patients() -> None:
