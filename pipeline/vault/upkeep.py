@@ -125,7 +125,6 @@ def _copy_shifts(
 
 _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 """Columns of raw exams that say who and when; every version of this program wrote them."""
-_CODED: Final = ("performed_month", "patient_code")
 _MONTHS: Final = ("shard", "source_digest", "month", "is_own")
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
@@ -212,17 +211,20 @@ def _purge_raw(
             left[domain] |= set(values[~gone])
         count += int(gone.sum())
         if delete:
+            facts = store.facts("raw", "exams", key, object)
             kept = (*purged(store, key), *marks(frame[asked]))
-            _drop(store, "raw", "exams", key, gone, kept or None)
+            _drop(store, "raw", "exams", key, gone, kept or facts)
     forgotten = {domain: frozenset(old[domain] - left[domain]) for domain in old}
     return _Gone(count, frozenset(digests), frozenset(unwanted), forgotten)
 
 
 def _purge_clean(store: Workspace, month: str, patients: Set[str], *, delete: bool) -> int:
     """Delete the coded exams of earlier months and of some patients; gives how many there are."""
-    count = 0
-    for key, frame in _shards(store, "analysis", "clean_exams", _CODED):
-        gone = (frame["performed_month"] < month) | frame["patient_code"].isin(patients)
+    count, columns = 0, ["performed_month", *(["patient_code"] if patients else [])]
+    for key, frame in _shards(store, "analysis", "clean_exams", columns):
+        gone = frame["performed_month"] < month
+        if patients:
+            gone |= frame["patient_code"].isin(patients)
         count += int(gone.sum())
         if delete:
             facts = store.facts("analysis", "clean_exams", key, object)
