@@ -171,6 +171,7 @@ def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     events = _events(store.root)
     with events.attempt("rotate readers"), store.locked(), _vault(store.root) as vault:
         epoch = vault.rotate_readers()
+        (store.root / _VAULT).with_name("vault.times").unlink(missing_ok=True)
     events.append("rotate readers", epoch=epoch)
     emit({"reader_epoch": epoch}, as_json=as_json, quiet=False)
 

@@ -34,6 +34,7 @@ from pipeline.formats.tables import read_table
 from pipeline.site import engines
 from pipeline.site.audited import SiteAudit, misread_share, read_audit
 from pipeline.site.engines import OutcomeMemory
+from pipeline.store.files import replacing
 from pipeline.store.workspace import Workspace
 from pipeline.vault.key import Key
 from pipeline.vault.sealing import read_passphrases
@@ -172,7 +173,12 @@ class Site:
     @cached_property
     def reader_epoch(self) -> int:
         """Which set of reader codes is in force; 0 before the first run."""
-        return Vault.epoch_of(self.vault_path) if self.vault_path.exists() else 0
+        return Vault.stated(self.vault_path)[0] if self.vault_path.exists() else 0
+
+    def note_vault(self) -> None:
+        """Note how often codes came into the vault under which exams are coded from now on."""
+        with replacing(_noted(self)) as partial:
+            partial.write_text(f"{Vault.stated(self.vault_path)[1]}\n", encoding="ascii")
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))
@@ -223,11 +229,28 @@ def site_findings(site: Site) -> Iterator[Finding]:
 
 
 def _key(site: Site) -> str:
+    is_there, noted = site.vault_path.is_file(), _noted(site)
+    if not is_there and (noted.exists() or site.workspace.keys("analysis", "clean_exams")):
+        raise ConfigurationError(
+            f"{site.vault_path} is gone, and exams were coded with it: new codes would make two "
+            "readers of each. Restore its newest copy and the key that it was made with, or begin "
+            "with another [store] workspace."
+        )
     key = Key.of()
-    if not site.vault_path.is_file():
+    if not is_there:
         return "usable; the first run makes the vault with it"
     Vault.open(site.vault_path, key, read_only=True).close()
+    if noted.exists() and int(noted.read_text(encoding="ascii")) > Vault.stated(site.vault_path)[1]:
+        raise ConfigurationError(
+            f"{site.vault_path} is older than exams that were coded with it (a restored copy?): it "
+            "does not know all their codes. Restore a newer copy, or say `radcal rotate`: the next "
+            "run then codes every exam anew, and gives readers new codes."
+        )
     return "opens this workspace's vault"
+
+
+def _noted(site: Site) -> Path:
+    return site.vault_path.with_name("vault.times")
 
 
 def _workspace(site: Site) -> str | Finding:

@@ -247,6 +247,7 @@ class Register(Stage[Everyone, Registered]):
                 patients = sorted(set(patient_identifiers(exams)))
                 vault.codes("patient", patients)
                 vault.shift_days(patients, _rooms(months, patients))
+        site.note_vault()
         notes = Counter(_reader_notes(site, every))
         notes[MERGED] = sum(count for _, count in months.merged.values())
         return Made(Registered(len(todo), +notes, _contradicting(site, item.merges, merged)))

@@ -195,8 +195,8 @@ class Vault:
         return self._box.open(row[0], f"{domain}/{code}").decode()
 
     @staticmethod
-    def epoch_of(path: Path) -> int:
-        """Give the epoch of a vault's reader codes without its key, for those who only look.
+    def stated(path: Path) -> tuple[int, int]:
+        """Give the epoch of a vault's reader codes and how often codes came, without its key.
 
         Raises
         ------
@@ -205,9 +205,9 @@ class Vault:
         """
         try:
             with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
-                row = db.execute("SELECT value FROM meta WHERE name = 'reader_epoch'").fetchone()
-                return int(row[0])
-        except (sqlite3.DatabaseError, TypeError):
+                said = dict(db.execute("SELECT name, value FROM meta"))
+                return int(said["reader_epoch"]), int(said.get("times", 0))
+        except (sqlite3.DatabaseError, KeyError):
             raise ConfigurationError(f"{path.name}: not a vault of this program.") from None
 
     def rotate_readers(self) -> int:
@@ -307,6 +307,10 @@ class Vault:
                 "INSERT INTO codes VALUES (?, ?, ?, ?, ?) "
                 "ON CONFLICT (domain, epoch, lookup) DO NOTHING",
                 rows,
+            )
+            self._db.execute(
+                "INSERT INTO meta VALUES ('times', 1) "
+                "ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
             )
         return self._stored_codes(domain, epoch, missing)
 

@@ -178,10 +178,10 @@ def test_a_new_epoch_gives_readers_new_codes_and_keeps_the_old_ones(vault: Vault
 
 def test_the_epoch_is_told_without_the_key(vault: Vault, tmp_path: Path) -> None:
     vault.rotate_readers()
-    assert Vault.epoch_of(tmp_path / "vault.sqlite") == 1
+    assert Vault.stated(tmp_path / "vault.sqlite")[0] == 1
     (tmp_path / "other").write_text("no vault")
     with pytest.raises(ConfigurationError, match="not a vault"):
-        Vault.epoch_of(tmp_path / "other")
+        Vault.stated(tmp_path / "other")
 
 
 def test_what_is_forgotten_does_not_come_back(vault: Vault) -> None:
