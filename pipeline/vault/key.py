@@ -33,7 +33,7 @@ _DEFAULTS: Final = (
     "changeme", "change-me", "change_me", "secret", "password", "default", "example",
 )  # fmt: skip
 _HOW: Final = (
-    "A vault that is there opens only with the key it was made with. For a new one, make a key with "
+    "A vault that is there opens only with the key that made it. For a new one, make a key with "
     "`python -c 'import secrets; print(secrets.token_urlsafe(48))'` into a file only you can read, "
     f"and set {KEY_FILE_VARIABLE} to its path."
 )
