@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from extraction.engines.account import Answer, AnswerLine, Became, Rejection, masked
-from extraction.engines.grounding import DecidingWords, Grounder, Place
+from extraction.engines.grounding import DecidingWords, Grounder
 from extraction.engines.witness import Coverage, Testimony
 from extraction.finding import (
     NOT_EVALUABLE,
@@ -32,7 +32,7 @@ from extraction.finding import (
 from extraction.prompt.examples import NONE, Line
 from extraction.prompt.forms import BY_WORDS, AnswerForm, Parsed
 from extraction.prompt.template import MARK
-from extraction.report import Section
+from extraction.report import Place
 from extraction.vocabulary import Vocabulary
 
 MAX_LINES: Final = 200
@@ -88,7 +88,7 @@ class CompletionReader:
         completion: str,
         *,
         text: str,
-        sections: Sequence[Section],
+        sections: Sequence[Place],
         cut: bool = False,
         testimony: Testimony | None = None,
         sentences: Sequence[Place] = (),

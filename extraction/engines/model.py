@@ -19,7 +19,6 @@ from typing import Final, TypeAlias
 
 from extraction.engines.account import Answer
 from extraction.engines.completer import Completer, Completion, Question, Usage
-from extraction.engines.grounding import Place
 from extraction.engines.ledger import (
     NO_ANSWER,
     Heading,
@@ -35,6 +34,7 @@ from extraction.engines.witness import Guided, Testimony
 from extraction.finding import UNREADABLE, Failed, FailureReason, Modality, Outcome
 from extraction.prompt.examples import Prompts
 from extraction.prompt.template import MARK
+from extraction.report import Place
 from extraction.vocabulary import Vocabulary
 
 BLOCK: Final = 1_000

@@ -31,7 +31,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
-from extraction.engines.grounding import Place
 from extraction.finding import (
     NOT_EVALUABLE,
     OTHER,
@@ -42,6 +41,7 @@ from extraction.finding import (
     NothingStated,
     Outcome,
 )
+from extraction.report import Place
 from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
 
@@ -322,7 +322,7 @@ class Witness:
     def sentences(self, text: str) -> list[Place]:
         """Give every sentence of a report, as the rules part them."""
         with self._lock:
-            return [Place(*found) for found in self._rules.sentences(text)]
+            return self._rules.sentences(text)
 
     def guide(self, texts: Sequence[object]) -> list[Guided]:
         """Read reports, and name the sentences in which the rules are in doubt."""
