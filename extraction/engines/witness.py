@@ -29,6 +29,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
 from extraction.finding import (
@@ -37,7 +38,6 @@ from extraction.finding import (
     UNREADABLE,
     Extracted,
     Failed,
-    Finding,
     NothingStated,
     Outcome,
 )
@@ -102,7 +102,9 @@ class Guided:
         findings += [replace(f, read_by=engine) for f in asked]
         if not findings:
             return NothingStated(said.not_evaluable)
-        return Extracted(tuple(sorted(findings, key=_place)), said.not_evaluable)
+        return Extracted(
+            tuple(sorted(findings, key=attrgetter("start", "end"))), said.not_evaluable
+        )
 
 
 def guided(rules: RuleEngine, texts: Sequence[str]) -> list[Guided]:
@@ -170,10 +172,6 @@ def _marked(outcome: Outcome, engine: str) -> Outcome:
         return outcome
     findings = tuple(replace(f, read_by=engine) for f in outcome.findings)
     return Extracted(findings, outcome.not_evaluable)
-
-
-def _place(finding: Finding) -> tuple[int, int]:
-    return finding.start, finding.end
 
 
 def _cells(
