@@ -133,20 +133,18 @@ class CompletionReader:
 
     def _take(self, line: Line | None, written: str, tally: _Tally) -> None:
         """Note what becomes of one line."""
-        place = None if line is None else self._placed(line, tally)
-        became = self._became(line, place, tally)
+        shown = masked(written, self._known)
         if line is None:
-            tally.lines.append(AnswerLine(became, written=masked(written, self._known)))
+            tally.lines.append(AnswerLine("broken line", written=shown))
             return
+        place = self._placed(line, tally)
+        became = self._became(line, place, tally)
         where = (place.start, place.end) if place else (0, 0)
         pathology = line.pathology if line.pathology in self._pathologies else ""
         certainty = line.certainty if line.certainty in self._certainties else ""
-        shown = masked(written, self._known)
         tally.lines.append(AnswerLine(became, *where, pathology, certainty, shown))
 
-    def _became(self, line: Line | None, place: Place | None, tally: _Tally) -> Became:
-        if line is None:
-            return "broken line"
+    def _became(self, line: Line, place: Place | None, tally: _Tally) -> Became:
         if place is None:
             repeated = line in tally.last
             tally.last.setdefault(line, 0)
