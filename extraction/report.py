@@ -11,11 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.finding import IMPRESSION
+from extraction.finding import IMPRESSION, Failed
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary.schema import SectionEntry
 
 FINDINGS: Final = "findings"
+MAX_CHARACTERS: Final = 2_000_000
+"""Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});")
 _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
@@ -110,6 +112,18 @@ class SectionReader:
             if match["line"] is not None or entry.name == IMPRESSION:
                 found.append(_Header(entry, match.start("name"), match.end()))
         return list({each.start: each for each in sorted(found, key=_begin)}.values())
+
+    def opened(self, text: object) -> tuple[str, list[Place]] | Failed:
+        """Give a report without markup, its offsets kept, and its sections; or why it has none."""
+        if not isinstance(text, str):
+            return Failed("not text")
+        if not text.strip():
+            return Failed("empty text")
+        if len(text) > MAX_CHARACTERS:
+            return Failed("text too long")
+        clean = without_markup(text)
+        sections = self.read(clean)
+        return (clean, sections) if sections else Failed("no readable section")
 
     def read(self, text: str) -> list[Place]:
         """Stretches of a report that state findings, in order."""

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
 
 from extraction.engines.account import Answer, AnswerLine
 from extraction.engines.completion import MAX_LINES, CompletionReader
@@ -30,11 +29,8 @@ from extraction.prompt.template import (
     fitting,
     ordered,
 )
-from extraction.report import Place, SectionReader, without_markup
+from extraction.report import Place, SectionReader
 from extraction.vocabulary import Vocabulary, load
-
-MAX_CHARACTERS: Final = 2_000_000
-"""Longer texts are not looked at: they are no reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,17 +134,10 @@ class PromptedReader:
         only
             Sentences to ask about; none for the whole report.
         """
-        if not isinstance(text, str):
-            return Failed("not text")
-        if not text.strip():
-            return Failed("empty text")
-        if len(text) > MAX_CHARACTERS:
-            return Failed("text too long")
-        clean = without_markup(text)
-        sections = self._sections.read(clean)
-        if not sections:
-            return Failed("no readable section")
-        sections = list(only) or sections
+        opened = self._sections.opened(text)
+        if isinstance(opened, Failed):
+            return opened
+        clean, sections = opened[0], list(only) or opened[1]
         shown, sentences = self._shown(clean, sections, only)
         asked = self._template.instruction(modality) + self._template.asked(shown)
         room = self.context_tokens - estimated_tokens(asked) - self.answer_tokens

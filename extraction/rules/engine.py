@@ -28,9 +28,6 @@ from extraction.vocabulary import Vocabulary, load
 REVISION: Final = "9"
 """Raised whenever the rules change what any report yields."""
 
-MAX_CHARACTERS: Final = 2_000_000
-"""Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
-
 _BATCH: Final = 256
 
 
@@ -133,29 +130,23 @@ class RuleEngine:
                     )
 
     def _outcome(self, text: object) -> Outcome:
-        if not isinstance(text, str):
-            return Failed("not text")
-        if not text.strip():
-            return Failed("empty text")
-        if len(text) > MAX_CHARACTERS:
-            return Failed("text too long")
         try:
             return self._read(text)
         except UNREADABLE:
             return Failed("engine error")
 
-    def _read(self, text: str) -> Outcome:
-        clean = without_markup(text)
-        sections = self._sections.read(clean)
-        if not sections:
-            return Failed("no readable section")
+    def _read(self, text: object) -> Outcome:
+        opened = self._sections.opened(text)
+        if isinstance(opened, Failed):
+            return opened
+        clean, sections = opened
         findings: list[Finding] = []
         not_evaluable: set[str] = set()
         for section in sections:
             for tokens, decisions in self._sentences(clean, section):
                 for decision in decisions:
                     if decision.states:
-                        findings.append(_finding(section.section, text, tokens, decision))
+                        findings.append(_finding(section.section, str(text), tokens, decision))
                     elif decision.rule == "not evaluable":
                         not_evaluable.add(decision.mention.pathology)
         if findings:
