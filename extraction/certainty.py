@@ -18,7 +18,7 @@ from typing import Final
 
 from extraction.report import SectionReader
 from extraction.rules.lexicon import END, Node, Part, build
-from extraction.vocabulary import Vocabulary, load
+from extraction.vocabulary import load
 
 _WORD: Final = re.compile(r"(\w+|[^\w\s-])")
 _ASCII_WORD: Final = re.compile(r"([a-z0-9_]+|[^a-z0-9_\s-])")
@@ -29,10 +29,10 @@ _AGREES: Final = frozenset(("agree", "agrees"))
 
 
 class CertaintyReader:
-    """Finds cue words of one vocabulary."""
+    """Finds cue words of the shipped vocabulary."""
 
-    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
-        words = vocabulary or load()
+    def __init__(self) -> None:
+        words = load()
         self._sections = SectionReader(words)
         tree = _cues_only(build(words))
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers

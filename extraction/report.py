@@ -11,11 +11,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from extraction.finding import IMPRESSION
+from extraction.finding import IMPRESSION, Failed
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary.schema import SectionEntry
 
 FINDINGS: Final = "findings"
+MAX_CHARACTERS: Final = 2_000_000
+"""Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});")
 _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
@@ -50,10 +52,10 @@ _LONG_NAME: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """A stretch of text that states findings: canonical name, start, end."""
+class Place:
+    """A stretch of a report, a section or a sentence: the section's canonical name, start, end."""
 
-    name: str
+    section: str
     start: int
     end: int
 
@@ -111,7 +113,19 @@ class SectionReader:
                 found.append(_Header(entry, match.start("name"), match.end()))
         return list({each.start: each for each in sorted(found, key=_begin)}.values())
 
-    def read(self, text: str) -> list[Section]:
+    def opened(self, text: object) -> tuple[str, list[Place]] | Failed:
+        """Give a report without markup, its offsets kept, and its sections; or why it has none."""
+        if not isinstance(text, str):
+            return Failed("not text")
+        if not text.strip():
+            return Failed("empty text")
+        if len(text) > MAX_CHARACTERS:
+            return Failed("text too long")
+        clean = without_markup(text)
+        sections = self.read(clean)
+        return (clean, sections) if sections else Failed("no readable section")
+
+    def read(self, text: str) -> list[Place]:
         """Stretches of a report that state findings, in order."""
         headers = self._headers(text) if _MARKED.search(text) else self._headers_spoken(text)
         begin = self._request_ends(text, headers[0].start if headers else len(text))
@@ -124,7 +138,7 @@ class SectionReader:
             following = headers[number + 1].start if number + 1 < len(headers) else len(text)
             start = header.start if header.entry.keep else header.end
             if header.entry.read:
-                sections.append(Section(header.entry.name, start, following))
+                sections.append(Place(header.entry.name, start, following))
             elif number > last_read and header.entry.name not in _CLOSING:
                 sections += self._unheaded(
                     text, _end_of_note(text, header.end, following), following
@@ -132,7 +146,7 @@ class SectionReader:
             elif number < first_read and headers[number + 1].entry.name == IMPRESSION:
                 stop = _PARAGRAPH.search(text, header.end, following)
                 sections += self._unheaded(text, stop.end() if stop else following, following)
-        return [section for section in sections if text[section.start : section.end].strip()]
+        return [each for each in sections if text[each.start : each.end].strip()]
 
     def _request_ends(self, text: str, end: int) -> int:
         """Where a request without a header stops that opens the report; 0 if none does.
@@ -162,37 +176,26 @@ class SectionReader:
         reading = True
         within = self._within.finditer(text) if ":" in text else ()
         for match in sorted((*self._header.finditer(text), *within), key=_named_at):
-            if match.re is self._within:
-                entry = self._entries[match["name"].lower()]
-                headers.append(_Header(entry, match.start("name"), match.end()))
-                reading = entry.read
-                continue
             entry = self._entries[" ".join(match["name"].lower().split())]
-            inline = match["line"] is None
-            if inline and not (match["name"][0].isupper() and match["mark"] == ":"):
-                continue
-            if (
-                match["line"] is not None
-                and match["mark"] != ":"
-                and not match["name"][0].isupper()
-            ):
-                continue
-            if entry.keep and (reading or match["mark"] != ":"):
-                continue
+            if match.re is self._header:
+                signs = match["name"][0].isupper(), match["mark"] == ":"
+                is_one = all(signs) if match["line"] is None else any(signs)
+                if not is_one or (entry.keep and (reading or match["mark"] != ":")):
+                    continue
             headers.append(_Header(entry, match.start("name"), match.end()))
             reading = entry.read
         return headers
 
-    def _unheaded(self, text: str, start: int, end: int) -> list[Section]:
+    def _unheaded(self, text: str, start: int, end: int) -> list[Place]:
         if start >= end or not text[start:end].strip():
             return []
         for match in _CLOSING_LIST.finditer(text, start, end):
             if match.start() >= start + _EARLIEST_LIST * (end - start):
                 return [
-                    Section(FINDINGS, start, match.start()),
-                    Section(IMPRESSION, match.start(), end),
+                    Place(FINDINGS, start, match.start()),
+                    Place(IMPRESSION, match.start(), end),
                 ]
-        return [Section(FINDINGS, start, end)]
+        return [Place(FINDINGS, start, end)]
 
 
 def _named_at(match: re.Match[str]) -> int:

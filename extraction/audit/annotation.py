@@ -8,7 +8,7 @@ has at least one row, so that a report nobody looked at can be told from one wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from extraction.audit.gold import GoldError, GoldFinding, GoldReport
@@ -61,7 +61,7 @@ def gold_from_sheet(
         sheet, or a report has a text but no verdict at all.
     """
     problems: list[str] = []
-    labels: dict[str, dict[tuple[str, str], str]] = {}
+    labels: dict[str, dict[tuple[str, str], GoldFinding]] = {}
     strength = {phrase: rank for rank, phrase in enumerate(vocabulary.phrases)}
     facts = {row["report_id"]: (row["modality"], row["text"]) for row in rows if row["text"]}
     judged = {row["report_id"] for row in rows if _verdict(row)}
@@ -74,9 +74,9 @@ def gold_from_sheet(
             problems.append(f"row {number}: {problem}")
         elif label is not None:
             cells = labels.setdefault(row["report_id"], {})
-            key = label.section, label.pathology
-            if strength[label.phrase] >= strength.get(cells.get(key, ""), -1):
-                cells[key] = label.phrase
+            before = cells.setdefault((label.section, label.pathology), label)
+            if strength[label.phrase] >= strength[before.phrase]:
+                cells[label.section, label.pathology] = label
     unjudged = len(facts.keys() - judged)
     if partial:
         facts = {name: fact for name, fact in facts.items() if name in judged}
@@ -87,7 +87,7 @@ def gold_from_sheet(
         raise GoldError(
             f"the sheet has {len(problems)} problem(s): {shown}. Correct them and read it again."
         )
-    return [_report(report_id, *facts[report_id], labels.get(report_id, {})) for report_id in facts]
+    return [_report(name, *fact, labels.get(name, {}).values()) for name, fact in facts.items()]
 
 
 def _proposals(text: str, outcome: Outcome) -> Iterator[tuple[str, str, str, str, str]]:
@@ -128,12 +128,8 @@ def _problem(label: GoldFinding | None, row: Mapping[str, str], vocabulary: Voca
 
 
 def _report(
-    report_id: str, modality: str, text: str, labels: Mapping[tuple[str, str], str]
+    report_id: str, modality: str, text: str, findings: Iterable[GoldFinding]
 ) -> GoldReport:
-    findings = tuple(
-        GoldFinding(section=section, pathology=pathology, phrase=phrase)
-        for (section, pathology), phrase in labels.items()
-    )
     return GoldReport.model_validate(
-        {"report_id": report_id, "modality": modality, "text": text, "findings": findings}
+        {"report_id": report_id, "modality": modality, "text": text, "findings": tuple(findings)}
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import astuple, dataclass, field
 from operator import add
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
@@ -178,7 +178,7 @@ class Answer:
         return len(self.outcome.findings) if isinstance(self.outcome, Extracted) else 0
 
 
-def masked(line: str, known: Iterable[str]) -> str:
+def masked(line: str, known: Set[str]) -> str:
     """Write a line with every word that is not known as ``_``.
 
     Examples
@@ -186,8 +186,7 @@ def masked(line: str, known: Iterable[str]) -> str:
     >>> masked('- "No mass in Mr Quux.", "lung mass", "absent"', {"no", "mass", "lung", "absent"})
     '- "No mass _ _ _.", "lung mass", "absent"'
     """
-    words = known if isinstance(known, frozenset) else frozenset(known)
-    return _WORD.sub(lambda m: m[0] if m[0].lower() in words else "_", line[:_LONGEST])
+    return _WORD.sub(lambda m: m[0] if m[0].lower() in known else "_", line[:_LONGEST])
 
 
 @runtime_checkable

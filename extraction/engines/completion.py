@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from extraction.engines.account import Answer, AnswerLine, Became, Rejection, masked
-from extraction.engines.grounding import DecidingWords, Grounder, Place
+from extraction.engines.grounding import DecidingWords, Grounder
 from extraction.engines.witness import Coverage, Testimony
 from extraction.finding import (
     NOT_EVALUABLE,
@@ -32,7 +32,7 @@ from extraction.finding import (
 from extraction.prompt.examples import NONE, Line
 from extraction.prompt.forms import BY_WORDS, AnswerForm, Parsed
 from extraction.prompt.template import MARK
-from extraction.report import Section
+from extraction.report import Place
 from extraction.vocabulary import Vocabulary
 
 MAX_LINES: Final = 200
@@ -88,7 +88,7 @@ class CompletionReader:
         completion: str,
         *,
         text: str,
-        sections: Sequence[Section],
+        sections: Sequence[Place],
         cut: bool = False,
         testimony: Testimony | None = None,
         sentences: Sequence[Place] = (),
@@ -133,20 +133,18 @@ class CompletionReader:
 
     def _take(self, line: Line | None, written: str, tally: _Tally) -> None:
         """Note what becomes of one line."""
-        place = None if line is None else self._placed(line, tally)
-        became = self._became(line, place, tally)
+        shown = masked(written, self._known)
         if line is None:
-            tally.lines.append(AnswerLine(became, written=masked(written, self._known)))
+            tally.lines.append(AnswerLine("broken line", written=shown))
             return
+        place = self._placed(line, tally)
+        became = self._became(line, place, tally)
         where = (place.start, place.end) if place else (0, 0)
         pathology = line.pathology if line.pathology in self._pathologies else ""
         certainty = line.certainty if line.certainty in self._certainties else ""
-        shown = masked(written, self._known)
         tally.lines.append(AnswerLine(became, *where, pathology, certainty, shown))
 
-    def _became(self, line: Line | None, place: Place | None, tally: _Tally) -> Became:
-        if line is None:
-            return "broken line"
+    def _became(self, line: Line, place: Place | None, tally: _Tally) -> Became:
         if place is None:
             repeated = line in tally.last
             tally.last.setdefault(line, 0)

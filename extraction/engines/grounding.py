@@ -17,7 +17,7 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from extraction.report import Section
+from extraction.report import Place
 from extraction.vocabulary import Vocabulary
 
 FUZZY_THRESHOLD: Final = 90.0
@@ -33,15 +33,6 @@ _SIDES: Final = frozenset({"left", "right", "bilateral", "both", "upper", "middl
 _ALIKE: Final = str.maketrans(
     {"“": "'", "”": "'", '"': "'", "‘": "'", "’": "'", "`": "'", "–": "-", "—": "-", "‐": "-"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a sentence stands: section name, start, end."""
-
-    section: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +78,7 @@ class Grounder:
         Words that change what a sentence says.
     """
 
-    def __init__(self, text: str, sections: Sequence[Section], deciding: DecidingWords) -> None:
+    def __init__(self, text: str, sections: Sequence[Place], deciding: DecidingWords) -> None:
         self._text = text
         self._sections = sections
         self._words = deciding
@@ -124,7 +115,7 @@ class Grounder:
         for section in self._sections:
             at = self._text.find(sentence, max(section.start, after), section.end)
             if at >= 0:
-                return Place(section.name, at, at + len(sentence))
+                return Place(section.section, at, at + len(sentence))
         return None
 
     def _alike(self, sentence: str, after: int) -> Place | None:
@@ -133,7 +124,7 @@ class Grounder:
             at = folded.find(wanted)
             while at >= 0:
                 if offsets[at] >= after:
-                    return Place(section.name, offsets[at], offsets[at + len(wanted) - 1] + 1)
+                    return Place(section.section, offsets[at], offsets[at + len(wanted) - 1] + 1)
                 at = folded.find(wanted, at + 1)
         return None
 
@@ -148,7 +139,7 @@ class Grounder:
                 continue
             first, last = _whole_words(folded, match.dest_start, match.dest_end)
             if self._agree(wanted, folded[first:last]):
-                place = Place(section.name, offsets[first], offsets[last - 1] + 1)
+                place = Place(section.section, offsets[first], offsets[last - 1] + 1)
                 best = max(best, (match.score, place), key=lambda scored: scored[0])
         return best[1]
 

@@ -144,11 +144,6 @@ class ServerEngine(ModelEngine):
         return self._server.facts
 
 
-def processes(settings: LocalSettings) -> ModelProcess | ModelCopies:
-    """Give one process, or as many as there are to be copies."""
-    return ModelCopies(settings) if settings.data_parallel > 1 else ModelProcess(settings)
-
-
 class ModelCopies:
     """Completes prompts with several copies; see `extraction.engines.completer.Completer`.
 
@@ -218,7 +213,8 @@ class OfflineEngine(ModelEngine):
     """
 
     def __init__(self, settings: LocalSettings, terms: Terms = USUAL) -> None:
-        self._process = processes(settings)
+        several = settings.data_parallel > 1
+        self._process = ModelCopies(settings) if several else ModelProcess(settings)
         named = Named(
             engine=settings.backend,
             model=f"{settings.model.resolve().name}@{revision(settings.model)}",

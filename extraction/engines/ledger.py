@@ -82,23 +82,19 @@ class Ledger:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._rejected: Counter[Rejection] = Counter()
+        self.rejected: Counter[Rejection] = Counter()
+        """Lines of all answers so far that were left out, by reason."""
         self._doubts: Counter[Doubt] | None = None
         self._by_rules = 0
         self.recalled = 0
         self.disagreement = Disagreement()
-
-    @property
-    def rejected(self) -> dict[Rejection, int]:
-        """Lines of all answers so far that were left out, by reason."""
-        return dict(self._rejected)
 
     def note(self, answers: Iterable[Answer], *, recalled: int) -> None:
         """Add answers up, some of which were given in an earlier run."""
         with self._lock:
             self.recalled += recalled
             for answer in answers:
-                self._rejected.update(answer.rejected)
+                self.rejected.update(answer.rejected)
                 self.disagreement += answer.disagreement
                 if answer.doubts is not None:
                     self._doubts = (self._doubts or Counter()) + Counter(answer.doubts)
@@ -113,7 +109,7 @@ class Ledger:
             "seconds": round(usage.seconds, 3),
             "answer_tokens_per_second": None if rate is None else round(rate, 1),
             "reports_remembered": self.recalled,
-            "answer_lines_left_out": self.rejected,
+            "answer_lines_left_out": dict(self.rejected),
             "held_against_the_vocabulary": asdict(self.disagreement),
             "engine_counters": dict(usage.counters),
             **self._guidance(),

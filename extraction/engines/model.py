@@ -19,7 +19,6 @@ from typing import Final, TypeAlias
 
 from extraction.engines.account import Answer
 from extraction.engines.completer import Completer, Completion, Question, Usage
-from extraction.engines.grounding import Place
 from extraction.engines.ledger import (
     NO_ANSWER,
     Heading,
@@ -35,6 +34,7 @@ from extraction.engines.witness import Guided, Testimony
 from extraction.finding import UNREADABLE, Failed, FailureReason, Modality, Outcome
 from extraction.prompt.examples import Prompts
 from extraction.prompt.template import MARK
+from extraction.report import Place
 from extraction.vocabulary import Vocabulary
 
 BLOCK: Final = 1_000
@@ -123,7 +123,7 @@ class ModelEngine:
         self.vocabulary = reader.vocabulary
         self._completer, self._reader = completer, reader
         self._tolerated, self._memory = terms.tolerated_outage, terms.memory
-        self._bound, self._named = named.bound, named
+        self._named = named
         asked = "\0".join([reader.digest, named.bound, *filter(None, [named.computed])])
         digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
         self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
@@ -165,7 +165,7 @@ class ModelEngine:
             guided=self.guided,
             quoted=form.quoted,
             shape=form.shape,
-            bound=self._bound,
+            bound=self._named.bound,
             context_tokens=self._reader.context_tokens,
             answer_tokens=self._reader.answer_tokens,
             version=self.version,
@@ -267,10 +267,10 @@ class ModelEngine:
             asked.prompt, asked.max_tokens, stop=(MARK,), turns=asked.turns,
             logprobs=_LIKELIEST if self.guided else 0,
         )  # fmt: skip
-        if self._bound == "schema":
+        if self._named.bound == "schema":
             schema = manner.form.schema(self.vocabulary, sentences=number)
             return replace(question, schema=json.dumps(schema))
-        if self._bound == "regex":
+        if self._named.bound == "regex":
             mark = "" if manner.chat else MARK
             bound = manner.form.regex(self.vocabulary, sentences=number, mark=mark)
             return replace(question, regex=bound)

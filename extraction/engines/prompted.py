@@ -10,11 +10,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Final
 
 from extraction.engines.account import Answer, AnswerLine
 from extraction.engines.completion import MAX_LINES, CompletionReader
-from extraction.engines.grounding import Place
 from extraction.engines.witness import Guided, Testimony, Witness, margins
 from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality, Outcome
 from extraction.prompt.examples import Example, Prompts
@@ -25,18 +23,14 @@ from extraction.prompt.template import (
     REVISION,
     Manner,
     Template,
-    TokenCounter,
     Turn,
     Worked,
     estimated_tokens,
     fitting,
     ordered,
 )
-from extraction.report import Section, SectionReader, without_markup
+from extraction.report import Place, SectionReader
 from extraction.vocabulary import Vocabulary, load
-
-MAX_CHARACTERS: Final = 2_000_000
-"""Longer texts are not looked at: they are no reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +54,7 @@ class Asked:
     prompt: str
     max_tokens: int
     text: str
-    sections: tuple[Section, ...]
+    sections: tuple[Place, ...]
     sentences: tuple[Place, ...] = ()
     turns: tuple[Turn, ...] = ()
 
@@ -78,8 +72,6 @@ class PromptedReader:
         Most tokens of an answer; a second question allows twice as many where they fit.
     manner
         As one text or in turns, and the form of the answers.
-    count
-        Counts tokens; the default estimates from above.
     """
 
     def __init__(
@@ -90,11 +82,10 @@ class PromptedReader:
         context_tokens: int,
         answer_tokens: int,
         manner: Manner = RAW,
-        count: TokenCounter = estimated_tokens,
     ) -> None:
         self.vocabulary, self.manner = vocabulary or load(), manner
         self._prompts = prompts or load_prompts()
-        self.context_tokens, self.answer_tokens, self._count = context_tokens, answer_tokens, count
+        self.context_tokens, self.answer_tokens = context_tokens, answer_tokens
         self._template = Template(self.vocabulary, manner)
         self._sections = SectionReader(self.vocabulary)
         self._completions = CompletionReader(self.vocabulary, manner.form)
@@ -108,7 +99,7 @@ class PromptedReader:
             for modality, examples in self._worked.items()
         }
         self._costs = {
-            modality: [count(block) for block in blocks]
+            modality: [estimated_tokens(block) for block in blocks]
             for modality, blocks in self._blocks.items()
         }
 
@@ -143,21 +134,13 @@ class PromptedReader:
         only
             Sentences to ask about; none for the whole report.
         """
-        if not isinstance(text, str):
-            return Failed("not text")
-        if not text.strip():
-            return Failed("empty text")
-        if len(text) > MAX_CHARACTERS:
-            return Failed("text too long")
-        clean = without_markup(text)
-        sections = tuple(self._sections.read(clean))
-        if not sections:
-            return Failed("no readable section")
-        if only:
-            sections = tuple(Section(p.section, p.start, p.end) for p in only)
+        opened = self._sections.opened(text)
+        if isinstance(opened, Failed):
+            return opened
+        clean, sections = opened[0], list(only) or opened[1]
         shown, sentences = self._shown(clean, sections, only)
         asked = self._template.instruction(modality) + self._template.asked(shown)
-        room = self.context_tokens - self._count(asked) - self.answer_tokens
+        room = self.context_tokens - estimated_tokens(asked) - self.answer_tokens
         costs = self._costs[modality]
         number = fitting(costs, budget=room)
         if not number:
@@ -170,7 +153,7 @@ class PromptedReader:
             turns = self._template.turns(shown, self._worked[modality][order], modality)
         else:
             prompt = self._template.prompt(shown, self._blocks[modality][order], modality)
-        return Asked(prompt, self.answer_tokens + more, clean, sections, sentences, turns)
+        return Asked(prompt, self.answer_tokens + more, clean, tuple(sections), sentences, turns)
 
     def hear(self, asked: Sequence[Asked]) -> list[Testimony | None]:
         """Give what the vocabulary finds said where a model was asked, to hold answers against."""
@@ -178,8 +161,7 @@ class PromptedReader:
         if not self.manner.guided:
             return heard
         return [
-            said and said.within([Place(s.name, s.start, s.end) for s in each.sections])
-            for said, each in zip(heard, asked, strict=True)
+            said and said.within(each.sections) for said, each in zip(heard, asked, strict=True)
         ]
 
     def read(
@@ -220,11 +202,11 @@ class PromptedReader:
         ]
 
     def _shown(
-        self, text: str, sections: Sequence[Section], only: Collection[Place] = ()
+        self, text: str, sections: Sequence[Place], only: Collection[Place] = ()
     ) -> tuple[str, tuple[Place, ...]]:
         """Show a report: its sections under their names, or sentence by sentence with numbers."""
         if self.manner.form.quoted == "words":
-            parts = [(s.name.upper(), text[s.start : s.end].strip()) for s in sections]
+            parts = [(s.section.upper(), text[s.start : s.end].strip()) for s in sections]
             if only:
                 named = groupby(parts, key=itemgetter(0))
                 parts = [(name, " ".join(said for _, said in of)) for name, of in named]

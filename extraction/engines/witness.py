@@ -29,19 +29,19 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
-from extraction.engines.grounding import Place
 from extraction.finding import (
     NOT_EVALUABLE,
     OTHER,
     UNREADABLE,
     Extracted,
     Failed,
-    Finding,
     NothingStated,
     Outcome,
 )
+from extraction.report import Place
 from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
 
@@ -102,7 +102,9 @@ class Guided:
         findings += [replace(f, read_by=engine) for f in asked]
         if not findings:
             return NothingStated(said.not_evaluable)
-        return Extracted(tuple(sorted(findings, key=_place)), said.not_evaluable)
+        return Extracted(
+            tuple(sorted(findings, key=attrgetter("start", "end"))), said.not_evaluable
+        )
 
 
 def guided(rules: RuleEngine, texts: Sequence[str]) -> list[Guided]:
@@ -170,10 +172,6 @@ def _marked(outcome: Outcome, engine: str) -> Outcome:
         return outcome
     findings = tuple(replace(f, read_by=engine) for f in outcome.findings)
     return Extracted(findings, outcome.not_evaluable)
-
-
-def _place(finding: Finding) -> tuple[int, int]:
-    return finding.start, finding.end
 
 
 def _cells(
@@ -322,7 +320,7 @@ class Witness:
     def sentences(self, text: str) -> list[Place]:
         """Give every sentence of a report, as the rules part them."""
         with self._lock:
-            return [Place(*found) for found in self._rules.sentences(text)]
+            return self._rules.sentences(text)
 
     def guide(self, texts: Sequence[object]) -> list[Guided]:
         """Read reports, and name the sentences in which the rules are in doubt."""

@@ -81,10 +81,10 @@ class Prompter:
         ]  # fmt: skip
         return Asked("\n".join(lines), form, words["label"])
 
-    def own_phrases(self, number: int = OWN_PHRASES) -> str:
+    def own_phrases(self) -> str:
         """Ask for a list of phrases with parameters."""
         own = self._words["own"]
-        return f"{own['task'].format(number=number)}\n{own['line']}\n\n-"
+        return f"{own['task'].format(number=OWN_PHRASES)}\n{own['line']}\n\n-"
 
     def judgement(self, question: Question, guess: str) -> str:
         """Ask whether a guess means the same as a right answer."""
@@ -160,7 +160,7 @@ class Judge:
         verdicts = [matched(question, guess) for question, guess in pairs]
         open_ = [i for i, verdict in enumerate(verdicts) if not verdict.right]
         prompts = [self._prompter.judgement(*pairs[i]) for i in open_]
-        replies = self._completer.complete(prompts, max_tokens=_JUDGE_TOKENS, stop=("\nQuestion:",))
+        replies = self._completer.complete(prompts, max_tokens=_JUDGE_TOKENS, stop=STOPS)
         for i, reply in zip(open_, replies, strict=True):
             verdicts[i] = _verdict(reply)
         return verdicts

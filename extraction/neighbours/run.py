@@ -289,8 +289,7 @@ def own_phrases(
     completer: RememberingCompleter, prompter: Prompter
 ) -> dict[str, tuple[float, float]] | FailureReason:
     """Ask a model for its phrases with their parameters; fewer come back if it lists fewer."""
-    prompt = prompter.own_phrases(OWN_PHRASES)
-    (reply,) = completer.complete([prompt], max_tokens=_LIST_TOKENS, stop=())
+    (reply,) = completer.complete([prompter.own_phrases()], max_tokens=_LIST_TOKENS, stop=())
     if isinstance(reply, str):
         return reply
     return dict(list(read_own_phrases("-" + reply.text).items())[:OWN_PHRASES])

@@ -15,7 +15,7 @@ server reads once.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -125,9 +125,6 @@ def _plain(report: str) -> str:
     lines = (" ".join(line.split()) for line in report.replace('"', "'").splitlines())
     return _OURS.sub(r"\1 -", "\n".join(line for line in lines if line))
 
-
-TokenCounter: TypeAlias = Callable[[str], int]
-"""Tokens of a text."""
 
 _CHARACTERS_PER_TOKEN: Final = 3
 

@@ -116,13 +116,9 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
     if mention.base:
         return _based(items, mention, before)
     chosen, rule = _choose(items, mention, before, after)
-    if (
-        chosen is not None
-        and chosen.cue.phrase is None
-        and mention.pathology in clause.grammar.signs
-    ):
-        chosen = chosen if chosen.cue.kind != "hedge" else None
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
+    if unknown and mention.pathology in clause.grammar.signs:
+        chosen = None
     open_ = chosen is None or unknown
     alternative = alternative_of(clause, mention.at, found) if open_ else None
     if alternative is None and chosen is None:

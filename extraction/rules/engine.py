@@ -16,7 +16,7 @@ from extraction.finding import (
     NothingStated,
     Outcome,
 )
-from extraction.report import Section, SectionReader, without_markup
+from extraction.report import Place, SectionReader, without_markup
 from extraction.rules.decide import Decision, carry_back, decide, settled
 from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
@@ -27,9 +27,6 @@ from extraction.vocabulary import Vocabulary, load
 
 REVISION: Final = "9"
 """Raised whenever the rules change what any report yields."""
-
-MAX_CHARACTERS: Final = 2_000_000
-"""Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
 
 _BATCH: Final = 256
 
@@ -94,12 +91,12 @@ class RuleEngine:
                 outcomes += [self._outcome(text) for text in texts[start : start + _BATCH]]
         return outcomes
 
-    def sentences(self, text: str) -> list[tuple[str, int, int]]:
-        """Give section, start and end of every sentence of a report that is read."""
+    def sentences(self, text: str) -> list[Place]:
+        """Give the place of every sentence of a report that is read."""
         clean = without_markup(text)
         with self._reader.session():
             return [
-                (section.name, tokens[0].start, tokens[-1].end)
+                Place(section.section, tokens[0].start, tokens[-1].end)
                 for section in self._sections.read(clean)
                 for tokens in split(
                     self._reader.read(clean[section.start : section.end], offset=section.start),
@@ -123,7 +120,7 @@ class RuleEngine:
                 for decision in decisions:
                     mention = decision.mention
                     yield Spoken(
-                        section.name,
+                        section.section,
                         tokens[0].start,
                         tokens[-1].end,
                         mention.pathology,
@@ -133,56 +130,44 @@ class RuleEngine:
                     )
 
     def _outcome(self, text: object) -> Outcome:
-        if not isinstance(text, str):
-            return Failed("not text")
-        if not text.strip():
-            return Failed("empty text")
-        if len(text) > MAX_CHARACTERS:
-            return Failed("text too long")
         try:
             return self._read(text)
         except UNREADABLE:
             return Failed("engine error")
 
-    def _read(self, text: str) -> Outcome:
-        clean = without_markup(text)
-        sections = self._sections.read(clean)
-        if not sections:
-            return Failed("no readable section")
+    def _read(self, text: object) -> Outcome:
+        opened = self._sections.opened(text)
+        if isinstance(opened, Failed):
+            return opened
+        clean, sections = opened
         findings: list[Finding] = []
         not_evaluable: set[str] = set()
         for section in sections:
             for tokens, decisions in self._sentences(clean, section):
                 for decision in decisions:
                     if decision.states:
-                        findings.append(_finding(section.name, text, tokens, decision))
+                        findings.append(_finding(section.section, str(text), tokens, decision))
                     elif decision.rule == "not evaluable":
                         not_evaluable.add(decision.mention.pathology)
         if findings:
             return Extracted(tuple(findings), frozenset(not_evaluable))
         return NothingStated(frozenset(not_evaluable))
 
-    def _sentences(
-        self, text: str, section: Section
-    ) -> Iterator[tuple[list[Token], list[Decision]]]:
+    def _sentences(self, text: str, section: Place) -> Iterator[tuple[list[Token], list[Decision]]]:
         tokens = self._reader.read(text[section.start : section.end], offset=section.start)
         for sentence in split(tokens, text, self.vocabulary.grammar):
             items = scan(sentence, self._root, text)
-            cut = pieces(sentence, items, self.vocabulary.grammar) if is_run_on(sentence) else ()
-            if len(cut) < 2:
-                yield sentence, self._decisions(items, items, sentence)
-                continue
+            grammar = self.vocabulary.grammar
+            cut = pieces(sentence, items, grammar) if is_run_on(sentence) else [sentence]
             for piece in cut:
-                within = scan(piece, self._root, text)
-                yield piece, self._decisions(within, within, piece)
+                within = items if len(cut) == 1 else scan(piece, self._root, text)
+                yield piece, self._decisions(within, piece)
 
-    def _decisions(
-        self, items: list[Item], around: list[Item], tokens: list[Token]
-    ) -> list[Decision]:
+    def _decisions(self, items: list[Item], tokens: list[Token]) -> list[Decision]:
         decisions: list[Decision] = []
         previous: list[Decision] = []
         for clause in clauses(items, tokens, self.vocabulary.grammar):
-            mentions = self._mentions.find(clause.items, around, tokens)
+            mentions = self._mentions.find(clause.items, items, tokens)
             found, dangling = decide(clause, mentions)
             if dangling is not None and previous and not clause.aside:
                 item = clause.items[dangling.at]

@@ -233,7 +233,6 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file, and its folder if need be, whole or not at all."""
     from pipeline.store.files import replacing
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as partial:
         partial.write_bytes(content)
 

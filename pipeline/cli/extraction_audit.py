@@ -223,10 +223,10 @@ def _reads(given: AuditGiven) -> Iterator[_Read]:
     for named in given.engine or ["rules"]:
         engine, _, model = named.partition(":")
         choice = replace(given.choice, model=model) if model else given.choice
-        if engine == "rules":
-            choice = ModelChoice() if len(given.engine or ()) > 1 else choice
-        several = choice.examples is not None and len(choice.examples) > 1
-        for examples in (choice.examples or ()) if several else (None,):
+        if engine == "rules" and len(given.engine or ()) > 1:
+            choice = ModelChoice()
+        folders = choice.examples or []
+        for examples in folders if len(folders) > 1 else [None]:
             label = f"{named} {examples.name}" if examples else named
             one = replace(choice, examples=[examples]) if examples else choice
             reader = named_engine(engine, one, vocabulary=given.vocabulary)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -225,15 +225,11 @@ def _misfit(name: str, choice: ModelChoice) -> str:
     return ""
 
 
-@contextmanager
-def closing_model(engine: RuleEngine | ModelEngine) -> Iterator[None]:
+def closing_model(engine: RuleEngine | ModelEngine) -> AbstractContextManager[object]:
     """Free an engine's model, if it has one, when the block ends."""
-    try:
-        yield
-    finally:
-        close = getattr(engine, "close", None)
-        if close is not None:
-            close()
+    from extraction.rules.engine import RuleEngine
+
+    return nullcontext() if isinstance(engine, RuleEngine) else engine
 
 
 def read_reports(path: Path) -> pd.DataFrame:

@@ -93,9 +93,10 @@ def profile(given: Given) -> None:
 
 def _judged(given: Given) -> DepartmentProfile:
     from calibration.profile import changes
+    from pipeline.formats.tables import read_table
 
-    table = _table(given.observations)
-    before = None if given.earlier is None else _table(given.earlier)
+    table = read_table(given.observations)
+    before = None if given.earlier is None else read_table(given.earlier)
     if before is not None and _rows_of(before) == _rows_of(table):
         raise InputError(
             f"--earlier {given.earlier}: holds the same observations; give a period before."
@@ -116,12 +117,6 @@ def _judged(given: Given) -> DepartmentProfile:
             f"{len(now.readers)} now); are the readers named alike?"
         )
     return replace(now, changes=changes(then, now))
-
-
-def _table(path: Path) -> pd.DataFrame:
-    from pipeline.formats.tables import read_table
-
-    return read_table(path)
 
 
 def _rows_of(table: pd.DataFrame) -> list[tuple[str, ...]]:

@@ -132,21 +132,11 @@ def _sheet(
         raise InputError(
             f"{path.name}: no case is answered. Fill in an answer, or do not return it."
         )
-    rows = pd.DataFrame(
-        {
-            "pair_id": [f"{a.xray_code}:{a.ct_code}" for a in given],
-            "pathology": [a.pathology for a in given],
-            "answer": [a.answer for a in given],
-        }
-    )
-    rows["reader_code"] = rows["pair_id"].map(known)
-    readers = set(known.values())
-    said = [
-        (a.reader, a.swap, a.answer, a.reader if a.reader in readers else None)
-        for a in swaps
-        if a.answer
-    ]
-    rows = pd.concat([rows, pd.DataFrame(said, columns=list(rows.columns))], ignore_index=True)
+    readers = {reader: reader for reader in known.values()}
+    asked = [(f"{a.xray_code}:{a.ct_code}", a.pathology, a.answer) for a in given]
+    said: list[tuple[str | None, ...]] = [(*row, known.get(row[0])) for row in asked]
+    said += [(a.reader, a.swap, a.answer, readers.get(a.reader)) for a in swaps if a.answer]
+    rows = pd.DataFrame(said, columns=["pair_id", "pathology", "answer", "reader_code"])
     _check(path.name, rows)
     return hashlib.sha256(content).hexdigest()[:16], rows, swaps
 

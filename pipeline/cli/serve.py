@@ -171,7 +171,6 @@ def _last(store: Workspace, last: LastRun | None) -> dict[str, object]:
 
 def _newest_month(store: Workspace, last: LastRun) -> str:
     """Give the newest month with observations: what `radcal run` issues if not told otherwise."""
-    from pipeline.errors import RadcalError
     from pipeline.stages.tally import Tallied
 
     try:

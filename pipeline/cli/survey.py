@@ -75,19 +75,17 @@ def _fit(given: Given, path: Path) -> tuple[PhraseTable, pd.DataFrame]:
     from calibration.survey_frames import read_survey
     from pipeline.formats.tables import read_table
 
-    method, bootstrap = given.method, given.bootstrap
-    one_of("--method", method, get_args(FitMethod))
+    one_of("--method", given.method, get_args(FitMethod))
     surveys = read_survey(read_table(path), name=path.name, respondents=given.respondents or None)
-    rng = np.random.default_rng(given.seed)
     table, fits = fit_survey(
         given.output.each("fitting", surveys),
         name=path.name,
-        method=method,  # type: ignore[arg-type]
-        bootstrap=bootstrap,
-        rng=rng,
+        method=given.method,  # type: ignore[arg-type]
+        bootstrap=given.bootstrap,
+        rng=np.random.default_rng(given.seed),
     )
     frame = table.to_frame()
-    return table, pd.concat([frame, _intervals(fits)], axis=1) if bootstrap else frame
+    return table, pd.concat([frame, _intervals(fits)], axis=1) if given.bootstrap else frame
 
 
 def _intervals(fits: Sequence[FittedPhrase]) -> pd.DataFrame:

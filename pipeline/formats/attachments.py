@@ -128,7 +128,7 @@ FORMS: Final = ("text", "markup", "RTF", "PDF")
 """Forms of a report, the preferred one first: less is lost, and less is added, in the plainer."""
 NOT_TEXT: Final = SetAside("only_attachment", "a pointer, or a document of a kind that is not read")
 _NO_TEXT: Final = (b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"\xd0\xcf\x11\xe0")
-_TEXT_KINDS: Final = ("", "text/", "application/xhtml", "application/xml", "application/html")
+_TEXT_KINDS: Final = ("text/", "application/xhtml", "application/xml", "application/html")
 _LATIN_1: Final = ("iso-8859-1", "latin-1", "latin1", "iso8859-1")
 """Who says so writes Windows' quotation marks and dashes too."""
 _WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -161,9 +161,7 @@ class Attachment:
             return ""
         head = _decoded(self.content[:_LONGEST_HEAD], "")
         page = head.lstrip()[:_START].casefold().startswith(_PAGES) or is_clinical(head)
-        if not page and not any(
-            kind == known or (known and kind.startswith(known)) for known in _TEXT_KINDS
-        ):
+        if not page and kind and not kind.startswith(_TEXT_KINDS):
             return ""
         text = _decoded(self.content, kind)
         if "\x00" in text:

@@ -19,7 +19,7 @@ import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, time
 from decimal import Decimal
 from itertools import chain, islice
@@ -228,15 +228,10 @@ def opened_sheets(path: Path) -> Iterator[Sequence[Rows]]:
         unpack to more than 2 GiB.
     """
     _refuse(path)
-    book = None
-    try:
-        with _told(path), warnings.catch_warnings(action="ignore"):
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-            sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-        yield [_rows(path, sheet) for sheet in sheets]
-    finally:
-        if book is not None:
-            book.close()
+    with _told(path), warnings.catch_warnings(action="ignore"):
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+    with closing(book):
+        yield [_rows(path, each) for each in book.worksheets if each.sheet_state == "visible"]
 
 
 def _refuse(path: Path) -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, repeat
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +23,7 @@ from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, written
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
-from pipeline.formats.decoding import AUTO, FALLBACK, Lines, opened_lines, require_file, suffix_of
+from pipeline.formats.decoding import AUTO, FALLBACK, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
 from pipeline.formats.people import named_reader
 from pipeline.formats.records import (
@@ -36,8 +36,6 @@ from pipeline.formats.records import (
 )
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import modality_of
-
-_T = TypeVar("_T")
 
 _LOOKED_THROUGH: Final = 2**20
 """So many characters of a file are looked through for how it writes quotes."""
@@ -199,10 +197,11 @@ def _jsonl(source: Path, options: TableOptions) -> Iterator[Table]:
 
 def _jsonl_records(source: Path, encoding: str) -> Iterator[Record]:
     with opened_lines(source, encoding) as handle:
-        for number, (row, decoded_as) in enumerate(
-            _told(objects(handle, source.name), handle), start=1
-        ):
+        before = handle.foreign
+        for number, row in enumerate(objects(handle, source.name), start=1):
+            decoded_as = FALLBACK if handle.foreign > before else ""
             yield Record(number, "not_json" if row is None else row, decoded_as)
+            before = handle.foreign
 
 
 def _parquet(source: Path, options: TableOptions) -> Iterator[Table]:
@@ -285,23 +284,14 @@ def _sheet_records(
 _OPENERS: Final = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet, ".xlsx": _workbook}
 
 
-def _told(read: Iterable[_T], lines: Lines) -> Iterator[tuple[_T, str]]:
-    """Say of each thing read from lines whether any of them was read as cp1252."""
-    before = lines.foreign
-    for each in read:
-        yield each, FALLBACK if lines.foreign > before else ""
-        before = lines.foreign
-
-
 def require(source: str, names: Sequence[str], columns: Columns, twice: Sequence[str] = ()) -> None:
     """Refuse a source that lacks a needed column, or has one twice that is asked for by name."""
     if twice:
-        msg = (
+        raise InputError(
             f"{source}: {len(twice)} column(s) stand in the header more than once: "
             f"{', '.join(twice)}. Say which under [input.columns]: "
             f'"{twice[0]}#1" is the first, "{twice[0]}#2" the second.'
         )
-        raise InputError(msg)
     if columns.missing:
         wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
         raise InputError(

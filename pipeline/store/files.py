@@ -63,25 +63,24 @@ def storage_error(error: BaseException) -> StorageError | None:
     if isinstance(error, sqlite3.DatabaseError):
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            msg = (
+            return StorageError(
                 "a SQLite file of the workspace is damaged (raw/vault.sqlite holds the codes). "
                 "Restore it from your backup, then run again; nothing else is lost."
             )
-            return StorageError(msg)
         number = _SQLITE.get(code)
     else:
         number = error.errno if isinstance(error, OSError) else None
     if number in _FULL:
         return no_room(None)
     if number in _READ_ONLY:
-        msg = (
+        return StorageError(
             "a file of the workspace cannot be written (read-only, or not this user's). "
             "Make it writable and run again; what was finished is kept."
         )
-        return StorageError(msg)
     if number == errno.EIO:
-        msg = "the disk reports an input/output error. Check it (dmesg, SMART), then run again."
-        return StorageError(msg)
+        return StorageError(
+            "the disk reports an input/output error. Check it (dmesg, SMART), then run again."
+        )
     return None
 
 
@@ -148,16 +147,14 @@ def holder(path: Path) -> str:
 
 def _taken(handle: TextIO) -> bool:
     """Take the lock; a second try lets a `radcal status` that is just looking pass."""
-    for patience in (0.3, 0.3, None):
+    for patience in (0.3, 0.3, 0.0):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            if patience is None:
-                return False
             time.sleep(patience)
         else:
-            break
-    return True
+            return True
+    return False
 
 
 T = TypeVar("T")

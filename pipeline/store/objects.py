@@ -130,11 +130,6 @@ _WHOLE_UPLOADS: Final = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl",
 _OWNER: Final = "owner"
 
 
-def objects(root: Path, url: str | None) -> Folder | Remote:
-    """Open the place where a workspace's shards lie."""
-    return Folder(root) if url is None else Remote(url)
-
-
 class Folder:
     """Objects as files of a local folder."""
 
@@ -288,10 +283,8 @@ class Remote:
             return
         if not self.whole_uploads:  # never make a bucket
             self.filesystem.makedirs(self.root, exist_ok=True)
-        try:
+        with suppress(FileExistsError):
             self.filesystem.pipe_file(self._address(_OWNER), mine, mode="create")
-        except FileExistsError:
-            return
 
     def _address(self, name: str) -> str:
         return f"{self.root}/{name}"

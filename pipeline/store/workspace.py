@@ -37,11 +37,12 @@ from pipeline.store.files import held, holder, no_room, plain, replacing, typed
 from pipeline.store.objects import (
     SCHEMA_VERSION,
     DamageError,
+    Folder,
     OtherVersionError,
+    Remote,
     decode,
     encode,
     facts_of,
-    objects,
 )
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ class Workspace:
 
     def __init__(self, root: Path, url: str | None = None) -> None:
         self.root = root
-        self.objects = objects(root, url)
+        self.objects = Folder(root) if url is None else Remote(url)
         self._used: set[str] = set()
         self._using = Lock()
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from extraction.finding import Extracted, Failed, NothingStated
-from extraction.rules.engine import MAX_CHARACTERS, RuleEngine
+from extraction.report import MAX_CHARACTERS
+from extraction.rules.engine import RuleEngine
 
 ENGINE = RuleEngine()
 

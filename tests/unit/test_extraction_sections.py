@@ -13,7 +13,7 @@ READER = SectionReader(load())
 
 
 def sections(text: str) -> list[tuple[str, str]]:
-    return [(part.name, text[part.start : part.end].strip()) for part in READER.read(text)]
+    return [(part.section, text[part.start : part.end].strip()) for part in READER.read(text)]
 
 
 def test_indication_history_technique_and_comparison_are_skipped() -> None:

@@ -8,7 +8,7 @@ from extraction.engines.account import Answer
 from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.grounding import DecidingWords, Grounder
 from extraction.finding import Extracted, Failed, NothingStated
-from extraction.report import Section, SectionReader
+from extraction.report import Place, SectionReader
 from extraction.vocabulary import load
 
 VOCABULARY = load()
@@ -203,7 +203,7 @@ def test_section_label_in_front_of_a_quotation_is_not_looked_for() -> None:
 
 def test_letters_that_grow_when_lowered_keep_the_offsets() -> None:
     text = "FINDINGS: İİİ. small Effusion."
-    found = Grounder(text, [Section("findings", 0, len(text))], DecidingWords.of(VOCABULARY))
+    found = Grounder(text, [Place("findings", 0, len(text))], DecidingWords.of(VOCABULARY))
     place = found.find("SMALL EFFUSION.")
     assert place is not None
     assert text[place.start : place.end] == "small Effusion."

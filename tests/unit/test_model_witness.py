@@ -6,10 +6,9 @@ import pytest
 
 from extraction.engines.account import Answer, AnswerLine, Disagreement, masked
 from extraction.engines.completion import CompletionReader
-from extraction.engines.grounding import Place
 from extraction.engines.witness import Witness
 from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, NothingStated
-from extraction.report import SectionReader
+from extraction.report import Place, SectionReader
 from extraction.tables import ANSWER_COLUMNS, answer_table, queue_table
 from extraction.vocabulary import load
 

@@ -15,7 +15,15 @@ import hl7
 
 from pipeline.formats.exams import Merge, SetAside, text_mark
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.hl7v2.fields import FieldMap, Head, Place, merges_of, numbers_of, patient_id
+from pipeline.formats.hl7v2.fields import (
+    SIGNATURE,
+    FieldMap,
+    Head,
+    Place,
+    merges_of,
+    numbers_of,
+    patient_id,
+)
 from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
 from pipeline.formats.people import attributed, drafter
@@ -35,7 +43,7 @@ class Order:
     notes: list[str] = field(default_factory=list)
 
 
-def orders(lines: Sequence[str], wanted: Collection[str] = ("ZDS",)) -> list[Order]:
+def orders(lines: Sequence[str], wanted: Collection[str]) -> list[Order]:
     """Split a message's segments into orders; of those that no rule places, keep the wanted."""
     found: list[Order] = []
     header, common, pending, early = lines[0], [], [], []  # type: ignore[var-annotated]
@@ -206,9 +214,10 @@ def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Ma
     places = options.fields.places
     plain = {name: head.first(places[name]) for name in _PLAIN}
     performed, signed, sent = (
-        first_time(_values(head, places[name])) for name in ("performed_at", "signed_at", "sent_at")
+        first_time(map(head.value, places[name]))
+        for name in ("performed_at", "signed_at", "sent_at")
     )
-    born = next(filter(None, _values(head, places["patient_birth_date"])), "")
+    born = head.first(places["patient_birth_date"])
     status = _status(head, places["status"], found, made)
     number, issuer = patient_id(head, places["patient_id"], options.patient_authority)
     referring = next(head.people(places["referring_name"]), None)
@@ -220,11 +229,11 @@ def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Ma
         "phone": numbers_of(head.all(places["phone"])),
         "other_ids": numbers_of(head.all(places["other_ids"])),
         "staff_names": ";".join(
-            dict.fromkeys(p.name for p, _ in head.people(places["staff_names"]) if p.family)
+            dict.fromkeys(p.name for p in head.people(places["staff_names"]) if p.family)
         ),
         "patient_id": number,
         "patient_authority": issuer,
-        "referring_name": referring[0].name if referring else "",
+        "referring_name": referring.name if referring else "",
         "exam_id": f"{plain['accession']}/{status}/{version}",
         "modality": _modality(head, options),
         "performed_at": performed,
@@ -238,12 +247,8 @@ def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Ma
     }
 
 
-def _values(head: Head, places: Sequence[Place | str]) -> Iterator[str]:
-    return (head.value(place) for place in places if isinstance(place, Place))
-
-
 def _reader(
-    head: Head, text: str, places: Mapping[str, tuple[Place | str, ...]], *, is_preliminary: bool
+    head: Head, text: str, places: Mapping[str, tuple[Place, ...]], *, is_preliminary: bool
 ) -> dict[str, str]:
     """Attribute the report: the first place that names someone, checked against the signature.
 
@@ -251,21 +256,21 @@ def _reader(
     report that is a draft itself, its reader.
     """
     signed = signer(text)
-    reader, source = None, ""
     for place in places["reader"]:
-        if isinstance(place, Place):
-            named = next(head.people([place]), None)
-            reader, source = (named[0], f"{place.segment}-{place.field}") if named else (None, "")
-        elif signed is not None:
-            reader, source = signed, "text"
+        if place == SIGNATURE:
+            reader, source = signed, place.segment
+        else:
+            reader, source = next(head.people([place]), None), f"{place.segment}-{place.field}"
         if reader is not None:
             break
-    (first, _), *_ = (*head.people(places["preliminary_author"]), (None, None))
+    else:
+        reader, source = None, ""
+    first = next(head.people(places["preliminary_author"]), None)
     author = drafter(first, dictator(text), reader, is_preliminary=is_preliminary)
     return attributed(reader, source, signed, author)
 
 
-def _status(head: Head, places: Sequence[Place | str], found: Observations, made: str) -> str:
+def _status(head: Head, places: Sequence[Place], found: Observations, made: str) -> str:
     """Give our word for the status, or theirs where it is none we know.
 
     What nobody has authenticated is preliminary, whatever its rows say, unless an addendum stands

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import hl7
@@ -50,12 +50,16 @@ class Place:
     where: tuple[int, str] | None = None
 
 
+SIGNATURE: Final = Place("text", 0, 0)
+"""The report's own text, which no segment is called: of the reader, the signature below it."""
+
+
 @dataclass(frozen=True, slots=True)
 class FieldMap:
-    """A checked map: our column → places; ``text`` is itself; `own` is what a site named."""
+    """A checked map: our column → places; `own` is what a site named."""
 
-    places: Mapping[str, tuple[Place | str, ...]] = field(default_factory=dict)
-    own: frozenset[str] = frozenset()
+    places: Mapping[str, tuple[Place, ...]]
+    own: frozenset[str]
 
     @classmethod
     def of(cls, own: Mapping[str, str]) -> FieldMap:
@@ -67,12 +71,11 @@ class FieldMap:
             If an entry names no column of ours, or a place that is none; all are listed.
         """
         bad = [f"{name!r}: no such column" for name in own if name not in DEFAULT_FIELDS]
-        places: dict[str, tuple[Place | str, ...]] = {}
+        places: dict[str, tuple[Place, ...]] = {}
         for name, entry in {**DEFAULT_FIELDS, **own}.items():
-            parts = [part.strip() for part in entry.split(",") if part.strip()]
-            places[name] = tuple(_place(part) for part in parts)
-            none = {p for p in places[name] if isinstance(p, str)} - {"text"}
-            bad += [f"{name}: {part!r} is no place" for part in sorted(none)]
+            found = {part: _place(part) for each in entry.split(",") if (part := each.strip())}
+            places[name] = tuple(filter(None, found.values()))
+            bad += [f"{name}: {part!r} is no place" for part in sorted(found) if not found[part]]
         if bad:
             raise ConfigurationError(
                 f"input.hl7: {'; '.join(bad)}. A place is OBR-32, OBR-4.1 or PRT-5[4=PI], or text."
@@ -82,12 +85,7 @@ class FieldMap:
     @property
     def segments(self) -> frozenset[str]:
         """Names of the segments in which the map looks."""
-        return frozenset(
-            place.segment
-            for entry in self.places.values()
-            for place in entry
-            if isinstance(place, Place)
-        )
+        return frozenset(place.segment for entry in self.places.values() for place in entry)
 
 
 class Head:
@@ -141,25 +139,24 @@ class Head:
             if found.strip():
                 yield found.strip().replace(SUB, "&")
 
-    def first(self, places: Sequence[Place | str]) -> str:
+    def first(self, places: Sequence[Place]) -> str:
         """Give the first place that holds anything."""
         return next(self._all(places), "")
 
-    def all(self, places: Sequence[Place | str]) -> list[str]:
+    def all(self, places: Sequence[Place]) -> list[str]:
         """Give everything that any of the places holds, each once."""
         return list(dict.fromkeys(self._all(places)))
 
-    def people(self, places: Sequence[Place | str]) -> Iterator[tuple[Person, Place]]:
+    def people(self, places: Sequence[Place]) -> Iterator[Person]:
         """Yield everyone whom the places name."""
         for place in places:
-            if isinstance(place, Place):
-                for components in self.repetitions(place):
-                    found = person(components)
-                    if found is not None:
-                        yield found, place
+            for components in self.repetitions(place):
+                found = person(components)
+                if found is not None:
+                    yield found
 
-    def _all(self, places: Sequence[Place | str]) -> Iterator[str]:
-        return (v for place in places if isinstance(place, Place) for v in self.values(place))
+    def _all(self, places: Sequence[Place]) -> Iterator[str]:
+        return (value for place in places for value in self.values(place))
 
     def _component(self, component: object) -> str:
         if component == "":  # most of them are
@@ -225,7 +222,7 @@ class _Number(NamedTuple):
         return self.number, self.issuer
 
 
-def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> tuple[str, str]:
+def patient_id(head: Head, places: Sequence[Place], authority: str) -> tuple[str, str]:
     """Choose among the patient's numbers: the authority's, else a medical record number.
 
     Gives the number and its own assigning authority, each '' where there is none.
@@ -241,7 +238,7 @@ def patient_id(head: Head, places: Sequence[Place | str], authority: str) -> tup
 def merges_of(
     lines: Sequence[str],
     separators: Separators,
-    places: Mapping[str, Sequence[Place | str]],
+    places: Mapping[str, Sequence[Place]],
     authority: str,
 ) -> Iterator[Merge]:
     """Give what a message says of its patients' numbers.
@@ -277,10 +274,10 @@ def merges_of(
             yield Merge(tuple(alike), listed=True, site=site)
 
 
-def _numbers(head: Head, places: Sequence[Place | str]) -> list[_Number]:
+def _numbers(head: Head, places: Sequence[Place]) -> list[_Number]:
     """Read a patient's numbers, as the places have them."""
     found = []
-    for at, place in enumerate(each for each in places if isinstance(each, Place)):
+    for at, place in enumerate(places):
         for components in head.repetitions(place):
             number = "".join(components[max(place.component, 1) - 1 : max(place.component, 1)])
             issuer = "".join(components[3:4]).split(SUB)[0].strip()
@@ -323,9 +320,9 @@ def _rank(kind: str, number: str) -> int | None:
     return 0 if kind in _RECORD else 1
 
 
-def _place(part: str) -> Place | str:
+def _place(part: str) -> Place | None:
     match = _PLACE.fullmatch(part)
     if match is None:
-        return part
+        return SIGNATURE if part == SIGNATURE.segment else None
     where = (int(match.group(4)), match.group(5)) if match.group(4) else None
     return Place(match.group(1), int(match.group(2)), int(match.group(3) or 0), where)
