@@ -189,7 +189,7 @@ def rounded(tally: Tally) -> Tally:
     n, uses = tally.n, counted(tally.n)
     share = np.divide(tally.label_mass, n, out=np.zeros_like(n), where=n > 0)
     mass = rounded_mass(share * uses, uses)
-    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1), rounded=True)
+    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
 
 
 def rounded_mass(label_mass: FloatArray, uses: FloatArray) -> FloatArray:
