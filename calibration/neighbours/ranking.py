@@ -37,15 +37,12 @@ class RankingRisk:
         Pairs judged unequal.
     pairs
         All pairs, N(N − 1)/2.
-    n
-        Items.
     """
 
     wrong: int
     tied: int
     untied: int
     pairs: int
-    n: int
 
     @property
     def lost(self) -> float:
@@ -101,7 +98,6 @@ def ranking_risk(*, score: ArrayLike, judged: ArrayLike) -> RankingRisk:
         tied=tied - both,
         untied=untied,
         pairs=pairs,
-        n=len(s),
     )
 
 
