@@ -59,10 +59,6 @@ class RankingRisk:
         """Risk over pairs judged unequal; NaN if there is none."""
         return self.lost / self.untied if self.untied else float("nan")
 
-    def __float__(self) -> float:
-        """Risk over all pairs."""
-        return self.over_all_pairs
-
 
 def ranking_risk(*, score: ArrayLike, judged: ArrayLike) -> RankingRisk:
     """Count wrongly ordered pairs in O(N log N).
