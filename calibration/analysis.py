@@ -12,13 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from calibration.curve import calibration_error
 from calibration.diagnostics import Diagnostics, diagnose
 from calibration.estimate import Likeness, Options
 from calibration.plain import INLINE
 from calibration.result import GroupResult, calibrate, printed_error
 from calibration.rounding import rounded
-from calibration.scores import brier
 from calibration.substitution import (
     Advice,
     GuardRails,
@@ -207,13 +205,12 @@ def _map(
     fitted = fit(tally)
     if not fitted.converged:
         return MapOutcome(fitted, float("nan"), float("nan"), None)
-    weights = fitted.weights()
-    n, mass = tally.n @ weights, tally.label_mass @ weights
     scores = Scores(tables, table.means, table.variances)
+    _, error, _, loss = scores.of(tally.n, tally.label_mass, fitted.weights()).tolist()
     return MapOutcome(
         map=fitted,
-        ece_after=float(calibration_error(n, mass, tables=tables)),
-        brier_after=float(brier(n, mass, means=table.means, variances=table.variances)),
+        ece_after=error,
+        brier_after=loss,
         held_out=_held_out(
             tally, lambda part: fit(part).weights_or_identity(), scores, settings.holdout, rng
         ),

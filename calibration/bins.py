@@ -47,11 +47,6 @@ class BinTables:
     mass: FloatArray
     moment: FloatArray
 
-    def take(self, rows: Sequence[int] | FloatArray) -> BinTables:
-        """Keep the tables for some of the distributions."""
-        index = np.asarray(rows)
-        return BinTables(self.edges, self.mass[index], self.moment[index])
-
 
 def bin_edges(bins: int) -> FloatArray:
     """Edges of equal-width bins, m / M, so that decimal scores fall on them, shape (M + 1,)."""

@@ -32,7 +32,6 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import Distribution
 from calibration.estimate import LEVEL, Z95
 from calibration.plain import LEFT_OUT
-from calibration.rounding import rounded_mass
 from calibration.survey import PhraseTable, certain
 from calibration.tally import Tally
 
@@ -139,15 +138,10 @@ def drawn_errors(
     rng: np.random.Generator,
     effect: float = 1.0,
 ) -> FloatArray:
-    """Phrase errors of samples of a tally's size and true rates (..., K), (replicates, ...).
-
-    A rounded tally's samples are rounded as it was: else what rounding does to a sum of absolute
-    values would be taken for a reader's distance.
-    """
+    """Phrase errors of samples of a tally's size and true rates (..., K), (replicates, ...)."""
     n = tally.n
     whole = np.maximum(np.floor(n / effect + 0.5), 1.0).astype(np.int64)
     mass = rng.binomial(whole, rates, size=(replicates, *rates.shape)) * (n / whole)
-    mass = rounded_mass(mass, n) if tally.rounded else mass
     return phrase_error(np.broadcast_to(n, mass.shape), mass, means=means)
 
 
@@ -167,7 +161,7 @@ def phrase_error_interval(
     Parameters
     ----------
     tally
-        Uses and label mass; rounded ones are compared with rounded chance.
+        Uses and label mass.
     means
         Expectations, (K,).
     replicates

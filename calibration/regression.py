@@ -176,29 +176,10 @@ def _no_line(n: float) -> LogisticCalibration:
 _PENALTY = 0.1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SelectionWeights:
-    """Weights of the exams that were taken.
-
-    Attributes
-    ----------
-    weight
-        One per row, NaN where it was not taken, shape (N,).
-    chance
-        e(x), shape (N,).
-    capped
-        How many exams' weights the cap lowered.
-    """
-
-    weight: FloatArray
-    chance: FloatArray
-    capped: int
-
-
 def selection_weights(
     design: FloatArray, taken: BoolArray, *, n: FloatArray | None = None, largest: float = 10.0
-) -> SelectionWeights:
-    """Fit e(x) by ridge logistic regression and weigh the exams taken.
+) -> FloatArray:
+    """Fit e(x) by ridge logistic regression; weights of the exams taken, NaN of others, (N,).
 
     Parameters
     ----------
@@ -224,9 +205,7 @@ def selection_weights(
     mass = np.where(taken, count, 0.0)
     share = float(mass.sum() / count.sum())
     if taken.all():
-        return SelectionWeights(np.ones(len(taken)), np.ones(len(taken)), 0)
+        return np.ones(len(taken))
     # A weak ridge: weights must follow the data, and rare levels stay finite all the same.
     chance = ridge_logistic(design, n=count, mass=mass, penalty=_PENALTY)
-    full = share / chance
-    weight = np.where(taken, np.minimum(full, largest), np.nan)
-    return SelectionWeights(weight, chance, int(mass[full > largest].sum()))
+    return np.where(taken, np.minimum(share / chance, largest), np.nan)

@@ -38,7 +38,7 @@ from calibration.phrase_calibration import (
     phrase_error_interval,
 )
 from calibration.plain import INLINE, named
-from calibration.rounding import estimate, rounded_mass
+from calibration.rounding import estimate
 from calibration.scores import accuracy, brier, label_values
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, Tally
@@ -277,7 +277,6 @@ def _phrase_error(
     null, expected = sample.null_mass, sample.n * means
     if alike.phrase < alike.whole:
         null = expected + (null - expected) * np.sqrt(alike.phrase / alike.whole)
-    null = rounded_mass(null, sample.n) if tally.rounded else null
     plain = replace(
         sample.estimate(error, rule),
         reference_level=0.0,

@@ -136,15 +136,16 @@ def estimate(found: Rated, n: float) -> Rated:
     >>> estimate(Estimate(0.17, 0.02, 0.24, 22, "", corrected=0.1), 22).summary()
     '0.136 (0.000 to 0.273, n = 22)'
     """
-    exact, middle = found.without_chance(), _share(found.without_chance().value, n)
-    ends = _share(found.low, n), _share(found.high, n)
+    exact, middle = found.without_chance(), share_of(found.without_chance().value, n)
+    ends = share_of(found.low, n), share_of(found.high, n)
     low, high = _around(middle, ends, exact, n) if middle == middle else ends
     names = ("value", "reference_level", "null_high", "corrected")
-    rest: dict[str, Any] = {name: _share(getattr(found, name), n) for name in names}
+    rest: dict[str, Any] = {name: share_of(getattr(found, name), n) for name in names}
     return replace(found, n=float(counted(n)), low=low, high=high, **rest)
 
 
-def _share(value: float, n: float) -> float:
+def share_of(value: float, n: float) -> float:
+    """Give one `measured` share or mean of n statements."""
     return float(measured(value, n))
 
 
@@ -159,8 +160,8 @@ def _around(
     middle, least, most = exact.value, exact.low, exact.high
     step = STEP / float(counted(max(n, 1.0)))
     low, high = min(ends[0], value), max(ends[1], value)
-    low = _share(value - step, n) if least < middle and low >= value else low
-    high = _share(value + step, n) if most > middle and high <= value else high
+    low = share_of(value - step, n) if least < middle and low >= value else low
+    high = share_of(value + step, n) if most > middle and high <= value else high
     return max(low, 0.0) if least >= 0 else low, min(high, 1.0) if most <= 1 else high
 
 
@@ -189,7 +190,7 @@ def rounded(tally: Tally) -> Tally:
     n, uses = tally.n, counted(tally.n)
     share = np.divide(tally.label_mass, n, out=np.zeros_like(n), where=n > 0)
     mass = rounded_mass(share * uses, uses)
-    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1), rounded=True)
+    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
 
 
 def rounded_mass(label_mass: FloatArray, uses: FloatArray) -> FloatArray:

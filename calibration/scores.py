@@ -20,7 +20,7 @@ Results state which was used.
 
 X-ray words against uncertain CT words, case by case (Baan et al. 2022): with two classes, "present"
 and "not", the X-ray phrase says m (its mean), the CT label says y; a case's distance (DistCE) is
-|m − y| and its entropy error (EntCE) H(m) − H(y) in nats.
+|m − y|.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import entr
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.distributions import Atom, Distribution
@@ -145,21 +144,15 @@ class CaseErrors:
     ----------
     phrase
         Index of the phrase, shape (C,).
-    label
-        What CT said, shape (C,).
     weight
         Cases of the cell, shape (C,).
     distance
         |m − y|, shape (C,).
-    entropy
-        H(m) − H(y), shape (C,): above 0 the X-ray phrase is the less decided one.
     """
 
     phrase: IntArray
-    label: FloatArray
     weight: FloatArray
     distance: FloatArray
-    entropy: FloatArray
 
     @property
     def n(self) -> float:
@@ -177,7 +170,7 @@ class CaseErrors:
 
 
 def phrase_disagreement(tally: Tally, *, means: FloatArray) -> CaseErrors:
-    """Distance and entropy error of every case in a tally.
+    """Distance of every case in a tally.
 
     Parameters
     ----------
@@ -203,5 +196,4 @@ def phrase_disagreement(tally: Tally, *, means: FloatArray) -> CaseErrors:
         )
     phrase, label, weight = cells_of(tally)
     m = np.asarray(means, dtype=np.float64)[phrase]
-    spread = entr(m) + entr(1.0 - m) - entr(label) - entr(1.0 - label)
-    return CaseErrors(phrase, label, weight, np.abs(m - label), np.asarray(spread))
+    return CaseErrors(phrase, weight, np.abs(m - label))

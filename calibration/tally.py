@@ -33,13 +33,10 @@ class Tally:
         Distinct labels in [0, 1], increasing, shape (L,).
     counts
         Weight of every (phrase, label value), shape (K, L).
-    rounded
-        Whether they were rounded for a page (`calibration.rounding`), which moves sums of gaps.
     """
 
     label_values: FloatArray
     counts: FloatArray
-    rounded: bool = False
 
     def __post_init__(self) -> None:
         if self.counts.ndim != 2 or self.counts.shape[1] != len(self.label_values):
@@ -142,15 +139,6 @@ class GroupedTally:
         return GroupedTally(
             self.label_values, self.n_phrases, stop - start, cell, self.count[low:high]
         )
-
-    def moments(self) -> tuple[FloatArray, FloatArray]:
-        """N and label mass of every group and phrase, each (G, K)."""
-        row, label = np.divmod(self.cell, len(self.label_values))
-        size = self.n_groups * self.n_phrases
-        n = np.bincount(row, weights=self.count, minlength=size)
-        mass = np.bincount(row, weights=self.count * self.label_values[label], minlength=size)
-        shape = (self.n_groups, self.n_phrases)
-        return n.reshape(shape).astype(np.float64), mass.reshape(shape).astype(np.float64)
 
     def pooled(self) -> Tally:
         """All groups added up."""

@@ -216,14 +216,6 @@ class FlowStep:
 
 
 @dataclass(frozen=True, slots=True)
-class GovernanceText:
-    """One titled paragraph from the institution's configuration."""
-
-    title: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class RadiologistContent:
     """Everything one radiologist's feedback says."""
 

@@ -13,7 +13,6 @@ from reports.content import (
     FloatArray,
     FlowStep,
     Gate,
-    GovernanceText,
     Instrument,
     Masthead,
     PathologyAdvice,
@@ -197,7 +196,7 @@ class CommitteeContent:
     readers: tuple[ReaderRow, ...]
     gates: tuple[Gate, ...]
     manifest: tuple[tuple[str, str], ...]
-    governance: tuple[GovernanceText, ...]
+    governance: str
     instrument: Instrument | None = None
     sensitivity: tuple[SensitivityTable, ...] | None = None
     scale_use: ScaleUse | None = None

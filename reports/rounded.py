@@ -15,7 +15,7 @@ import numpy as np
 
 from calibration.estimate import Estimate
 from calibration.profile.shown import doubt_of, stated
-from calibration.rounding import counted, estimate, estimated, measured, part
+from calibration.rounding import counted, estimate, estimated, measured, part, share_of
 from reports.content import Coverage, FlowStep, SuppressedCell, Unscored
 from reports.review_content import (
     CaseHistogram,
@@ -49,10 +49,6 @@ def _whole(n: float) -> int:
 def statements(n: int | SuppressedCell) -> int | SuppressedCell:
     """Round a count; a withheld one stays what it is."""
     return n if isinstance(n, SuppressedCell) else _whole(n)
-
-
-def _share(value: float, n: float) -> float:
-    return float(measured(value, n))
 
 
 def _estimate(value: Value, n: float) -> Value:
@@ -116,7 +112,7 @@ def large(found: Large) -> Large:
     """Round what hedges come to in the large."""
 
     def of(value: Interval, n: float) -> Interval:
-        middle, low, high = (_share(each, n) for each in (value.value, value.low, value.high))
+        middle, low, high = (share_of(each, n) for each in (value.value, value.low, value.high))
         return replace(value, value=middle, low=low, high=high)
 
     return replace(
@@ -130,7 +126,7 @@ def large(found: Large) -> Large:
 
 def _rated(found: Rated) -> Rated:
     rate = _interval(found.rate, found.n, beside=_edge(found))
-    observed = _share(found.observed, found.n)
+    observed = share_of(found.observed, found.n)
     return replace(found, n=float(counted(found.n)), observed=observed, rate=rate)
 
 
@@ -218,6 +214,6 @@ def _histogram(found: CaseHistogram | SuppressedCell) -> CaseHistogram | Suppres
         found,
         share=part(found.share, found.n),
         expected=None if found.expected is None else measured(found.expected, found.n),
-        mean=_share(found.mean, found.n),
+        mean=share_of(found.mean, found.n),
         n=_whole(found.n),
     )

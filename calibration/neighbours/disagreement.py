@@ -180,11 +180,11 @@ class Disagreement:
 
     Attributes
     ----------
-    n, classes
-        Items and classes.
+    n
+        Items.
     fewest_votes, most_votes
         Range of votes per item.
-    distance, floor, brier, entropy, ranking, ranking_aware, accuracy
+    distance, floor, brier, entropy, ranking, accuracy
         Per-item measures; ``floor`` is the noise floor of ``distance``.
     confidence, classwise
         Binned errors against the majority.
@@ -195,7 +195,6 @@ class Disagreement:
     """
 
     n: int
-    classes: int
     fewest_votes: int
     most_votes: int
     distance: ItemScore
@@ -203,7 +202,6 @@ class Disagreement:
     brier: ItemScore
     entropy: SignedScore
     ranking: ItemScore
-    ranking_aware: ItemScore
     accuracy: ItemScore
     confidence: BinnedScore
     classwise: BinnedScore
@@ -222,11 +220,6 @@ class Disagreement:
                 "correct": self.accuracy.per_item,
             }
         )
-
-    def summary(self) -> str:
-        """One line for a caption."""
-        distance, floor = self.estimates["distance"], float(self.floor)
-        return f"DistCE {distance.summary()}, noise floor {floor:.3f}"
 
 
 def disagreement(
@@ -287,7 +280,6 @@ def _measured(
     size, distance = v.sum(axis=1), averaged["distance"]
     return Disagreement(
         n=len(v),
-        classes=v.shape[1],
         fewest_votes=int(size.min()),
         most_votes=int(size.max()),
         distance=distance,
@@ -295,7 +287,6 @@ def _measured(
         brier=averaged["brier"],
         entropy=entropy,
         ranking=averaged["ranking"],
-        ranking_aware=averaged["ranking_aware"],
         accuracy=averaged["accuracy"],
         confidence=binned["confidence_ece"],
         classwise=binned["classwise_ece"],

@@ -37,15 +37,12 @@ class RankingRisk:
         Pairs judged unequal.
     pairs
         All pairs, N(N − 1)/2.
-    n
-        Items.
     """
 
     wrong: int
     tied: int
     untied: int
     pairs: int
-    n: int
 
     @property
     def lost(self) -> float:
@@ -61,10 +58,6 @@ class RankingRisk:
     def over_untied(self) -> float:
         """Risk over pairs judged unequal; NaN if there is none."""
         return self.lost / self.untied if self.untied else float("nan")
-
-    def __float__(self) -> float:
-        """Risk over all pairs."""
-        return self.over_all_pairs
 
 
 def ranking_risk(*, score: ArrayLike, judged: ArrayLike) -> RankingRisk:
@@ -101,7 +94,6 @@ def ranking_risk(*, score: ArrayLike, judged: ArrayLike) -> RankingRisk:
         tied=tied - both,
         untied=untied,
         pairs=pairs,
-        n=len(s),
     )
 
 

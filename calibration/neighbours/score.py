@@ -119,11 +119,6 @@ class BinnedScore(float):
         self.accuracy, self.method = accuracy, method
         return self
 
-    @property
-    def n(self) -> int:
-        """Items counted for the first class."""
-        return int(self.count[0].sum())
-
     def to_frame(self) -> pd.DataFrame:
         """One row per class and bin: class, low, high, count, confidence, accuracy."""
         classes, bins = self.count.shape

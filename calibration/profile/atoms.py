@@ -16,7 +16,8 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.results import NOTHING, AtomJudgement, AtomState, Interval, Z
+from calibration.estimate import Z95
+from calibration.profile.results import NOTHING, AtomJudgement, AtomState, Interval
 from calibration.profile.settings import ProfileSettings
 
 _WORTH = 20.0
@@ -116,7 +117,7 @@ def _judged(
     total = float(n.sum())
     if total <= 0:
         return _judgement(counts, r, state="too few")
-    ends = delta + Z * error * np.array([0.0, -1.0, 1.0])
+    ends = delta + Z95 * error * np.array([0.0, -1.0, 1.0])
     rate = Interval(*(float(n @ expit(base + end)) / total for end in ends))
     more, less = (float(ndtr((side * delta - _MARGIN) / error)) for side in (1.0, -1.0))
     state: AtomState = "as others"

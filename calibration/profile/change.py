@@ -21,7 +21,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from calibration.arrays import FloatArray
-from calibration.profile.results import Change, Coordinate, ReaderProfile, Z
+from calibration.estimate import Z95
+from calibration.profile.results import Change, Coordinate, ReaderProfile
 from calibration.profile.whole import DepartmentProfile
 
 _GRID = (np.arange(40) + 0.5) / 40.0
@@ -54,7 +55,7 @@ def changes(earlier: DepartmentProfile, now: DepartmentProfile) -> tuple[Change,
 def _normal(reader: ReaderProfile, axis: int) -> tuple[float, float]:
     """Posterior mean and variance of one coordinate."""
     part = reader.pattern.slope if axis else reader.pattern.shift
-    return part.value, ((part.high - part.low) / (2.0 * Z)) ** 2
+    return part.value, ((part.high - part.low) / (2.0 * Z95)) ** 2
 
 
 def _moves(posterior: FloatArray, margin: float) -> list[Coordinate]:

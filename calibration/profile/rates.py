@@ -26,12 +26,12 @@ from calibration.profile.variances import Fitted
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Posterior:
-    """Means and covariances of every reader's coordinates.
+    """Covariances of every reader's coordinates, and what they make of every cell.
 
     Attributes
     ----------
-    total, covariance
-        θ + u_r with habits, shape (R, L), and its covariance (R, L, L).
+    covariance
+        Of θ + u_r with habits, shape (R, L, L).
     base, chance
         Log-odds of every cell without its remainder, and P(CT positive) with it, (R, F, K).
     remainder
@@ -40,7 +40,6 @@ class Posterior:
         The survey's error of each phrase's meaning and its variance, shape (K,).
     """
 
-    total: FloatArray
     covariance: FloatArray
     base: FloatArray
     chance: FloatArray
@@ -53,15 +52,13 @@ def posterior(fitted: Fitted) -> Posterior:
     """Gather what all readings of the fit need."""
     counts = fitted.counts
     mode, size = fitted.mode, counts.size
-    total = mode.total
     spread = np.eye(mode.reader.shape[1], size) - mode.leverage
     covariance = mode.covariance + spread @ mode.theta_covariance @ spread.transpose(0, 2, 1)
     survey, own = counts.survey**2, fitted.held.deviations.phrase**2
     share, effect = survey / (survey + own), counts.phrases
-    base = linear_predictor(counts, fitted.scales, total)
+    base = linear_predictor(counts, fitted.scales, mode.total)
     chance = np.asarray(expit(base + mode.remainder))
     return Posterior(
-        total=total,
         covariance=covariance,
         base=base,
         chance=chance,

@@ -12,14 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Final, Literal, Self, TypeAlias
 
+from calibration.estimate import Z95
 from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
 Untold: TypeAlias = Literal["one label", "one phrase", "one cell", "instrument"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
-Z: Final = 1.959963984540054
-"""Standard deviations from the middle of a normal to the end of its central 95 %."""
 _VISIBLE: Final = 0.05
 
 
@@ -34,7 +33,7 @@ class Interval:
     @classmethod
     def normal(cls, value: float, error: float, *more: float) -> Self:
         """Of a normal posterior with standard deviation ``error``; ``more`` are other fields."""
-        return cls(float(value), float(value - Z * error), float(value + Z * error), *more)
+        return cls(float(value), float(value - Z95 * error), float(value + Z95 * error), *more)
 
 
 NOTHING: Final = Interval(float("nan"), float("nan"), float("nan"))

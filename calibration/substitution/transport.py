@@ -29,11 +29,10 @@ from scipy.special import rel_entr
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables, phrase_bins
-from calibration.curve import calibration_error
 from calibration.errors import CalibrationError, check_option
-from calibration.scores import brier
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblem, solve_dual
+from calibration.substitution.effect import Scores
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
@@ -222,30 +221,25 @@ def frontier(
 ) -> tuple[FrontierPoint, ...]:
     """Fit one map per setting on one tally and test it on another (they may be the same)."""
     tables = phrase_bins(phrase_table.distributions)
+    scores = Scores(tables, phrase_table.means, phrase_table.variances)
     fitted = partial(
         fitted_map, fitted_on, phrases=phrase_table.phrases, tables=tables, allowed=allowed
     )
-    return tuple(
-        _point(fitted(regularisation=setting), tested_on, phrase_table, tables)
-        for setting in settings
-    )
+    return tuple(_point(fitted(regularisation=each), tested_on, scores) for each in settings)
 
 
-def _point(
-    fitted: SubstitutionMap, tested_on: Tally, phrase_table: PhraseTable, tables: BinTables
-) -> FrontierPoint:
+def _point(fitted: SubstitutionMap, tested_on: Tally, scores: Scores) -> FrontierPoint:
     """Measure one setting's map on the tested observations."""
     if not fitted.converged:
         nothing = float("nan")
         return FrontierPoint(fitted.epsilon, fitted.tau, nothing, nothing, nothing, converged=False)
     weights = fitted.weights()
-    n, mass = tested_on.n @ weights, tested_on.label_mass @ weights
-    loss = brier(n, mass, means=phrase_table.means, variances=phrase_table.variances)
+    _, error, _, loss = scores.of(tested_on.n, tested_on.label_mass, weights).tolist()
     return FrontierPoint(
         epsilon=fitted.epsilon,
         tau=fitted.tau,
         words_changed=float(fitted.source_weights @ (1.0 - np.diag(weights))),
-        ece_after=float(calibration_error(n, mass, tables=tables)),
-        brier_after=float(loss),
+        ece_after=error,
+        brier_after=loss,
         converged=True,
     )

@@ -114,16 +114,21 @@ def _withheld(
     parts: dict[str, pd.DataFrame], sizes: dict[str, float], scale: Scale
 ) -> dict[str, SuppressedCell]:
     """Withhold levels of too few exams or readers, and what would give one away."""
-    settings = scale.config.reports
-    cells: dict[str, SuppressedCell] = {}
-    for level, part in parts.items():
-        if sizes[level] < settings.min_exams:
-            cells[level] = SuppressedCell(settings.min_exams)
-        elif part["reader_code"].nunique() < settings.min_readers:
-            cells[level] = SuppressedCell(settings.min_readers, "readers")
+    few = {level: _too_few(part, scale) for level, part in parts.items()}
+    cells = {level: cell for level, cell in few.items() if cell is not None}
     for level in complementary(sizes, cells):
-        cells[level] = SuppressedCell(settings.min_exams, "complementary")
+        cells[level] = SuppressedCell(scale.config.reports.min_exams, "complementary")
     return cells
+
+
+def _too_few(part: pd.DataFrame, scale: Scale) -> SuppressedCell | None:
+    """Withhold cases of too few exams or readers; None where they are enough."""
+    settings = scale.config.reports
+    if part["weight"].sum() < settings.min_exams:
+        return SuppressedCell(settings.min_exams)
+    if part["reader_code"].nunique() < settings.min_readers:
+        return SuppressedCell(settings.min_readers, "readers")
+    return None
 
 
 def adjusted(
@@ -179,23 +184,15 @@ def disagreement(mix: pd.DataFrame, *, scale: Scale) -> Disagreement:
     )
 
 
-def _errors(part: pd.DataFrame, scale: Scale) -> CaseErrors | SuppressedCell:
-    settings = scale.config.reports
-    if part["weight"].sum() < settings.min_exams:
-        return SuppressedCell(settings.min_exams)
-    if part["reader_code"].nunique() < settings.min_readers:
-        return SuppressedCell(settings.min_readers, "readers")
-    return phrase_disagreement(tally_of(tallied(part), scale.phrases), means=scale.phrases.means)
-
-
 def _distances(
     part: pd.DataFrame, scale: Scale, *, by_chance: bool
 ) -> CaseHistogram | SuppressedCell:
-    found = _errors(part, scale)
-    if isinstance(found, SuppressedCell):
-        return found
+    few, means = _too_few(part, scale), scale.phrases.means
+    if few is not None:
+        return few
+    found = phrase_disagreement(tally_of(tallied(part), scale.phrases), means=means)
     edges = np.linspace(0.0, 1.0, _BINS + 1)
-    expected = _by_chance(found, scale.phrases.means, edges) if by_chance else None
+    expected = _by_chance(found, means, edges) if by_chance else None
     return CaseHistogram(
         edges=edges,
         share=found.histogram(_BINS) / found.n,

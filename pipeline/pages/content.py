@@ -27,7 +27,6 @@ from reports.content import (
     Coverage,
     Exclusion,
     FlowStep,
-    GovernanceText,
     Instrument,
     InstrumentFigure,
     Masthead,
@@ -127,7 +126,7 @@ def radiologist_content(
         returned=facts.returned,
         discouraged=frozenset(issue.config.phrases.discouraged),
         recommended=frozenset(issue.config.phrases.recommended),
-        use=governance(issue.config)[0].text,
+        use=governance(issue.config),
     )
 
 
@@ -320,8 +319,7 @@ def flow_steps(flow: Sequence[Sifted]) -> tuple[FlowStep, ...]:
     )
 
 
-def governance(config: Configuration) -> tuple[GovernanceText, ...]:
+def governance(config: Configuration) -> str:
     """Give the configured governance text."""
     words = Strings.load(language=config.reports.language)
-    text = config.reports.governance or words("page.governance_text")
-    return (GovernanceText(words("page.governance"), text),)
+    return config.reports.governance or words("page.governance_text")

@@ -155,10 +155,10 @@ def _weighted(evidence: Evidence) -> pd.DataFrame | None:
     taken = (eligible["fate"] == "paired").to_numpy()
     n = eligible["n"].to_numpy(np.float64)
     try:
-        found = selection_weights(indicators(eligible[_FEATURES], n=n), taken, n=n)
+        weight = selection_weights(indicators(eligible[_FEATURES], n=n), taken, n=n)
     except CalibrationError:
         return None
-    weights = eligible[_FEATURES].assign(each=found.weight)[taken]
+    weights = eligible[_FEATURES].assign(each=weight)[taken]
     cases = evidence.mix.merge(weights, on=_FEATURES)
     if cases.empty:
         return None

@@ -57,7 +57,7 @@ def nice_ticks(low: float, high: float, *, about: int = 5) -> tuple[float, ...]:
 
 
 def x_axis(
-    drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: str = "", grid: bool = True
+    drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: str, grid: bool = True
 ) -> None:
     """Tick labels below the plot, light grid lines in it, the title under the labels."""
     for tick in ticks.at:
@@ -65,11 +65,10 @@ def x_axis(
         if grid:
             drawing.add(Line(x, plot.y, x, plot.bottom, palette.hairline, 0.5))
         put(drawing, (x, plot.bottom + 9.0), ticks.label(tick), NOTE.muted, anchor="middle")
-    if title:
-        middle = plot.x + plot.width / 2
-        for i, line in enumerate(wrap(title, NOTE, plot.width + _BEYOND)):
-            at = (middle, plot.bottom + 19.0 + i * NOTE.leading)
-            put(drawing, at, line, NOTE.muted, anchor="middle")
+    middle = plot.x + plot.width / 2
+    for i, line in enumerate(wrap(title, NOTE, plot.width + _BEYOND)):
+        at = (middle, plot.bottom + 19.0 + i * NOTE.leading)
+        put(drawing, at, line, NOTE.muted, anchor="middle")
 
 
 def y_axis(drawing: Drawing, plot: Box, scale: Scale, ticks: Ticks, *, title: str = "") -> None:

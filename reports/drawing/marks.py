@@ -122,7 +122,6 @@ class Rect(_Named):
     fill: str | None = None
     stroke: str | None = None
     stroke_width: float = 0.5
-    radius: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,11 +149,7 @@ def _(mark: Line, pen: _Pen) -> None:
 @_paint.register
 def _(mark: Rect, pen: _Pen) -> None:
     draw = pen.ink(mark.fill, mark.stroke, mark.stroke_width)
-    bottom = pen.y(mark.y + mark.height)
-    if mark.radius:
-        pen.canvas.roundRect(mark.x, bottom, mark.width, mark.height, mark.radius, **draw)
-    else:
-        pen.canvas.rect(mark.x, bottom, mark.width, mark.height, **draw)
+    pen.canvas.rect(mark.x, pen.y(mark.y + mark.height), mark.width, mark.height, **draw)
 
 
 @_paint.register

@@ -121,8 +121,8 @@ class Style:
         return Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - _BOTTOM)
 
 
-def style_for(paper: str, *, language: str = "en", catalogue: Path | None = None) -> Style:
-    """Make the style from a configuration's words: paper, language, and a catalogue of sentences.
+def style_for(paper: str, *, language: str = "en") -> Style:
+    """Make the style from a configuration's words: paper and language.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def style_for(paper: str, *, language: str = "en", catalogue: Path | None = None
     """
     for known in _PAPERS:
         if paper.lower() == known.lower():
-            return Style(paper=known, strings=Strings.load(catalogue, language=language))
+            return Style(paper=known, strings=Strings.load(language=language))
     raise ValueError(f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}.")
 
 

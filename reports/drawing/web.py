@@ -129,9 +129,8 @@ def _(mark: Line) -> str:
 
 @_draw.register
 def _(mark: Rect) -> str:
-    corner = f' rx="{_n(mark.radius)}"' if mark.radius else ""
     paint = _paint(mark.fill, mark.stroke, mark.stroke_width)
-    return _element("rect", _frame(mark) + corner, paint, mark)
+    return _element("rect", _frame(mark), paint, mark)
 
 
 def _frame(mark: Rect | Picture) -> str:

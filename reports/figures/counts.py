@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -26,23 +25,13 @@ HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
 """Ticks of an axis of shares in a small panel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Shares (M,) over bins (M + 1,) as bars, what they are held against as a line."""
-
-    edges: np.ndarray
-    bars: np.ndarray
-    line: np.ndarray | None = None
-    across: str = ""
-
-
 def histogram_panel(
-    drawing: Drawing, frame: Box, shown: Histogram, *, title: str, name: str
+    drawing: Drawing, frame: Box, shown: CaseHistogram, *, title: str, below: str, name: str
 ) -> None:
-    """Draw a histogram; the taller of bars and line fills the panel."""
-    edges, bars, line, below = shown.edges, shown.bars, shown.line, shown.across
-    with drawing.figure(f"{title}; {below}" if below else title, frame):
-        plot = frame.cut(top=14.0, bottom=26.0 if below else 16.0).inset(_SIDE, 0.0)
+    """Draw shares as bars, what is expected as a line; the taller of the two fills the panel."""
+    edges, bars, line = shown.edges, shown.share, shown.expected
+    with drawing.figure(f"{title}; {below}", frame):
+        plot = frame.cut(top=14.0, bottom=26.0).inset(_SIDE, 0.0)
         top = max(float(bars.max()), 0.0 if line is None else float(line.max()), 1e-9)
         x = Scale(float(edges[0]), float(edges[-1]), plot.x, plot.right)
         y = Scale(0.0, top, plot.bottom, plot.y + 8.0)
@@ -153,6 +142,5 @@ def _spread(
             put(drawing, (box.x, box.y + 8.0), text, kind)
         paragraph(drawing, box.cut(top=14.0), state_of(part, words), CAPTION.oblique.muted)
         return
-    across = words(f"cases_apart.{name}_mean", mean=percent(part.mean), n=count(part.n))
-    shown = Histogram(part.edges, part.share, part.expected, across)
-    histogram_panel(drawing, box, shown, title=title, name=f"apart.{name}")
+    below = words(f"cases_apart.{name}_mean", mean=percent(part.mean), n=count(part.n))
+    histogram_panel(drawing, box, part, title=title, below=below, name=f"apart.{name}")

@@ -20,7 +20,7 @@ import numpy as np
 from calibration.arrays import FloatArray
 from calibration.estimate import Z95
 from calibration.gaps import Gaps, ShrunkGaps
-from calibration.profile import ReaderProfile
+from calibration.profile import ProfileSettings, ReaderProfile
 from reports.drawing.axes import Scale, Ticks, nice_ticks, x_axis, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Polygon, Rect, reflows
 from reports.drawing.style import NOTE, palette
@@ -31,14 +31,6 @@ from reports.strings import Strings
 _STEPS: Final = 60
 # Where limits begin, as a share of the fewest statements of a reader.
 _LEAST: Final = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Margins:
-    """Half-widths within which a shift (about 0) and a slope (about 1) do not matter."""
-
-    shift: float
-    slope: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,27 +105,26 @@ def plane(
     frame: Box,
     *,
     readers: Sequence[ReaderProfile],
-    margins: Margins,
+    rules: ProfileSettings,
     words: Strings,
 ) -> None:
-    """Draw shift across and slope up; what each corner means stands in it."""
+    """Draw shift across and slope up, with the margins that the rules of a profile give."""
+    wide, tall = rules.shift_margin, rules.slope_margin
     stated = sum(map(_stated, readers))
     with drawing.figure(words("alt.plane", stated=stated, readers=len(readers)), frame):
         left, foot = (32.0, 35.0) if frame.narrow else (42.0, 35.0 - NOTE.leading)
         plot = frame.cut(left=left, right=8.0, top=18.0, bottom=foot)
         shifts, slopes = zip(*map(_place, readers), strict=True) if readers else ((), ())
-        x = _axis(shifts, 0.0, 3 * margins.shift, plot.x, plot.right)
-        y = _axis(slopes, 1.0, 3 * margins.slope, plot.bottom, plot.y)
+        x = _axis(shifts, 0.0, 3 * wide, plot.x, plot.right)
+        y = _axis(slopes, 1.0, 3 * tall, plot.bottom, plot.y)
         across = [t for t in nice_ticks(x.low, x.high, about=6) if x.low <= t <= x.high]
         sideways = Ticks(across, lambda v: signed(v, 1))
         x_axis(drawing, plot, x, sideways, title=words("lines.shift_axis"))
         up = [t for t in nice_ticks(y.low, y.high, about=5) if y.low <= t <= y.high]
         upwards = Ticks(up, lambda v: decimal(v, 1))
         y_axis(drawing, plot, y, upwards, title=words("lines.slope_side"))
-        top = y(1.0 + margins.slope)
-        wide = x(margins.shift) - x(-margins.shift)
-        tall = y(1.0 - margins.slope) - top
-        drawing.add(Rect(x(-margins.shift), top, wide, tall, palette.band))
+        left, top = x(-wide), y(1.0 + tall)
+        drawing.add(Rect(left, top, x(wide) - left, y(1.0 - tall) - top, palette.band))
         shown = []
         for reader in sorted(readers, key=lambda r: r.reader):
             code, shift, slope = reader.reader, *_place(reader)

@@ -76,9 +76,8 @@ class AuditPages:
     mistakes: tuple[tuple[str, str, int], ...]
 
 
-def audit_pages(content: AuditPages, *, style: Style | None = None) -> list[Drawing]:
+def audit_pages(content: AuditPages, *, style: Style) -> list[Drawing]:
     """Draw the figures with the confusion matrix, then the breakdowns."""
-    style = style or Style()
     say, composer = style.strings, Composer(style, None)
     subtitle = say(
         "audit.subtitle",

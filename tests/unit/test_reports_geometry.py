@@ -362,7 +362,7 @@ _LEFT_OUT: dict[str, dict[str, object]] = {
     "no months": {"run_charts": (), "coverage": None, "returned": None},
     "no tables": {"sensitivity": None, "case_mix": None, "scale_use": None, "instrument": None},
     "no profiles": {"profiles": None, "disagreement": None},
-    "few flow": {"flow": (), "unscored": None, "governance": ()},
+    "few flow": {"flow": (), "unscored": None, "governance": ""},
 }
 
 

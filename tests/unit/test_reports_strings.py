@@ -135,7 +135,7 @@ def test_nothing_english_is_left_on_a_german_page() -> None:
         FlowStep("chest X-rays", 400, (Exclusion("not a chest exam", 100),)),
         FlowStep("both reports read", 390, (Exclusion("a report could not be read", 10),)),
     )
-    review = samples.committee(flow=flow, governance=(), instrument=None, gates=(), manifest=())
+    review = samples.committee(flow=flow, governance="", instrument=None, gates=(), manifest=())
     review = replace(review, sensitivity=None)
     pages = committee.pages(review, style=style)
     for seed in (5, 21, 40):

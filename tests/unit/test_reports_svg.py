@@ -46,7 +46,7 @@ def test_a_diamond_has_four_corners_around_its_centre() -> None:
     ("mark", "tag"),
     [
         (Line(0, 0, 1, 1, "#000000", dash=(1.0, 2.0), hint="likely: 48 %"), "line"),
-        (Rect(0, 0, 1, 1, "#000000", radius=2), "rect"),
+        (Rect(0, 0, 1, 1, "#000000"), "rect"),
         (Polygon(((0, 0), (1, 1), (2, 0)), fill="#000000"), "polygon"),
         (Polygon(((0, 0), (1, 1)), stroke="#000000"), "polyline"),
         (Ribbon(0, 0, 2, 10, 5, 2, "#000000"), "path"),

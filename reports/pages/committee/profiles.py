@@ -18,7 +18,7 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
 from reports.drawing.style import BODY
 from reports.drawing.tables import Row, Table, heads
-from reports.figures.readers import Margins, plane
+from reports.figures.readers import plane
 from reports.marked import swaps_in_order
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.pages.committee.decisions import coordinate, shared_pattern
@@ -37,10 +37,9 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found is None or isinstance(found, SuppressedCell):
         why = state_of(found, words) if found else words("state.not_computed")
         return (Section(title, (statement(why),)),)
-    hidden, rules = _unreportable(content), found.settings
-    margins = Margins(rules.shift_margin, rules.slope_margin)
+    hidden = _unreportable(content)
     readers = [reader for reader in found.readers if reader.reader not in hidden]
-    drawn = partial(plane, readers=readers, margins=margins, words=words)
+    drawn = partial(plane, readers=readers, rules=found.settings, words=words)
     both = Figure(drawn, _PLANE, words("committee.plane_note"))
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
     how = f"{words('reading.signals')} {words('reading.few')}"

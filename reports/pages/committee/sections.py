@@ -234,8 +234,6 @@ def manifest(content: CommitteeContent, words: Strings) -> Section:
 
 def governance(content: CommitteeContent, words: Strings) -> Section:
     """Print the institution's own text."""
-    pieces: list[Piece] = []
-    for text in content.governance:
-        pieces += [Subheading(text.title, room=40.0), Prose(text.text, BODY)]
-    pieces.append(Prose(words("committee.codes"), BODY))
-    return Section(words("committee.governance"), tuple(pieces), room=80.0)
+    texts = Prose(content.governance, BODY), Prose(words("committee.codes"), BODY)
+    pieces = (Subheading(words("page.governance"), room=40.0), *texts)
+    return Section(words("committee.governance"), pieces, room=80.0)

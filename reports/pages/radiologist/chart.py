@@ -55,8 +55,8 @@ def scale_of(content: RadiologistContent) -> Scale:
     if isinstance(content.overall, SuppressedCell):
         return {}
     table = content.overall.phrases
-    means = dict(zip(table.phrases, table.expected.tolist(), strict=True))
-    return {phrase: means[phrase] for phrase in means if phrase in content.recommended}
+    means = zip(table.phrases, table.expected.tolist(), strict=True)
+    return {phrase: mean for phrase, mean in means if phrase in content.recommended}
 
 
 @dataclass(frozen=True, slots=True)
