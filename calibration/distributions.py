@@ -66,6 +66,11 @@ class Beta:
         """P(S ≤ x), the regularised incomplete beta function."""
         return np.asarray(betainc(self.alpha, self.beta, np.clip(x, 0.0, 1.0)), dtype=np.float64)
 
+    def partial_mean(self, x: FloatArray) -> FloatArray:
+        """E[S · 1(S ≤ x)]."""
+        inside = betainc(self.alpha + 1.0, self.beta, np.clip(x, 0.0, 1.0))
+        return np.asarray(self.mean * inside, dtype=np.float64)
+
     def quantile(self, q: float) -> float:
         """Smallest x with P(S ≤ x) ≥ q."""
         return float(betaincinv(self.alpha, self.beta, q))
@@ -109,6 +114,10 @@ class Atom:
         """P(S ≤ x)."""
         return np.asarray(np.asarray(x) >= self.at, dtype=np.float64)
 
+    def partial_mean(self, x: FloatArray) -> FloatArray:
+        """E[S · 1(S ≤ x)]."""
+        return self.at * self.cdf(x)
+
     def quantile(self, q: float) -> float:
         """Return the atom, whatever the probability."""
         _check_probability(q)
@@ -129,7 +138,93 @@ class Atom:
         return mass, self.at * mass
 
 
-Distribution: TypeAlias = Beta | Atom
+@dataclass(frozen=True, slots=True)
+class UniformMixture:
+    """A histogram: weight w_j spread evenly over (edge_j, edge_{j+1}]; the weights sum to 1.
+
+    Its moments are rounded once, so that a survey means the same on every processor.
+
+    Parameters
+    ----------
+    edges
+        Increasing, inside [0, 1], shape (J + 1,).
+    weights
+        Not negative, renormalised by the constructor helper :meth:`from_counts`, shape (J,).
+    """
+
+    edges: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
+        if len(edges) != len(weights) + 1 or np.any(np.diff(edges) <= 0):
+            raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
+        if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
+            raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")
+        if abs(float(weights.sum()) - 1.0) > 1e-9:
+            raise CalibrationError("UniformMixture: the weights must sum to 1; use from_counts.")
+
+    @classmethod
+    def from_counts(cls, edges: FloatArray, counts: FloatArray) -> UniformMixture:
+        """Renormalise counts or proportions (J,) over the ranges between edges (J + 1,)."""
+        total = float(np.sum(counts))
+        if not total > 0:
+            raise CalibrationError("UniformMixture: no respondent in any range.")
+        weights = np.asarray(counts, dtype=np.float64) / total
+        return cls(tuple(map(float, edges)), tuple(map(float, weights)))
+
+    @property
+    def mean(self) -> float:
+        """E[S], exact."""
+        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
+        return math.fsum(weights * (edges[:-1] + edges[1:])) / 2.0
+
+    @property
+    def variance(self) -> float:
+        """Var[S], exact."""
+        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
+        low, high = edges[:-1], edges[1:]
+        centred = (low + high) / 2.0 - self.mean
+        return math.fsum(weights * (centred**2 + (high - low) ** 2 / 12.0))
+
+    def cdf(self, x: FloatArray) -> FloatArray:
+        """P(S ≤ x), piecewise linear."""
+        cumulative = np.concatenate([[0.0], np.cumsum(self.weights)])
+        cumulative[-1] = 1.0
+        return np.asarray(np.interp(x, self.edges, cumulative), dtype=np.float64)
+
+    def partial_mean(self, x: FloatArray) -> FloatArray:
+        """E[S · 1(S ≤ x)], piecewise quadratic."""
+        edges = np.asarray(self.edges)
+        heights = np.asarray(self.weights) / np.diff(edges)
+        upper = np.clip(np.asarray(x, dtype=np.float64)[..., None], edges[:-1], edges[1:])
+        return np.asarray(((upper**2 - edges[:-1] ** 2) / 2.0) @ heights, dtype=np.float64)
+
+    def quantile(self, q: float) -> float:
+        """Smallest x with P(S ≤ x) ≥ q."""
+        _check_probability(q)
+        cumulative = np.concatenate([[0.0], np.cumsum(self.weights)])
+        cumulative[-1] = 1.0
+        last = max(int(np.searchsorted(cumulative, q, side="left")), 1)
+        share = (q - cumulative[last - 1]) / (cumulative[last] - cumulative[last - 1] or 1.0)
+        return float(self.edges[last - 1] + share * (self.edges[last] - self.edges[last - 1]))
+
+    def density(self, x: FloatArray) -> FloatArray:
+        """Density at x, zero outside the ranges."""
+        edges = np.asarray(self.edges)
+        heights = np.concatenate([[0.0], np.asarray(self.weights) / np.diff(edges), [0.0]])
+        return np.asarray(heights[np.searchsorted(edges, x, side="left")], dtype=np.float64)
+
+    def probability_positive(self) -> float:
+        """P(S ≥ ½)."""
+        return float(1.0 - self.cdf(np.asarray(0.5)))
+
+    def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mass and partial mean of every (edge, edge], each (M,)."""
+        return np.diff(self.cdf(edges)), np.diff(self.partial_mean(edges))
+
+
+Distribution: TypeAlias = Beta | Atom | UniformMixture
 
 
 def _check_probability(q: float) -> None:
@@ -154,31 +249,15 @@ _CLAMP = 1e-8
 def moments_of_ranges(edges: FloatArray, proportions: FloatArray) -> tuple[float, float]:
     """Mean and variance of respondents spread evenly within each range.
 
-    They are rounded once, so that a survey means the same on every processor.
-
     Parameters
     ----------
     edges
-        Ends of the ranges, increasing, inside [0, 1], shape (J + 1,).
+        Ends of the ranges, increasing, shape (J + 1,).
     proportions
         Respondents per range as counts or proportions; renormalised, shape (J,).
-
-    Raises
-    ------
-    CalibrationError
-        If nobody is in any range, or edges or proportions are not as above.
     """
-    total = float(np.sum(proportions))
-    if not total > 0:
-        raise CalibrationError("UniformMixture: no respondent in any range.")
-    weights, low, high = np.asarray(proportions) / total, edges[:-1], edges[1:]
-    if len(low) != len(weights) or np.any(high <= low):
-        raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
-    if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
-        raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")
-    mean = math.fsum(weights * (low + high)) / 2.0
-    centred = (low + high) / 2.0 - mean
-    return mean, math.fsum(weights * (centred**2 + (high - low) ** 2 / 12.0))
+    mixture = UniformMixture.from_counts(edges, proportions)
+    return mixture.mean, mixture.variance
 
 
 def moments_of_percentages(percentages: Sequence[float] | FloatArray) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from calibration.distributions import (
     Atom,
     Beta,
     Distribution,
+    UniformMixture,
     fit_moments,
     moments_of_ranges,
 )
@@ -248,7 +249,7 @@ def _builtin_distribution(
     return fit_moments(mean, variance, phrase=row["phrase"]), respondents
 
 
-_KINDS = {Atom: "atom", Beta: "beta"}
+_KINDS = {Atom: "atom", Beta: "beta", UniformMixture: "mixture"}
 
 
 def _distribution_of(row: Mapping[str, object]) -> Distribution:

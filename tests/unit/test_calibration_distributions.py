@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.bins import bin_edges, bin_tables
-from calibration.distributions import Atom, Beta, moments_of_ranges
+from calibration.distributions import Atom, Beta, UniformMixture
 from calibration.errors import CalibrationError, SurveyError
 from calibration.scores import label_values
 from calibration.survey import BUILTIN, PhraseTable, builtin
@@ -19,10 +19,13 @@ def test_beta_mean_and_variance_follow_from_its_parameters() -> None:
     assert beta.variance == pytest.approx(16 / 1100)
 
 
-def test_ranges_have_the_moments_of_a_mixture_of_uniforms() -> None:
+def test_uniform_mixture_has_the_moments_of_its_pieces() -> None:
     # half on (0, .5], half on (.5, 1]: the uniform itself, mean 1/2, variance 1/12
-    found = moments_of_ranges(np.array([0.0, 0.5, 1.0]), np.array([3.0, 3.0]))
-    assert found == pytest.approx((0.5, 1 / 12))
+    mixture = UniformMixture((0.0, 0.5, 1.0), (0.5, 0.5))
+    assert mixture.mean == pytest.approx(0.5)
+    assert mixture.variance == pytest.approx(1 / 12)
+    assert mixture.partial_mean(np.array([0.5])) == pytest.approx(0.125)  # ∫_0^.5 s ds
+    assert mixture.quantile(0.25) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +111,7 @@ def test_unusable_parameters_are_refused() -> None:
     with pytest.raises(CalibrationError, match="must lie in"):
         Atom(1.5)
     with pytest.raises(CalibrationError, match="increasing edges"):
-        moments_of_ranges(np.array([0.0, 0.0]), np.array([1.0]))
-    with pytest.raises(CalibrationError, match="no respondent"):
-        moments_of_ranges(np.array([0.0, 1.0]), np.array([0.0]))
+        UniformMixture((0.0, 0.0), (1.0,))
     with pytest.raises(CalibrationError, match="not a positive number of bins"):
         bin_edges(0)
 
