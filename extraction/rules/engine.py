@@ -186,7 +186,10 @@ def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decisi
     host = next((said for said in before if said.mention.last == first), None)
     if host is None or host.mention.base or any(s.rule != "plain assertion" for s in aside):
         return aside
-    return [host._replace(mention=said.mention, rule="in apposition") for said in aside]
+    return [
+        host._replace(mention=m, scope_last=max(host.scope_last, m.last), rule="in apposition")
+        for m in (said.mention for said in aside)
+    ]
 
 
 def _finding(section: str, text: str, tokens: list[Token], decision: Decision) -> Finding:

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from extraction.certainty import certainty_spans
@@ -62,6 +62,7 @@ def test_capitals_change_nothing(chosen: list[str]) -> None:
 
 
 @quick
+@example(["Right apical change highly suggestive of pneumonia (PJP)."], 0)
 @given(sentences, st.integers(0, 40))
 def test_every_span_is_verbatim_and_moves_with_the_text(chosen: list[str], shift: int) -> None:
     text = " ".join(chosen)
