@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -370,3 +371,22 @@ def test_a_page_of_a_search_is_read_by_its_servers_own_words(tmp_path: Path) -> 
     assert (exam["patient_id"], exam["patient_authority"]) == ("201", "urn:oid:1.14")
     assert exam["patient_sex"] == "female"
     assert exam["patient_class"] == "Emergency"  # the validation knows the word
+
+
+@pytest.mark.parametrize(
+    ("stated", "is_whole"),
+    [
+        ({}, True), ({"size": len("ß. Ödem")}, True), ({"size": len("ß. Ödem".encode())}, True),
+        ({"size": 12}, True), ({"size": 0}, True), ({"size": "many"}, True), ({"size": 4000}, False),
+        ({"hash": base64.b64encode(hashlib.sha1("ß. Ödem".encode()).digest()).decode()}, True),
+        ({"hash": base64.b64encode(hashlib.sha1(b"other").digest()).decode()}, False),
+        ({"hash": base64.b64encode(hashlib.sha256(b"other").digest()).decode()}, True),
+    ],
+)  # fmt: skip
+def test_an_attachment_that_is_not_what_is_stated_of_it_is_damaged(
+    tmp_path: Path, stated: dict[str, Any], *, is_whole: bool
+) -> None:
+    attached = form("ß. Ödem".encode(), "text/plain") | stated
+    given = report(presentedForm=[attached], conclusion="Half of it.")
+    exams, aside = found(tmp_path, lines(given, PATIENT, READER))
+    assert (len(exams), aside) == ((1, []) if is_whole else (0, ["damaged_document"]))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64
+from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
 from pipeline.formats.decoding import files_of, require_file
 from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered, text_mark
 from pipeline.formats.fhir.directory import (
@@ -152,6 +152,8 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
         content = decoded_base64(text_of(binary or form, "data"))
         if content is None:
             fault = SetAside("bad_attachment", "base64 that is none")
+        elif content and not is_as_stated(content, form.get("size"), text_of(form, "hash")):
+            return "", "", SetAside("damaged_document", "its size or hash is another than stated")
         elif content:
             kind = text_of(form, "contentType") or text_of(binary, "contentType")
             found.append(Attachment(content, kind))

@@ -139,12 +139,53 @@ _BATCH_ONLY: Final = re.compile(rb"(?:(?:FHS|BHS|BTS|FTS)[^\r\n\x0b\x1c]*[\r\n\x
 _ESCAPE_DRIVEN: Final = "iso2022"
 
 
-def messages(path: Path) -> Iterator[bytes]:
+_OTHER_COUNT: Final = "HL7 batch whose trailer (BTS, FTS) counts more or fewer than were read"
+_UNENDED: Final = "HL7 batch without its trailer (BTS, FTS): the file may be cut off"
+_OF_BATCH: Final = re.compile(
+    rb"(?:\A|[\r\n\x0b\x1c])[ \t]*([FB])([HT])S(?![A-Za-z0-9])[^\r\n]?(\d*)"
+)
+
+
+class Batches:
+    """What a file's batches hold beside what they say that they hold."""
+
+    def __init__(self) -> None:
+        self._told: list[str] = []
+        self._held = {b"B": 0, b"F": 0}
+        self._open: set[bytes] = set()
+        self._messages = 0
+
+    def add(self, piece: bytes) -> None:
+        """Take in a message, and the headers and trailers that stand behind it."""
+        is_message = bool(_HEADER.match(piece.lstrip(_BLANK)))
+        self._messages += is_message
+        self._held[b"B"] += is_message
+        for level, end, stated in _OF_BATCH.findall(piece):
+            held = {self._held[level]} | ({self._messages} if level == b"F" else set())
+            if end == b"H":
+                self._told += [_UNENDED] * (level in self._open)
+                self._open.add(level)
+            else:
+                self._told += [_OTHER_COUNT] * (stated != b"" and int(stated) not in held)
+                self._open.discard(level)
+                self._held[b"F"] += level == b"B"
+            self._held[level] = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """Say, once for each batch, what is wrong with it."""
+        return self._told + [_UNENDED] * bool(self._open)
+
+
+def messages(path: Path, batches: Batches) -> Iterator[bytes]:
     """Yield each message's bytes; what stands before the first header comes as one of its own.
 
-    Batch headers and trailers between messages are no messages.
+    Batch headers and trailers between messages are no messages; `batches` takes them in.
     """
-    return (found for found in _pieces(path) if not _BATCH_ONLY.fullmatch(found.strip(_BLANK)))
+    for found in _pieces(path):
+        batches.add(found)
+        if not _BATCH_ONLY.fullmatch(found.strip(_BLANK)):
+            yield found
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
