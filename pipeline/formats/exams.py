@@ -95,7 +95,7 @@ def text_mark(text: str) -> str:
 
 Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]
 Said: TypeAlias = Mapping[str, str] | SetAside | Merge | Note
-"""What feeds say of a row: an exam, why it is none, how its patient's numbers were merged, a remark."""
+"""What feeds say of a row: an exam, why it is none, how a patient's numbers were merged, a remark."""
 FeedRow: TypeAlias = tuple[int, Said]
 
 

@@ -151,7 +151,8 @@ def rows(*numbers: int) -> list[str]:
     "damaged",
     [
         "0BX|3|TX|&GDT||Line 3.||||||F", "BX|3|TX|&GDT||Line 3.||||||F", "|3|TX|&GDT||Line 3.",
-        "OBX#3|TX|&GDT||Line 3.||||||F", "QBX||TX|&GDT||Line 3.||||||F", "OBX|3|TX", "OBX|3|TX|&GDT",
+        "OBX#3|TX|&GDT||Line 3.||||||F", "QBX||TX|&GDT||Line 3.||||||F", "OBX|3|TX",
+        "OBX|3|TX|&GDT",
     ],
 )  # fmt: skip
 def test_a_report_of_which_a_segment_is_damaged_is_set_aside(tmp_path: Path, damaged: str) -> None:

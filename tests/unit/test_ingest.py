@@ -28,6 +28,19 @@ GOOD = {
 }
 
 
+NO_NUMBERS = (
+    "N/A", "na", "None", "NULL", "NaN", "nil", "Unknown", "-", "--", "?", "0", "000000", "Infinity",
+    "-inf", "TEST", "0.0",
+)  # fmt: skip
+LOST = (
+    "0001-01-01T00:00:00",
+    "1900-01-01 08:10",
+    "1970-01-01T00:00:00Z",
+    "1979-12-31T10:00",
+    "1899-12-30",
+)
+
+
 def options(**more: object) -> IngestOptions:
     settings: dict[str, object] = {
         "modalities": {"XR": "XR", "CR": "XR", "CT": "CT"},
@@ -112,6 +125,17 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
         ({"text": "   "}, "missing_text"),
         ({"text": "x" * 200_001}, "text_too_long"),
         ({"text": "No\x00effusion"}, "nul_bytes"),
+        ({"patient_id": "MR\x0012"}, "nul_bytes"),
+        ({"accession": "A\x1f2"}, "nul_bytes"),
+        ({"reader_id": "r\x7f1"}, "nul_bytes"),
+        ({"patient_name": "DOE\x00JANE"}, "nul_bytes"),
+        ({"status": "retracted", "patient_id": "MR\x0012"}, "nul_bytes"),
+        ({"patient_name": "x" * 2_001}, "field_too_long"),
+        ({"patient_id": "9" * 2_001}, "field_too_long"),
+        *(({"patient_id": number}, "missing_patient_id") for number in NO_NUMBERS),
+        *(({"accession": number}, "missing_accession") for number in NO_NUMBERS),
+        *(({"performed_at": time}, "bad_performed_at") for time in LOST),
+        *(({"signed_at": time}, "bad_signed_at") for time in LOST),
         ({"modality": "MR"}, "unknown_modality"),
         ({"status": "on hold"}, "unknown_status"),
         ({"performed_at": "yesterday"}, "bad_performed_at"),
@@ -162,6 +186,17 @@ def test_a_birth_date_stands_in_for_an_age_that_cannot_be_read(tmp_path: Path) -
         tmp_path, GOOD | {"patient_age_years": "7 sols", "patient_birth_date": "1950-03-05"}
     )
     assert kept["patient_age_years"].tolist() == [75.0]
+
+
+@pytest.mark.parametrize("number", ["N-0", "NA7", "0001", "NUL", "Nonet", "O", "99999999"])
+def test_a_number_that_only_looks_like_a_word_for_none_is_one(tmp_path: Path, number: str) -> None:
+    assert ingested(tmp_path, GOOD | {"patient_id": number, "accession": number})[1] == []
+
+
+def test_a_retraction_with_a_lost_date_is_kept_by_when_it_was_signed(tmp_path: Path) -> None:
+    gone = GOOD | {"status": "retracted", "performed_at": "1970-01-01T00:00:00Z", "text": ""}
+    kept, bad = ingested(tmp_path, gone)
+    assert (bad, kept["performed_at"].tolist()) == ([], kept["signed_at"].tolist())
 
 
 def test_repeated_exam_is_set_aside_even_in_a_later_batch(tmp_path: Path) -> None:
