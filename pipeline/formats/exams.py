@@ -68,6 +68,9 @@ class SetAside:
     detail: str = ""
 
 
+EMPTY_FILE: Final = SetAside("empty_file", "nothing stands in it")
+
+
 @dataclass(frozen=True, slots=True)
 class Merge:
     """What a source says of one patient's numbers, each with who gave it ('' where nobody says).
@@ -95,7 +98,7 @@ def text_mark(text: str) -> str:
 
 Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]
 Said: TypeAlias = Mapping[str, str] | SetAside | Merge | Note
-"""What feeds say of a row: an exam, why it is none, how a patient's numbers were merged, a remark."""
+"""What feeds say of a row: an exam, why it is none, how numbers were merged, a remark."""
 FeedRow: TypeAlias = tuple[int, Said]
 
 

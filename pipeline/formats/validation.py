@@ -60,7 +60,7 @@ _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 """No identifier and no name holds these."""
 _MOST_CHARACTERS: Final = 2000
 """Of any column but the text; several names may stand in one."""
-_BESIDE: Final = ("text", "source_row")
+_BESIDE: Final = ["text", "source_row"]
 _EARLIEST: Final = pd.Timestamp("1980-01-01", tz="UTC")
 """Before it lie the days that programs write where the true one is lost: 0001, 1900, 1970."""
 _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
@@ -212,7 +212,7 @@ def _fails(
 
 def _any(raw: pd.DataFrame, is_so: Callable[[pd.Series], pd.Series]) -> pd.Series:
     """Tell which rows have a cell beside their text of which something is so."""
-    names = raw.columns.difference(_BESIDE)
+    names = raw.columns.drop(_BESIDE)
     return pd.DataFrame({name: is_so(raw[name]) for name in names}, index=raw.index).any(axis=1)
 
 

@@ -327,8 +327,9 @@ def test_a_wrong_field_map_lists_every_error() -> None:
 def test_an_absent_file_is_said_and_an_empty_one_counted(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read(tmp_path / "none.hl7", Hl7Options()))
-    assert reasons(write(tmp_path, b"")) == ["no_header"]
-    assert reasons(tmp_path) == ["no_header"]
+    assert reasons(write(tmp_path, b"")) == ["empty_file"]
+    assert reasons(write(tmp_path, b"\xef\xbb\xbf \r\n")) == ["empty_file"]
+    assert reasons(tmp_path) == ["empty_file"]
 
 
 def test_a_message_longer_than_a_block_is_read_whole(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -343,15 +344,18 @@ def test_wrong_encoding_says_what_to_set(tmp_path: Path) -> None:
     assert next(read(path, TableOptions(encoding="cp1252"))).exams.iloc[0]["text"] == "œdème"
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (None, "no such file")])
-def test_empty_or_absent_file_is_refused(
-    tmp_path: Path, content: bytes | None, message: str
-) -> None:
-    path = tmp_path / "exams.csv"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        next(read(path, TableOptions()))
+def test_an_absent_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        next(read(tmp_path / "exams.csv", TableOptions()))
+
+
+@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", b"\xff\xfe", b" \r\n\n", b"\x00" * 64])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.xlsx", "a.csv.gz"])
+def test_an_empty_file_is_one_row_set_aside(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    (batch,) = read(path, TableOptions())
+    assert (len(batch.exams), batch.quarantined["reason"].tolist()) == (0, ["empty_file"])
 
 
 BERLIN = "Europe/Berlin"
