@@ -87,7 +87,7 @@ def require_file(path: Path) -> None:
         raise InputError(f"{path.name}: the file is empty.")
 
 
-def is_blank(path: Path) -> bool:
+def blank(path: Path) -> bool:
     """Tell a file in which nothing stands but a byte order mark, blanks or zeros."""
     if not path.is_file():
         return False

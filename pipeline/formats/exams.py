@@ -68,7 +68,7 @@ class SetAside:
     detail: str = ""
 
 
-EMPTY_FILE: Final = SetAside("empty_file", "nothing stands in it")
+EMPTY: Final = SetAside("empty_file", "nothing stands in it")
 
 
 @dataclass(frozen=True, slots=True)

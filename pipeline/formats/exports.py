@@ -23,15 +23,8 @@ from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, written
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
-from pipeline.formats.decoding import (
-    AUTO,
-    FALLBACK,
-    is_blank,
-    opened_lines,
-    require_file,
-    suffix_of,
-)
-from pipeline.formats.exams import EMPTY_FILE, ExamBatch, Row, SetAside, batches
+from pipeline.formats.decoding import AUTO, FALLBACK, blank, opened_lines, require_file, suffix_of
+from pipeline.formats.exams import EMPTY, ExamBatch, Row, SetAside, batches
 from pipeline.formats.people import named_reader
 from pipeline.formats.records import (
     HEADER_WITHIN,
@@ -105,8 +98,8 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
     opener = _OPENERS.get(".csv" if kind == ".tsv" else kind)
     if opener is None:
         raise InputError(f"{source.name}: unknown kind of export; known: {', '.join(_OPENERS)}.")
-    if is_blank(source):
-        yield from batches(source.name, [(1, EMPTY_FILE)], size=1)
+    if blank(source):
+        yield from batches(source.name, [(1, EMPTY)], size=1)
         return
     require_file(source)
     try:

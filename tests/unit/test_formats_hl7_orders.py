@@ -160,6 +160,12 @@ def test_a_report_of_which_a_segment_is_damaged_is_set_aside(tmp_path: Path, dam
     assert found(tmp_path, HEAD, PID, XR, one, two, damaged, four) == ([], ["damaged_segment"])
 
 
+def test_segments_of_a_sites_own_are_not_taken_for_damaged_ones(tmp_path: Path) -> None:
+    own = ("ZBX|1|TX|x", "ZID|1|2", "SID|1|2", "DG1|1|I10|J18", "PRT|1|AD|", "NTE|1|L|Remark")
+    exams, aside = found(tmp_path, HEAD, PID, "PD1|1|2", XR, TEXT, *own)
+    assert (len(exams), aside) == (1, [])
+
+
 @pytest.mark.parametrize("damaged", ["0" + CT[1:], CT[1:], "PlD" + PID[3:]])
 def test_what_follows_a_damaged_order_or_patient_is_not_read_as_the_one_before_it(
     tmp_path: Path, damaged: str

@@ -14,16 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
-from pipeline.formats.decoding import files_of, is_blank, require_file
-from pipeline.formats.exams import (
-    EMPTY_FILE,
-    ExamBatch,
-    FeedRow,
-    Note,
-    SetAside,
-    gathered,
-    text_mark,
-)
+from pipeline.formats.decoding import blank, files_of, require_file
+from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Note, SetAside, gathered, text_mark
 from pipeline.formats.fhir.directory import (
     ORDERS,
     STAFF,
@@ -296,7 +288,7 @@ def _resources(files: Iterable[Path]) -> Iterator[Resource]:
 def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:
     if source.is_dir():
         return (found := resource_files(source)), found
-    if not is_blank(source):
+    if not blank(source):
         require_file(source)
     beside = [p for p in sorted(source.parent.iterdir()) if p != source and _is_json(p)]
     return [source], [*beside, source]
@@ -312,8 +304,8 @@ def _is_json(path: Path) -> bool:
 
 
 def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[FeedRow]:
-    if is_blank(path):
-        yield 1, EMPTY_FILE
+    if blank(path):
+        yield 1, EMPTY
         return
     for number, resource in resources_of(path):
         if isinstance(resource, str):

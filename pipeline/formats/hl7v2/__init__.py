@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
-from pipeline.formats.decoding import files_of, is_blank
-from pipeline.formats.exams import EMPTY_FILE, ExamBatch, FeedRow, Note, SetAside, gathered
+from pipeline.formats.decoding import blank, files_of
+from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Note, SetAside, gathered
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import Hl7Options, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
@@ -35,8 +35,8 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
 
 
 def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
-    if is_blank(path):
-        yield 1, EMPTY_FILE
+    if blank(path):
+        yield 1, EMPTY
     held: dict[bytes, tuple[int, bytes]] = {}
     stated = framing.Batches()
     for number, message in enumerate(framing.messages(path, stated), start=1):

@@ -124,7 +124,7 @@ _SPELT: Final = re.compile(
 """Line ends as logs spell them; looked for in a message of one line alone."""
 _INDENTED: Final = re.compile(r"[ \t]+(?:PID|PV1|NK1|ORC|OBR|OBX|NTE|Z[A-Z0-9]{2})\|")
 _DAMAGED: Final = re.compile(
-    r"(?:(?!OB[XR]|[PQ]ID)(?:[A-Z0-9](?:B[XR]|ID)|O[A-Z0-9][XR]|OB[A-Z0-9]|P[A-Z0-9]D|PI[A-Z0-9])"
+    r"(?:(?!OB[XR]|[PQS]ID|Z)(?:\w(?:B[XR]|ID)|O\w[XR]|OB\w|P\wD|PI\w)"
     r"|(?!(?-i:[A-Z][A-Z0-9]{2})\|)[A-Z0-9]{0,4})\|(?:\d{1,4}\||\|[A-Z]{2,3}\|)"
     r"|(?:OBX|OBR|PID)[^|\r\n]{1,6}\|",
     re.IGNORECASE,
@@ -165,6 +165,7 @@ class Batches:
             if end == b"H":
                 self._told += [_UNENDED] * (level in self._open)
                 self._open.add(level)
+                self._messages = 0 if level == b"F" else self._messages
             else:
                 self._told += [_OTHER_COUNT] * (stated != b"" and int(stated) not in held)
                 self._open.discard(level)
