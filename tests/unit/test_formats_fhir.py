@@ -385,6 +385,17 @@ def test_an_identifier_of_former_use_is_a_number_that_became_the_present_one(
     ]
 
 
+@pytest.mark.parametrize("number", ["N/A", "0000"])
+def test_a_number_that_stands_for_none_makes_nobody_one_patient(
+    tmp_path: Path, number: str
+) -> None:
+    unknown = PATIENT | {"id": "p2", "identifier": [{"value": number}]}
+    link = [{"type": "replaced-by", "other": {"reference": "Patient/p2"}}]
+    old = [*PATIENT["identifier"], {"value": number, "use": "old"}]
+    source = write(tmp_path, PATIENT | {"link": link, "identifier": old}, unknown)
+    assert [merge for batch in read(source, FhirOptions()) for merge in batch.merges] == []
+
+
 def test_an_absent_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read(tmp_path / "none.ndjson", FhirOptions()))
