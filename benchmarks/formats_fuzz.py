@@ -210,7 +210,8 @@ class Fuzz:
         raw = [b"\x0b" + mutated(self.rng.choice(sent), self.rng) + b"\x1c\r"
                for _ in range(TOGETHER)]  # fmt: skip
         path.write_bytes(b"".join(raw))
-        found = [x for raw in framing.messages(path) for x in exams(raw, Hl7Options())]
+        pieces = framing.messages(path, framing.Batches())
+        found = [x for each in pieces for x in exams(each, Hl7Options())]
         return TOGETHER, self._judged(found)
 
     def resource(self) -> tuple[int, Outcomes]:

@@ -39,7 +39,8 @@ def main() -> None:
         ours = time.process_time() - start
         exams = sum(len(batch.exams) for batch in batches)
         aside = sum(len(batch.quarantined) for batch in batches)
-        raw = [message.decode("utf-8", "replace") for message in framing.messages(path)]
+        pieces = framing.messages(path, framing.Batches())
+        raw = [message.decode("utf-8", "replace") for message in pieces]
     start = time.process_time()
     for message in raw:
         hl7.parse(message.replace("\r\n", "\r").replace("\n", "\r"))

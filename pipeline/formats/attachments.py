@@ -15,6 +15,7 @@ from __future__ import annotations
 import atexit
 import base64
 import binascii
+import hashlib
 import re
 import signal
 import struct
@@ -243,6 +244,21 @@ def decoded_base64(written: str) -> bytes | None:
         return base64.b64decode(folded + "=" * (-len(folded) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
+
+
+def is_as_stated(content: bytes, size: object, digest: str) -> bool:
+    """Tell whether content has the size, and the SHA-1 in base64, that are stated, if they are.
+
+    Some state for the bytes the characters, those with Windows' line ends, or the length in base64;
+    a digest of another length is of another kind.
+    """
+    length, characters = len(content), len(content.decode("utf-8", "ignore"))
+    known = (length, characters, length + content.count(b"\n"), len(base64.b64encode(content)))
+    if isinstance(size, int) and size > 0 and size not in known:
+        return False
+    stated = decoded_base64(digest) or b""
+    real = hashlib.sha1(content, usedforsecurity=False).digest()
+    return len(stated) != len(real) or stated == real
 
 
 def text_in_cell(cell: str) -> tuple[str, str] | SetAside:

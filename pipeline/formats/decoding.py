@@ -1,6 +1,6 @@
 """An export's file → its bytes, or its lines as text; what was in another encoding is counted.
 
-Gzip is unpacked whatever the file is called; UTF-16 with a byte order mark becomes UTF-8.
+Gzip is unpacked whatever the file is called; UTF-16 and 32 with a byte order mark become UTF-8.
 ``auto``: a byte order mark decides (UTF-8, UTF-16), or the zeros of UTF-16 without one. Of anything
 else, a line that is valid UTF-8 is UTF-8, and any other is cp1252, the code page of Western
 spreadsheets. It goes line by line so that one damaged byte changes its own line and nothing behind
@@ -28,6 +28,8 @@ _GZIP: Final = b"\x1f\x8b"
 _UNFINISHED: Final = (".part", ".partial", ".filepart", ".tmp", ".crdownload", ".uploading", "~")
 """What programs call a file while they bring it."""
 _WIDE: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_WIDEST: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_FILLING: Final = codecs.BOM_UTF8 + b" \t\r\n\x00\x0b\x0c\x1c"
 _BLOCK: Final = 2**20
 _MAX_LINE_BYTES: Final = 64 * 2**20
 
@@ -83,6 +85,14 @@ def require_file(path: Path) -> None:
         raise InputError(f"{path}: no such file.")
     if path.stat().st_size == 0:
         raise InputError(f"{path.name}: the file is empty.")
+
+
+def blank(path: Path) -> bool:
+    """Tell a file in which nothing stands but a byte order mark, blanks or zeros."""
+    if not path.is_file():
+        return False
+    with opened(path) as content:
+        return not content.read(_BLOCK).strip(_FILLING) and not content.read(1)
 
 
 def files_of(source: Path, *, unfinished: bool = False) -> list[Path]:
@@ -149,8 +159,8 @@ def opened_lines(path: Path, encoding: str) -> Iterator[Lines]:
     with _unpacked(path) as content:
         marked = content.read(3).startswith(codecs.BOM_UTF8)
         content.seek(0)
-        is_wide = _wide(content) == "utf-16"
-        chosen = "utf-16" if is_wide else "utf-8-sig" if marked else encoding
+        wide = _wide(content)
+        chosen = wide if wide in _MARKED else "utf-8-sig" if marked else encoding
         with io.TextIOWrapper(content, encoding=chosen, newline="") as text:
             yield Lines(text)
 
@@ -168,16 +178,22 @@ def _unpacked(path: Path) -> Iterator[BinaryIO]:
             ) from None
 
 
+_MARKED: Final = ("utf-16", "utf-32")
+_BY_ZEROS: Final = {
+    "x0x0": "utf-16-le", "0x0x": "utf-16-be", "x000": "utf-32-le", "000x": "utf-32-be",
+}  # fmt: skip
+"""Where zeros stand among the first four bytes of plain letters."""
+
+
 def _wide(content: BinaryIO) -> str:
-    """Give the UTF-16 that a mark names, or that its first two letters show; '' for any other."""
+    """Give the UTF-16 or 32 that a mark names, or the first letters show; '' for any other."""
     start = content.read(4)
     content.seek(0)
+    if start in _WIDEST:
+        return "utf-32"
     if start[:2] in _WIDE:
         return "utf-16"
-    zeros = [byte == 0 for byte in start]
-    if zeros == [False, True, False, True]:
-        return "utf-16-le"
-    return "utf-16-be" if zeros == [True, False, True, False] else ""
+    return _BY_ZEROS.get("".join("x0"[byte == 0] for byte in start), "")
 
 
 def fallback(content: bytes) -> str:

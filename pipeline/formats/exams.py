@@ -10,6 +10,7 @@ in. Besides the contract's columns, readers say how they came by a report and by
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -38,7 +39,8 @@ class ExamBatch:
     merges
         What was said of patients' numbers, each with its file and row.
     notes
-        What a run tells of, with counts: values that no map knows, times that a clock has twice.
+        What a run tells of, with counts: values that no map knows, times that a clock has twice,
+        what a reader remarked on.
     faults
         How many rows fail each check, also those that were set aside under another's name.
     """
@@ -66,6 +68,9 @@ class SetAside:
     detail: str = ""
 
 
+EMPTY: Final = SetAside("empty_file", "nothing stands in it")
+
+
 @dataclass(frozen=True, slots=True)
 class Merge:
     """What a source says of one patient's numbers, each with who gave it ('' where nobody says).
@@ -79,14 +84,22 @@ class Merge:
     site: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a reader remarks on beside the rows: a run counts it, and no row is set aside."""
+
+    told: str
+
+
 def text_mark(text: str) -> str:
     """Give a short hash of a text: what tells versions apart that are signed at one time."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 Row: TypeAlias = tuple[int, Mapping[str, str] | SetAside]
-FeedRow: TypeAlias = tuple[int, Mapping[str, str] | SetAside | Merge]
-"""What feeds say of a row: an exam, why it is none, or how its patient's numbers were merged."""
+Said: TypeAlias = Mapping[str, str] | SetAside | Merge | Note
+"""What feeds say of a row: an exam, why it is none, how numbers were merged, a remark."""
+FeedRow: TypeAlias = tuple[int, Said]
 
 
 def batches(source: str, rows: Iterable[Row], *, size: int) -> Iterator[ExamBatch]:
@@ -104,7 +117,7 @@ def gathered(files: Iterable[tuple[str, Iterable[FeedRow]]], *, size: int) -> It
         yield _batch(chunk)
 
 
-def _batch(chunk: list[tuple[str, int, Mapping[str, str] | SetAside | Merge]]) -> ExamBatch:
+def _batch(chunk: list[tuple[str, int, Said]]) -> ExamBatch:
     read = [(file, row, found) for file, row, found in chunk if isinstance(found, Mapping)]
     exams = [
         {**dict.fromkeys(_COLUMNS, ""), **found, "source_row": number} for _, number, found in read
@@ -118,4 +131,6 @@ def _batch(chunk: list[tuple[str, int, Mapping[str, str] | SetAside | Merge]]) -
         for name, number, found in chunk
         if isinstance(found, SetAside)
     ]
-    return ExamBatch(frame, pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS)), files, merges)
+    notes = Counter(found.told for *_, found in chunk if isinstance(found, Note))
+    set_aside = pd.DataFrame(aside, columns=list(QUARANTINE_COLUMNS))
+    return ExamBatch(frame, set_aside, files, merges, notes)

@@ -23,8 +23,8 @@ from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, written
 from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
-from pipeline.formats.decoding import AUTO, FALLBACK, opened_lines, require_file, suffix_of
-from pipeline.formats.exams import ExamBatch, Row, SetAside, batches
+from pipeline.formats.decoding import AUTO, FALLBACK, blank, opened_lines, require_file, suffix_of
+from pipeline.formats.exams import EMPTY, ExamBatch, Row, SetAside, batches
 from pipeline.formats.people import named_reader
 from pipeline.formats.records import (
     HEADER_WITHIN,
@@ -92,12 +92,15 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
     Raises
     ------
     InputError
-        If the file is missing, empty, of another kind, undecodable, or lacks a needed column.
+        If the file is missing, of another kind, undecodable, or lacks a needed column.
     """
     kind = f".{options.kind}" if options.kind else suffix_of(source)
     opener = _OPENERS.get(".csv" if kind == ".tsv" else kind)
     if opener is None:
         raise InputError(f"{source.name}: unknown kind of export; known: {', '.join(_OPENERS)}.")
+    if blank(source):
+        yield from batches(source.name, [(1, EMPTY)], size=1)
+        return
     require_file(source)
     try:
         tables = opener(source, options)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -24,6 +24,7 @@ from pipeline.formats.values import (
     between_clocks,
     data,
     date_formats,
+    is_no_number,
     iso_times,
     known_words,
     status_of,
@@ -39,8 +40,8 @@ CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 
 _DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
 _OF_A_REPORT: Final = (
-    "missing_text", "text_too_long", "nul_bytes", "unknown_modality", "no_time_of_day",
-    "bad_signed_at", "signed_before_performed",
+    "missing_text", "text_too_long", "unknown_modality", "no_time_of_day", "bad_signed_at",
+    "signed_before_performed",
 )  # fmt: skip
 """What is wrong with a report only, and not with the word that takes one back."""
 _BETWEEN: Final = r"[\\/,;+]"
@@ -55,6 +56,13 @@ _BORN_IN: Final = r"^((?:18|19|20)\d\d)(?:-?(0\d|1[0-2])(?:-?00)?)?$"
 _LISTED: Final = 20
 """So many unknown values of a column are named; the others are counted."""
 _NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
+_CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
+"""No identifier and no name holds these."""
+_MOST_CHARACTERS: Final = 2000
+"""Of any column but the text; several names may stand in one."""
+_BESIDE: Final = ["text", "source_row"]
+_EARLIEST: Final = pd.Timestamp("1980-01-01", tz="UTC")
+"""Before it lie the days that programs write where the true one is lost: 0001, 1900, 1970."""
 _ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
 """A number as a spreadsheet shows it that has thrown its last figures away."""
 _IDENTITY: Final = (
@@ -119,7 +127,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     )[reason != ""]
     parts = [frame for frame in (batch.quarantined, set_aside) if len(frame)]
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
-    notes = _unknown(raw, fails, as_written=options.as_written)
+    notes = _unknown(raw, fails, as_written=options.as_written) + Counter(batch.notes)
     signed = _end_of_day(raw["signed_at"])
     twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
@@ -141,9 +149,9 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
             raw["patient_class"].str.lower(), known_words("patient_class")
         ).fillna("unknown"),
         patient_sex=_mapped(raw["patient_sex"].str.lower(), known_words("sex")).fillna("unknown"),
-        performed_at=utc_times(raw["performed_at"], zone),
-        signed_at=utc_times(_end_of_day(raw["signed_at"]), zone, last=True),
-        sent_at=utc_times(raw["sent_at"], zone, last=True),
+        performed_at=_not_lost(utc_times(raw["performed_at"], zone)),
+        signed_at=_not_lost(utc_times(_end_of_day(raw["signed_at"]), zone, last=True)),
+        sent_at=_not_lost(utc_times(raw["sent_at"], zone, last=True)),
         sequence=_sequence(raw["version"]),
         patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
         version=raw["version"].where(raw["version"] != "", "1"),
@@ -178,16 +186,18 @@ def _fails(
     """Tell which rows fail which check, in the order of `REASONS`."""
     performed, signed = exams["performed_at"], exams["signed_at"]
     latest = options.now + CLOCK_TOLERANCE
-    text = raw["text"]
+    text, gone = raw["text"], exams["status"] == RETRACTED
     fails: dict[str, pd.Series] = {
-        "missing_accession": raw["accession"].str.strip() == "",
-        "missing_patient_id": raw["patient_id"].str.strip() == "",
+        "missing_accession": raw["accession"].map(is_no_number),
+        "missing_patient_id": raw["patient_id"].map(is_no_number),
         "rounded_number": raw["accession"].str.strip().str.fullmatch(_ROUNDED)
         | raw["patient_id"].str.strip().str.fullmatch(_ROUNDED),
+        "nul_bytes": _any(raw, lambda column: column.str.contains(_CONTROL, regex=True))
+        | (text.str.contains("\x00", regex=False) & ~gone),
+        "field_too_long": _any(raw, lambda column: column.str.len() > _MOST_CHARACTERS),
         "unknown_status": exams["status"] == "",
         "missing_text": text.str.strip() == "",
         "text_too_long": text.str.len() > options.max_text_characters,
-        "nul_bytes": text.str.contains("\x00", regex=False),
         "unknown_modality": exams["modality"].isna(),
         "bad_performed_at": performed.isna(),
         "no_time_of_day": raw["performed_at"].str.strip().str.fullmatch(_DATE_ONLY),
@@ -196,9 +206,18 @@ def _fails(
         "signed_before_performed": signed < performed - _HOUR,
         "duplicate_exam": _repeats(exams, seen),
     }
-    gone = exams["status"] == RETRACTED
     fails |= {name: fails[name] & ~gone for name in _OF_A_REPORT}
     return pd.DataFrame(fails, index=raw.index).fillna(value=False).astype(bool)
+
+
+def _any(raw: pd.DataFrame, is_so: Callable[[pd.Series], pd.Series]) -> pd.Series:
+    """Tell which rows have a cell beside their text of which something is so."""
+    names = raw.columns.drop(_BESIDE)
+    return pd.DataFrame({name: is_so(raw[name]) for name in names}, index=raw.index).any(axis=1)
+
+
+def _not_lost(times: pd.Series) -> pd.Series:
+    return times.where(times >= _EARLIEST)
 
 
 def _retractions(exams: pd.DataFrame) -> pd.DataFrame:

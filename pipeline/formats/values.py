@@ -50,6 +50,21 @@ def known_words(of: str) -> Mapping[str, str]:
     return {word: ours for ours, said in data("words")[of].items() for word in said}
 
 
+_NO_NUMBER: Final = re.compile(r"[\W_0]*")
+
+
+def is_no_number(written: str) -> bool:
+    """Tell whether a patient's or an exam's number is missing, or what stands for it is no one's.
+
+    Examples
+    --------
+    >>> is_no_number(""), is_no_number("N/A"), is_no_number("0000"), is_no_number("0001")
+    (True, True, True, False)
+    """
+    folded = written.strip().casefold()
+    return _NO_NUMBER.fullmatch(folded) is not None or folded in known_words("no_number")
+
+
 def status_of(raw: str) -> str:
     """Give our status for a source's word; '' where it is none we know."""
     folded = " ".join(raw.casefold().split())

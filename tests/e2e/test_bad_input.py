@@ -56,10 +56,14 @@ def test_missing_column_is_named_with_the_way_to_map_it(
     told(run(folder), 2, "'signed_at'", "[input.columns]")
 
 
-def test_empty_file_is_refused(tmp_path: Path, simulated: pd.DataFrame) -> None:
-    folder = site(tmp_path, simulated)
+def test_empty_file_beside_others_is_set_aside_and_alone_delivers_nothing(
+    tmp_path: Path, simulated: pd.DataFrame
+) -> None:
+    folder = site(tmp_path, simulated, CONFIG.replace("exams.csv", "*.csv"))
+    (folder / "second.csv").write_bytes(b"")
+    told(run(folder), 3)
     (folder / "exams.csv").write_bytes(b"")
-    told(run(folder), 2, "exams.csv: the file is empty")
+    told(run(folder), 4, "set aside: empty_file 2")
 
 
 def test_wrong_encoding_says_what_to_set(tmp_path: Path, simulated: pd.DataFrame) -> None:

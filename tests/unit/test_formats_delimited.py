@@ -46,7 +46,7 @@ def texts(path: Path, **options: str) -> list[str]:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
 def test_delimiters_and_encodings_give_the_same_rows(
     tmp_path: Path, delimiter: str, encoding: str
 ) -> None:
@@ -176,8 +176,8 @@ def test_quotes_with_a_backslash_are_quotes(tmp_path: Path) -> None:
     assert aside == []
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_is_known_without_its_mark(tmp_path: Path, encoding: str) -> None:
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_utf_16_and_32_are_known_without_its_mark(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "exams.csv"
     path.write_bytes(table(ROWS).encode(encoding))
     assert texts(path) == [row[-1] for row in ROWS]

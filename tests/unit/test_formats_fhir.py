@@ -165,6 +165,39 @@ def test_a_bundle_gives_its_entries(tmp_path: Path) -> None:
     assert exams(source)["patient_id"].item() == "M1"
 
 
+def test_entries_that_hold_nothing_are_set_aside(tmp_path: Path) -> None:
+    told = [{"request": {"method": "PUT"}}, {"response": {"status": "201"}}]
+    entries = [
+        None,
+        5,
+        {},
+        {"resource": None},
+        {"resource": report()},
+        *told,
+        {"resource": PATIENT},
+    ]
+    source = write(tmp_path, {"resourceType": "Bundle", "entry": entries}, name="b.json")
+    assert len(exams(source)) == 1
+    assert reasons(source) == ["not_a_resource"] * 4
+
+
+def test_reports_whose_patient_is_in_no_file_are_counted(tmp_path: Path) -> None:
+    other = report(id="r2", subject={"reference": "Patient/p2"})
+    write(tmp_path, report(), other, report(id="r3", subject={"display": "Jane Doe"}))
+    write(tmp_path, PATIENT, name="people.ndjson")
+    (batch,) = read(tmp_path, FhirOptions())
+    assert (len(batch.exams), list(batch.notes.values())) == (3, [2])
+
+
+def test_an_empty_file_of_a_folder_is_set_aside(tmp_path: Path) -> None:
+    write(tmp_path, report(), PATIENT)
+    for name in ("b.ndjson", "c.json"):
+        (tmp_path / name).write_bytes(b"\xef\xbb\xbf\n")
+    assert reasons(tmp_path) == ["empty_file"] * 2
+    assert reasons(tmp_path / "b.ndjson") == ["empty_file"]
+    assert len(exams(tmp_path)) == 1
+
+
 def test_an_entry_without_its_bundle_and_the_performer_of_version_3_are_read(
     tmp_path: Path,
 ) -> None:
@@ -350,6 +383,17 @@ def test_an_identifier_of_former_use_is_a_number_that_became_the_present_one(
     assert [merge.numbers for *_, merge in batch.merges] == [
         (("1", "urn:oid:1"), ("2", "urn:oid:1"))
     ]
+
+
+@pytest.mark.parametrize("number", ["N/A", "0000"])
+def test_a_number_that_stands_for_none_makes_nobody_one_patient(
+    tmp_path: Path, number: str
+) -> None:
+    unknown = PATIENT | {"id": "p2", "identifier": [{"value": number}]}
+    link = [{"type": "replaced-by", "other": {"reference": "Patient/p2"}}]
+    old = [*PATIENT["identifier"], {"value": number, "use": "old"}]
+    source = write(tmp_path, PATIENT | {"link": link, "identifier": old}, unknown)
+    assert [merge for batch in read(source, FhirOptions()) for merge in batch.merges] == []
 
 
 def test_an_absent_file_is_said(tmp_path: Path) -> None:

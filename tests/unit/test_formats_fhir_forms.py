@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,10 @@ TEXT = "FINDINGS: Clear.\nIMPRESSION: Likely normal."
 
 def form(content: bytes, kind: str) -> dict[str, str]:
     return {"contentType": kind, "data": base64.b64encode(content).decode()}
+
+
+def hashed(kind: str, text: str) -> str:
+    return base64.b64encode(hashlib.new(kind, text.encode()).digest()).decode()
 
 
 def report(**changes: Any) -> dict[str, Any]:
@@ -370,3 +375,21 @@ def test_a_page_of_a_search_is_read_by_its_servers_own_words(tmp_path: Path) -> 
     assert (exam["patient_id"], exam["patient_authority"]) == ("201", "urn:oid:1.14")
     assert exam["patient_sex"] == "female"
     assert exam["patient_class"] == "Emergency"  # the validation knows the word
+
+
+@pytest.mark.parametrize(
+    ("stated", "is_whole"),
+    [
+        ({}, True), ({"size": len("ß. Ödem")}, True), ({"size": len("ß. Ödem".encode())}, True),
+        ({"size": 12}, True), ({"size": 0}, True), ({"size": "many"}, True),
+        ({"size": 4000}, False), ({"hash": hashed("sha1", "ß. Ödem")}, True),
+        ({"hash": hashed("sha1", "other")}, False), ({"hash": hashed("sha256", "other")}, True),
+    ],
+)  # fmt: skip
+def test_an_attachment_that_is_not_what_is_stated_of_it_is_damaged(
+    tmp_path: Path, stated: dict[str, Any], *, is_whole: bool
+) -> None:
+    attached = form("ß. Ödem".encode(), "text/plain") | stated
+    given = report(presentedForm=[attached], conclusion="Half of it.")
+    exams, aside = found(tmp_path, lines(given, PATIENT, READER))
+    assert (len(exams), aside) == ((1, []) if is_whole else (0, ["damaged_document"]))

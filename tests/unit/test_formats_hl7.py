@@ -327,8 +327,9 @@ def test_a_wrong_field_map_lists_every_error() -> None:
 def test_an_absent_file_is_said_and_an_empty_one_counted(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read(tmp_path / "none.hl7", Hl7Options()))
-    assert reasons(write(tmp_path, b"")) == ["no_header"]
-    assert reasons(tmp_path) == ["no_header"]
+    assert reasons(write(tmp_path, b"")) == ["empty_file"]
+    assert reasons(write(tmp_path, b"\xef\xbb\xbf \r\n")) == ["empty_file"]
+    assert reasons(tmp_path) == ["empty_file"]
 
 
 def test_a_message_longer_than_a_block_is_read_whole(tmp_path: Path) -> None:
@@ -500,3 +501,32 @@ def test_a_merge_that_does_not_say_what_became_what_is_set_aside(tmp_path: Path)
     for merge in ("PID|1||M1\rMRG|\r", "PID|1||M1\rMRG|M1\r", "PID|1||\rMRG|M2\r"):
         assert reasons(write(tmp_path, f"{head}\r{merge}", message())) == ["merge_unclear"]
     assert reasons(write(tmp_path, f"{head}\rPID|1||M1\rMRG|M2\r", message())) == []
+
+
+@pytest.mark.parametrize(
+    ("trailers", "told"),
+    [
+        ("BTS|2\rFTS|1\r", None), ("BTS|02|x\rFTS|2\r", None), ("BTS\rFTS\r", None),
+        ("BTS|3\rFTS|1\r", "counts more or fewer"), ("BTS|1\rFTS|1\r", "counts more or fewer"),
+        ("BTS|2\rFTS|5\r", "counts more or fewer"), ("", "without its trailer"),
+        ("BTS|2\r", "without its trailer"),
+    ],
+)  # fmt: skip
+def test_a_batch_that_holds_other_than_it_says_or_does_not_end_is_counted(
+    tmp_path: Path, trailers: str, told: str | None
+) -> None:
+    sent = [message(control=n, obr=OBR.replace("ACC77", f"A{n}")) for n in "12"]
+    path = write(tmp_path, "FHS|^~\\&|X\rBHS|^~\\&|X\r", *sent, trailers)
+    (batch,) = read(path, Hl7Options())
+    assert (len(batch.exams), len(batch.quarantined)) == (2, 0)
+    assert list(batch.notes.values()) == ([1] if told else [])
+    assert all(str(told) in note for note in batch.notes)
+    several = write(tmp_path, "BHS|\r", *sent, "BTS|2\rBHS|\r", *sent, "BTS|2\r", name="two.hl7")
+    assert [batch.notes for batch in read(several, Hl7Options())] == [{}]
+
+
+def test_what_a_feed_remarks_on_is_among_the_notes_of_what_is_kept(tmp_path: Path) -> None:
+    (batch,) = read(write(tmp_path, "BHS|\r", message()), Hl7Options())
+    checks = IngestOptions({"XR": "XR"}, "chest", pd.Timestamp("2026-10-01T00:00:00Z"))
+    kept = validate(batch, source="feed.hl7", options=checks, seen=set())
+    assert set(batch.notes) <= set(kept.notes)

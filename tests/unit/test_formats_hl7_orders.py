@@ -141,3 +141,61 @@ def test_a_gzipped_feed_is_read_and_a_damaged_one_refused(tmp_path: Path) -> Non
     path.write_bytes(packed[:-20])
     with pytest.raises(InputError, match=r"feed\.hl7\.gz: the gzip file is damaged"):
         list(read(path, Hl7Options()))
+
+
+def rows(*numbers: int) -> list[str]:
+    return [f"OBX|{n}|TX|&GDT||Line {n}.||||||F" for n in numbers]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        "0BX|3|TX|&GDT||Line 3.||||||F", "BX|3|TX|&GDT||Line 3.||||||F", "|3|TX|&GDT||Line 3.",
+        "OBX#3|TX|&GDT||Line 3.||||||F", "QBX||TX|&GDT||Line 3.||||||F", "OBX|3|TX",
+        "OBX|3|TX|&GDT",
+    ],
+)  # fmt: skip
+def test_a_report_of_which_a_segment_is_damaged_is_set_aside(tmp_path: Path, damaged: str) -> None:
+    one, two, four = rows(1, 2, 4)
+    assert found(tmp_path, HEAD, PID, XR, one, two, damaged, four) == ([], ["damaged_segment"])
+
+
+def test_segments_of_a_sites_own_are_not_taken_for_damaged_ones(tmp_path: Path) -> None:
+    own = ("ZBX|1|TX|x", "ZID|1|2", "SID|1|2", "DG1|1|I10|J18", "PRT|1|AD|", "NTE|1|L|Remark")
+    exams, aside = found(tmp_path, HEAD, PID, "PD1|1|2", XR, TEXT, *own)
+    assert (len(exams), aside) == (1, [])
+
+
+@pytest.mark.parametrize("damaged", ["0" + CT[1:], CT[1:], "PlD" + PID[3:]])
+def test_what_follows_a_damaged_order_or_patient_is_not_read_as_the_one_before_it(
+    tmp_path: Path, damaged: str
+) -> None:
+    assert found(tmp_path, HEAD, PID, XR, TEXT, damaged, TEXT) == ([], ["damaged_segment"])
+
+
+def test_a_segment_that_follows_another_without_a_line_end_is_not_lost(tmp_path: Path) -> None:
+    one, two = rows(1, 2)
+    assert found(tmp_path, HEAD, PID, XR, one + two) == ([], ["damaged_segment"])
+
+
+@pytest.mark.parametrize(
+    "tail", ["CT||||||F", "3 | 4 mm||||||F", "abx||||||F", "PID: none.||||||F"]
+)
+def test_a_broken_line_within_a_text_stays_of_it(tmp_path: Path, tail: str) -> None:
+    exams, aside = found(tmp_path, HEAD, PID, XR, "OBX|1|TX|&GDT||Compared with", tail)
+    assert (len(exams), aside) == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_whole"),
+    [
+        ((1, 2, 3), True), ((0, 1, 2), True), ((7, 8), True), ((1, 1, 1), True), ((2, 4, 6), True),
+        ((1, 2, 1, 2, 3), True), ((1, 2, 101, 102), True), ((10, 20, 21), True), ((3, 1, 2), True),
+        ((1, 2, 4), False), ((4, 1, 2), False), ((1, 2, 5, 6, 7), False), ((1, 2, 4, 1, 2), False),
+    ],
+)  # fmt: skip
+def test_a_number_that_is_missing_among_observations_sets_the_report_aside(
+    tmp_path: Path, numbers: tuple[int, ...], *, is_whole: bool
+) -> None:
+    exams, aside = found(tmp_path, HEAD, PID, XR, *rows(*numbers))
+    assert (len(exams), aside) == ((1, []) if is_whole else (0, ["damaged_segment"]))

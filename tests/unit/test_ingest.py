@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -26,6 +27,19 @@ GOOD = {
     "patient_age_years": "71",
     "patient_class": "Inpatient",
 }
+
+
+NO_NUMBERS = (
+    "N/A", "na", "None", "NULL", "NaN", "nil", "Unknown", "-", "--", "?", "0", "000000", "Infinity",
+    "-inf", "TEST", "0.0",
+)  # fmt: skip
+LOST = (
+    "0001-01-01T00:00:00",
+    "1900-01-01 08:10",
+    "1970-01-01T00:00:00Z",
+    "1979-12-31T10:00",
+    "1899-12-30",
+)
 
 
 def options(**more: object) -> IngestOptions:
@@ -112,6 +126,17 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
         ({"text": "   "}, "missing_text"),
         ({"text": "x" * 200_001}, "text_too_long"),
         ({"text": "No\x00effusion"}, "nul_bytes"),
+        ({"patient_id": "MR\x0012"}, "nul_bytes"),
+        ({"accession": "A\x1f2"}, "nul_bytes"),
+        ({"reader_id": "r\x7f1"}, "nul_bytes"),
+        ({"patient_name": "DOE\x00JANE"}, "nul_bytes"),
+        ({"status": "retracted", "patient_id": "MR\x0012"}, "nul_bytes"),
+        ({"patient_name": "x" * 2_001}, "field_too_long"),
+        ({"patient_id": "9" * 2_001}, "field_too_long"),
+        *(({"patient_id": number}, "missing_patient_id") for number in NO_NUMBERS),
+        *(({"accession": number}, "missing_accession") for number in NO_NUMBERS),
+        *(({"performed_at": time}, "bad_performed_at") for time in LOST),
+        *(({"signed_at": time}, "bad_signed_at") for time in LOST),
         ({"modality": "MR"}, "unknown_modality"),
         ({"status": "on hold"}, "unknown_status"),
         ({"performed_at": "yesterday"}, "bad_performed_at"),
@@ -162,6 +187,17 @@ def test_a_birth_date_stands_in_for_an_age_that_cannot_be_read(tmp_path: Path) -
         tmp_path, GOOD | {"patient_age_years": "7 sols", "patient_birth_date": "1950-03-05"}
     )
     assert kept["patient_age_years"].tolist() == [75.0]
+
+
+@pytest.mark.parametrize("number", ["N-0", "NA7", "0001", "NUL", "Nonet", "O", "99999999"])
+def test_a_number_that_only_looks_like_a_word_for_none_is_one(tmp_path: Path, number: str) -> None:
+    assert ingested(tmp_path, GOOD | {"patient_id": number, "accession": number})[1] == []
+
+
+def test_a_retraction_with_a_lost_date_is_kept_by_when_it_was_signed(tmp_path: Path) -> None:
+    gone = GOOD | {"status": "retracted", "performed_at": "1970-01-01T00:00:00Z", "text": ""}
+    kept, bad = ingested(tmp_path, gone)
+    assert (bad, kept["performed_at"].tolist()) == ([], kept["signed_at"].tolist())
 
 
 def test_repeated_exam_is_set_aside_even_in_a_later_batch(tmp_path: Path) -> None:
@@ -308,15 +344,18 @@ def test_wrong_encoding_says_what_to_set(tmp_path: Path) -> None:
     assert next(read(path, TableOptions(encoding="cp1252"))).exams.iloc[0]["text"] == "œdème"
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"", "is empty"), (None, "no such file")])
-def test_empty_or_absent_file_is_refused(
-    tmp_path: Path, content: bytes | None, message: str
-) -> None:
-    path = tmp_path / "exams.csv"
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(InputError, match=message):
-        next(read(path, TableOptions()))
+def test_an_absent_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        next(read(tmp_path / "exams.csv", TableOptions()))
+
+
+@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", b"\xff\xfe", b" \r\n\n", b"\x00" * 64])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet", "a.xlsx", "a.csv.gz"])
+def test_an_empty_file_is_one_row_set_aside(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    (batch,) = read(path, TableOptions())
+    assert (len(batch.exams), batch.quarantined["reason"].tolist()) == (0, ["empty_file"])
 
 
 BERLIN = "Europe/Berlin"

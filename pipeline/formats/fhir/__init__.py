@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64
-from pipeline.formats.decoding import files_of, require_file
-from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered, text_mark
+from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
+from pipeline.formats.decoding import blank, files_of, require_file
+from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Note, SetAside, gathered, text_mark
 from pipeline.formats.fhir.directory import (
     ORDERS,
     STAFF,
@@ -48,6 +48,7 @@ _UNNUMBERED: Final = SetAside("order_elsewhere", "its order or study is not in t
 _NUMBERED: Final = SetAside(
     "order_exported", "its order is there, though input.fhir.orders is none"
 )
+_NO_PATIENT: Final = Note("unknown patient resource: it is in no file, and so no age or name")
 _ORDERED: Final = "basedOn"
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
@@ -152,6 +153,8 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
         content = decoded_base64(text_of(binary or form, "data"))
         if content is None:
             fault = SetAside("bad_attachment", "base64 that is none")
+        elif content and not is_as_stated(content, form.get("size"), text_of(form, "hash")):
+            return "", "", SetAside("damaged_document", "its size or hash is another than stated")
         elif content:
             kind = text_of(form, "contentType") or text_of(binary, "contentType")
             found.append(Attachment(content, kind))
@@ -261,7 +264,7 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
     Raises
     ------
     InputError
-        If there is nothing at `source`, or the file is empty.
+        If there is nothing at `source`.
     """
     files, beside = _files(source)
     directory = Directory()
@@ -285,7 +288,8 @@ def _resources(files: Iterable[Path]) -> Iterator[Resource]:
 def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:
     if source.is_dir():
         return (found := resource_files(source)), found
-    require_file(source)
+    if not blank(source):
+        require_file(source)
     beside = [p for p in sorted(source.parent.iterdir()) if p != source and _is_json(p)]
     return [source], [*beside, source]
 
@@ -300,10 +304,15 @@ def _is_json(path: Path) -> bool:
 
 
 def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[FeedRow]:
+    if blank(path):
+        yield 1, EMPTY
+        return
     for number, resource in resources_of(path):
         if isinstance(resource, str):
             yield number, SetAside(resource)
         elif text_of(resource, "resourceType") == "DiagnosticReport":
+            if not directory.within(resource).patient(resource):
+                yield number, _NO_PATIENT
             for found in exams(resource, directory, options):
                 yield number, found
         elif text_of(resource, "resourceType") == "Patient":

@@ -28,6 +28,7 @@ from pipeline.formats.fhir.resources import (
 )
 from pipeline.formats.people import Person, attributed, drafter, person_from_text
 from pipeline.formats.readers import dictator, signer
+from pipeline.formats.values import is_no_number
 
 ORDERS: Final = ("basedOn", "imagingStudy", "study")
 """Where a report points at what has its accession number."""
@@ -110,13 +111,13 @@ class Directory:
         for each in items(patient, "identifier"):
             before = text_of(each, "value"), text_of(each, "system")
             is_old = text_of(each, "use") == "old" and not kinds_of(each) & _NO_RECORD_NUMBER
-            if is_old and before[0] and before[1] == mine[1] and before != mine:
+            if is_old and not is_no_number(before[0]) and before[1] == mine[1] and before != mine:
                 yield Merge((before, mine))
         for kind in (_REPLACED, _REPLACES):
             for link in _links(patient, kind):
                 whose = self.get(reference(link, "other"))
                 other = patient_numbers({"subject": items(link, "other")}, whose)[:2]
-                if other[0] and mine[0] and other != mine:
+                if other != mine and not any(is_no_number(each) for each, _ in (other, mine)):
                     yield Merge((mine, other) if kind == _REPLACED else (other, mine))
 
     def document(self, url: str) -> Resource:

@@ -142,7 +142,16 @@ def _entries(found: object) -> Iterator[Resource | str]:
     elif found.get("resourceType") != "Bundle":
         yield found
     else:
+        entries = found.get("entry") or []
         yield from _bundled(items(found, "entry"))
+        others = entries if isinstance(entries, list) else []
+        yield from ("not_a_resource" for each in others if not _is_entry(each))
+
+
+def _is_entry(found: object) -> bool:
+    """Tell an entry that holds a resource, or says by itself what became of one."""
+    told = found if isinstance(found, dict) else {}
+    return isinstance(told.get("resource"), dict) or bool(told.keys() & {"request", "response"})
 
 
 def _bundled(entries: list[dict[str, Any]]) -> Iterator[Resource | str]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from pipeline.errors import InputError
-from pipeline.formats.decoding import files_of
-from pipeline.formats.exams import ExamBatch, FeedRow, SetAside, gathered
+from pipeline.formats.decoding import blank, files_of
+from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Note, SetAside, gathered
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import Hl7Options, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
@@ -35,10 +35,11 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
 
 
 def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
-    if path.stat().st_size == 0:
-        yield 1, SetAside("no_header", "the file is empty")
+    if blank(path):
+        yield 1, EMPTY
     held: dict[bytes, tuple[int, bytes]] = {}
-    for number, message in enumerate(framing.messages(path), start=1):
+    stated = framing.Batches()
+    for number, message in enumerate(framing.messages(path, stated), start=1):
         before = held.pop(_continues(message), None)
         whole = message if before is None else before[1] + b"\r" + _observed(message)
         more = _CONTINUED.search(whole)
@@ -51,6 +52,8 @@ def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
                 yield number, found
     for number, _ in held.values():
         yield number, _INCOMPLETE
+    for told in stated.notes:
+        yield 0, Note(told)
 
 
 _CONTINUED: Final = re.compile(

@@ -137,6 +137,8 @@ def exams(raw: bytes, options: Hl7Options) -> list[Mapping[str, str] | SetAside 
     lines = framing.segments(text)
     if not lines or not lines[0].startswith("MSH") or len(lines[0]) < 8:
         return [SetAside("no_header", "no MSH segment")]
+    if count := framing.damaged(lines, lines[0][3]):
+        return [SetAside("damaged_segment", f"{count} segment(s) broken, cut or run together")]
     try:
         found = list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
     except _FAULTS as error:

@@ -19,7 +19,7 @@ from pipeline.errors import ConfigurationError
 from pipeline.formats.exams import Merge
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.people import Person, named_in_full, person_from_text
-from pipeline.formats.values import data
+from pipeline.formats.values import data, is_no_number
 
 DEFAULT_FIELDS: Final[Mapping[str, str]] = data("hl7v2/fields")
 """Our column → places, most trusted first."""
@@ -201,7 +201,6 @@ _NATIONAL: Final = "NN"
 """With the letters of a country behind it: NNITA, NNBEL."""
 _LAST: Final = 2
 _FILLER: Final = 4
-_NO_PATIENT: Final = _NOBODY | {"unused"}
 _NOT_A_PATIENT: Final = ("AN", "VN")
 """Types of a PID-3 repetition: medical record, person's own or national number, account, visit."""
 _FORMER: Final = tuple(Place("MRG", at, 1) for at in (1, 4, 2))
@@ -313,7 +312,7 @@ def _rank(kind: str, number: str) -> int | None:
     """
     digits = [c for c in number if c.isdigit()]
     is_filler = len(digits) > _FILLER and len(set(digits)) == 1
-    if kind in _NOT_A_PATIENT or is_filler or number.casefold() in _NO_PATIENT:
+    if kind in _NOT_A_PATIENT or is_filler or is_no_number(number):
         return None
     if kind in _PERSON or kind.startswith(_NATIONAL) or not digits:
         return _LAST

@@ -9,7 +9,7 @@ gzip are read as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -123,17 +123,70 @@ _SPELT: Final = re.compile(
 )
 """Line ends as logs spell them; looked for in a message of one line alone."""
 _INDENTED: Final = re.compile(r"[ \t]+(?:PID|PV1|NK1|ORC|OBR|OBX|NTE|Z[A-Z0-9]{2})\|")
+_DAMAGED: Final = re.compile(
+    r"(?:(?!OB[XR]|[PQS]ID|Z)(?:\w(?:B[XR]|ID)|O\w[XR]|OB\w|P\wD|PI\w)"
+    r"|(?!(?-i:[A-Z][A-Z0-9]{2})\|)[A-Z0-9]{0,4})\|(?:\d{1,4}\||\|[A-Z]{2,3}\|)"
+    r"|(?:OBX|OBR|PID)[^|\r\n]{1,6}\|",
+    re.IGNORECASE,
+)
+"""A letter of the name is another, or lost; or the bar behind it is."""
+_RUN_ON: Final = re.compile(r"OBX\|\d{0,4}\|[A-Z]{2,3}\|")
+"""The end of the line before is lost. Neither is text: there a bar is written as an escape."""
+_VALUE, _STATUS = 5, 11
+"""Fields of an observation: before the first none has anything to say; the other stands last."""
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
 _BATCH_ONLY: Final = re.compile(rb"(?:(?:FHS|BHS|BTS|FTS)[^\r\n\x0b\x1c]*[\r\n\x0b\x1c\s]*)+")
 _ESCAPE_DRIVEN: Final = "iso2022"
 
 
-def messages(path: Path) -> Iterator[bytes]:
+_OTHER_COUNT: Final = "HL7 batch whose trailer (BTS, FTS) counts more or fewer than were read"
+_UNENDED: Final = "HL7 batch without its trailer (BTS, FTS): the file may be cut off"
+_OF_BATCH: Final = re.compile(
+    rb"(?:\A|[\r\n\x0b\x1c])[ \t]*([FB])([HT])S(?![A-Za-z0-9])[^\r\n]?(\d*)"
+)
+
+
+class Batches:
+    """What a file's batches hold beside what they say that they hold."""
+
+    def __init__(self) -> None:
+        self._told: list[str] = []
+        self._held = {b"B": 0, b"F": 0}
+        self._open: set[bytes] = set()
+        self._messages = 0
+
+    def add(self, piece: bytes) -> None:
+        """Take in a message, and the headers and trailers that stand behind it."""
+        is_message = bool(_HEADER.match(piece.lstrip(_BLANK)))
+        self._messages += is_message
+        self._held[b"B"] += is_message
+        for level, end, stated in _OF_BATCH.findall(piece):
+            held = {self._held[level]} | ({self._messages} if level == b"F" else set())
+            if end == b"H":
+                self._told += [_UNENDED] * (level in self._open)
+                self._open.add(level)
+                self._messages = 0 if level == b"F" else self._messages
+            else:
+                self._told += [_OTHER_COUNT] * (stated != b"" and int(stated) not in held)
+                self._open.discard(level)
+                self._held[b"F"] += level == b"B"
+            self._held[level] = 0
+
+    @property
+    def notes(self) -> list[str]:
+        """Say, once for each batch, what is wrong with it."""
+        return self._told + [_UNENDED] * bool(self._open)
+
+
+def messages(path: Path, batches: Batches) -> Iterator[bytes]:
     """Yield each message's bytes; what stands before the first header comes as one of its own.
 
-    Batch headers and trailers between messages are no messages.
+    Batch headers and trailers between messages are no messages; `batches` takes them in.
     """
-    return (found for found in _pieces(path) if not _BATCH_ONLY.fullmatch(found.strip(_BLANK)))
+    for found in _pieces(path):
+        batches.add(found)
+        if not _BATCH_ONLY.fullmatch(found.strip(_BLANK)):
+            yield found
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
@@ -181,7 +234,10 @@ def decoded(message: bytes, encoding: str) -> tuple[str, str]:
 
 
 def segments(message: str) -> list[str]:
-    """Split a message into segments; a line that is none continues the one before it."""
+    """Split a message into segments; a line that is none continues the one before it.
+
+    What was a segment and is damaged stays by itself, for `damaged` to find.
+    """
     text = message.replace("\r\n", "\r").replace("\n", "\r")
     found: list[str] = []
     bar, broken = "|", "\\.br\\"
@@ -193,9 +249,28 @@ def segments(message: str) -> list[str]:
         if not found and cleaned.startswith("MSH"):
             separators = Separators.of(cleaned)
             bar, broken = separators.field, f"{separators.escape}.br{separators.escape}"
-        if _NAME.match(cleaned) and (cleaned[3:4] == bar or cleaned in _EMPTY):
+        is_segment = _NAME.match(cleaned) and (cleaned[3:4] == bar or cleaned in _EMPTY)
+        if is_segment or (found and _is_damaged(cleaned, bar)):
             if not cleaned.startswith(_BATCH):
                 found.append(cleaned)
         elif found and cleaned:
             found[-1] += broken + cleaned
     return found
+
+
+def _is_damaged(line: str, bar: str) -> bool:
+    plain = line.replace(bar, "|")
+    return bool(_DAMAGED.match(plain) or _RUN_ON.search(plain, 1))
+
+
+def damaged(lines: Sequence[str], bar: str) -> int:
+    """Count the segments that are damaged, or observations that break off before their value.
+
+    An observation may lack what stands behind its last filled field; not where another of the
+    message goes on to its status.
+    """
+    lengths = [line.count(bar) for line in lines if line.startswith("OBX")]
+    longest = max(lengths, default=0)
+    least = _VALUE if longest >= _STATUS else _VALUE - 2 if longest >= _VALUE else 0
+    cut = sum(length < least for length in lengths)
+    return cut + sum(_is_damaged(line, bar) for line in lines[1:])

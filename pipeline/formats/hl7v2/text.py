@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, TypeAlias
 
 from pipeline.formats.attachments import (
@@ -38,6 +39,7 @@ _REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(?:findings|impression|conclusion)
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
+_GAP: Final = SetAside("damaged_segment", "a number is missing among those of its observations")
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
 _TEXT_KINDS: Final = {"": "", "text": "", "plain": "text/plain", "html": "text/html",
@@ -90,7 +92,7 @@ def observations(
         texts = _noted(notes, separators)
     parts, addendum = _sections(texts, separators)
     text = "\n".join(parts).strip("\n ")
-    found = text_in_cell(text)
+    found = _GAP if _lacks_a_row(rows) else text_in_cell(text)
     if isinstance(found, SetAside):
         text, fault = "", found
     else:
@@ -237,6 +239,16 @@ def _ordered(rows: list[list[str]]) -> list[list[str]]:
     ):
         return sorted(rows, key=lambda row: int(_cell(row, 1)))
     return rows
+
+
+def _lacks_a_row(rows: Sequence[list[str]]) -> bool:
+    """Tell a gap in numbers that otherwise rise by one; feeds number in other ways too."""
+    numbers = [_cell(row, 1).strip() for row in rows]
+    if not all(number.isdecimal() and len(number) < 9 for number in numbers):
+        return False
+    steps = [after - before for before, after in pairwise(map(int, numbers))]
+    gaps = [step - 1 for step in steps if step > 1]
+    return bool(gaps) and len(gaps) <= steps.count(1) and sum(gaps) < len(rows)
 
 
 def _cell(row: Sequence[str], at: int) -> str:
