@@ -39,7 +39,8 @@ _REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(?:findings|impression|conclusion)
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
-_GAP: Final = SetAside("damaged_segment", "a number is missing among those of its observations")
+_GAP: Final = "observations of which a number is missing"
+"""How such a text is counted: an interface may leave rows out, and a row may be lost."""
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
 _TEXT_KINDS: Final = {"": "", "text": "", "plain": "text/plain", "html": "text/html",
@@ -92,11 +93,11 @@ def observations(
         texts = _noted(notes, separators)
     parts, addendum = _sections(texts, separators)
     text = "\n".join(parts).strip("\n ")
-    found = _GAP if _lacks_a_row(rows) else text_in_cell(text)
+    found = text_in_cell(text)
     if isinstance(found, SetAside):
         text, fault = "", found
     else:
-        text, form = found[0], form or found[1]
+        text, form = found[0], form or found[1] or (_GAP if _lacks_a_row(rows) else "")
     spoken = dict.fromkeys(
         separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
     )
