@@ -23,7 +23,7 @@ import pandas as pd
 from pipeline.errors import ConfigurationError
 from pipeline.formats.people import Person, can_be_name, lexicon, named_in_full, person_from_text
 from pipeline.formats.tables import read_table
-from pipeline.formats.values import data
+from pipeline.formats.values import data, is_no_number
 from pipeline.names.grammar import UPPER, name_end
 
 SEVERAL_NAMES: Final = "reader ids that stand for more than one name"
@@ -72,6 +72,7 @@ class ReaderRules:
         """
         stated = exams["reader_id"]
         meant, author = self.meant(stated), self.meant(exams["preliminary_author"])
+        meant = meant.mask(meant.map(is_no_number), "")  # N/A is not a reader of many reports
         others = exams["other_ids"].where(meant == stated, exams["other_ids"] + ";" + stated)
         return exams.assign(
             reader_id=meant, preliminary_author=author, other_ids=others.str.strip(";")
