@@ -72,7 +72,8 @@ class ReaderRules:
         """
         stated = exams["reader_id"]
         meant, author = self.meant(stated), self.meant(exams["preliminary_author"])
-        meant = meant.mask(meant.map(is_no_number), "")  # N/A is not a reader of many reports
+        nobody = meant.map(is_no_number) & ~meant.str.fullmatch(r"[A-Za-z]{1,3}")  # NA is Nia A.
+        meant = meant.mask(nobody, "")
         others = exams["other_ids"].where(meant == stated, exams["other_ids"] + ";" + stated)
         return exams.assign(
             reader_id=meant, preliminary_author=author, other_ids=others.str.strip(";")
