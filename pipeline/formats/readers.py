@@ -72,7 +72,8 @@ class ReaderRules:
         """
         stated = exams["reader_id"]
         meant, author = self.meant(stated), self.meant(exams["preliminary_author"])
-        nobody = meant.map(is_no_number) & ~meant.str.fullmatch(r"[A-Za-z]{1,3}")  # NA is Nia A.
+        initials = meant.str.fullmatch(r"[A-Za-z]{1,3}")  # NA is Nia A.
+        nobody = meant.map(is_no_number).astype(bool) & ~initials
         meant = meant.mask(nobody, "")
         others = exams["other_ids"].where(meant == stated, exams["other_ids"] + ";" + stated)
         return exams.assign(

@@ -378,7 +378,8 @@ def _ages(kept: pd.DataFrame, least: int) -> Iterator[Finding]:
     unknown = int(films["patient_age_years"].isna().sum())
     if unknown:
         told = f"{unknown:,} of {len(films):,} X-rays have neither an age nor a birth date and are "
-        told += "left out; [pairing] min_age_years = 0 takes them in"
+        told += "left out; export birth dates too (FHIR: Patient resources), or set [pairing] "
+        told += "min_age_years = 0 to take them in"
         yield Finding("ages", "note", told)
 
 

@@ -247,7 +247,7 @@ _STEPS: Final = (
 """What remains after each step, and why the others were left out; in the order applied."""
 
 LEFT_OUT: Final = {
-    reason: " ([pairing] min_age_years = 0 takes unknown ages in)" if name == "of adults" else ""
+    reason: " (export birth dates, or [pairing] min_age_years = 0)" if name == "of adults" else ""
     for name, reason in _STEPS
 }
 """Why an X-ray is left out, and the option that would keep it, if there is one."""
