@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 78 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 130 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -29,8 +29,16 @@ FOLDS = tuple(
         "au av aw ax ay az ba bb bc",
         "bd be bf bg bh bi bk bl bm bn",
         "bo bp bq br bs bt",
+        "bz ca cb cg ch ci cp cq",
         "bu bv bw bx by",
         "cc cd ce cf",
+        "cj ck cl cm cn co",
+        "cr cs ct cu cv cx cy cz dc",
+        "dd de df dg dh di dj",
+        "ea eb ec ee ef eg",
+        "fa fb fc fd fe fg",
+        "ga gb gc gd ge",
+        "ia ib ic ie ig",
     )
 )
 """Authors left out of the training together."""

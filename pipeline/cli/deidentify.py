@@ -65,7 +65,7 @@ class Given:
         None, "Take a corrected sheet into the lists that --words names.", "--learn"
     )
     replacement: Replacement = option("token", "What stands where an identifier was.")
-    caution: CautionOption = 14.0
+    caution: CautionOption = 12.0
     words: WordsOption = None
     workers: int = option(0, "Processes that clean side by side; 0: one a core.", min=0)
     output: Output
@@ -213,7 +213,7 @@ class Audit:
     gold: Path = option(..., "JSON lines: id, text, spans with labels.")
     missed: Path | None = option(None, "Also write where what was missed or harmed.")
     explain: Path | None = option(None, "Also write each decision with the rule or weights behind.")
-    caution: CautionOption = 14.0
+    caution: CautionOption = 12.0
     words: WordsOption = None
     output: Output
 

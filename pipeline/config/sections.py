@@ -153,7 +153,7 @@ class Deidentification(Section):
     second_layer: Literal["none", "presidio"] = "none"
     presidio_model: str | None = None
     word_lists: str | None = None
-    caution: float = Field(default=14.0, ge=0, le=1000)
+    caution: float = Field(default=12.0, ge=0, le=1000)
     max_quarantined_share: Share = 0.02
 
 

@@ -275,7 +275,7 @@ def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
         return True
     place = each.category in _PLACES
     plain = set(map(unaccented, words))
-    if not (plain <= lexicon.nobodys or plain <= _COUNTRIES or (place and plain <= _SMALL)):
+    if not ((plain - _SMALL if place else plain) <= lexicon.nobodys or plain <= _COUNTRIES):
         return False
     return all(len(word) >= _INITIALS or _is_word(word, place=place) for word in words)
 

@@ -90,7 +90,7 @@ def test_what_a_report_may_say_stays(text: str) -> None:
         ("Dr. Jeffries / ZK", "Dr. [NAME] / [NAME]"),
         ("Told Dr. Jeffries and us.", "Told Dr. [NAME] and us."),
         ("Told Dr. Jeffries and CT.", "Told Dr. [NAME] and CT."),
-        ("Tech: AP. Read: none. Signed: nil.", "Tech: AP. Read: none. Signed: nil."),
+        ("Tech: AP. Read: none. Signed: nil.", "Tech: [NAME]. Read: none. Signed: nil."),
         ("Rads kp + OD. Lungs clear.", "Rads [NAME]. Lungs clear."),
     ],
 )

@@ -39,7 +39,7 @@ from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]
 
-CAUTION: Final = 14.0
+CAUTION: Final = 12.0
 """How many needless removals a missed identifier weighs, unless a site says otherwise."""
 Span: TypeAlias = tuple[int, int]
 _Span = TypeVar("_Span", Removed, Span)
