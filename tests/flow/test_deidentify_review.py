@@ -19,7 +19,8 @@ from pipeline.names.lexicon import own_lexicon
 TEXT = (
     "CHEST X-RAY\nPatient: Jane Doe   MRN 8812345\nHistory: cough since March 3, 2021.\n"
     "Findings: The lungs are clear. Likely old granuloma. Film seen with Lindgrove and the team, "
-    "who agreed. Wickbury kindly asked for it. Shown to Ray, seen by stone.\nImpression: no acute disease.\nDr. Ruth Hall"
+    "who agreed. Wickbury kindly asked for it. Shown to Ray, seen by stone.\n"
+    "Impression: no acute disease.\nDr. Ruth Hall"
 )
 
 
