@@ -66,6 +66,8 @@ class Objections:
         stands
             Folded identifier of a patient → the identifier that stands for the same.
         """
+        if not self.patients:
+            return np.zeros(len(exams), dtype=np.bool_)
         ends = {each: normalised(end) for each, end in stands.items()}
         every = filter(self._is_listed, {*ends, *ends.values()})
         gone = {ends.get(each, each) for each in every}
