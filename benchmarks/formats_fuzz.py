@@ -207,9 +207,8 @@ class Fuzz:
         """Read a file of mutated messages in their frames."""
         path = self.folder / "feed.hl7"
         sent = (MESSAGE, MESSAGE, MERGE)
-        raw = [b"\x0b" + mutated(self.rng.choice(sent), self.rng) + b"\x1c\r"
-               for _ in range(TOGETHER)]  # fmt: skip
-        path.write_bytes(b"".join(raw))
+        raw = (mutated(self.rng.choice(sent), self.rng) for _ in range(TOGETHER))
+        path.write_bytes(b"".join(b"\x0b" + each + b"\x1c\r" for each in raw))
         pieces = framing.messages(path, framing.Batches())
         found = [x for each in pieces for x in exams(each, Hl7Options())]
         return TOGETHER, self._judged(found)

@@ -53,6 +53,7 @@ _NO_EARLIER: Final = pd.Timestamp("1900-01-01T00:00:00Z")
 """What is said to have been performed before has no place in any calendar of ours."""
 _MOVED: Final = ["shard", "source_digest", "month", "is_own"]
 MERGED: Final = "exam under a patient number that was merged into another"
+UNMET: Final = "id in left_out that no exam bears: misspelt, purged, or of another authority"
 CONTRADICTING: Final = "merges_contradict"
 _WHY_NOT: Final = "merged in a circle or into two, or listed with different numbers; not followed"
 
@@ -138,6 +139,14 @@ def _left_out(site: Site, shard: str, stands: Mapping[str, str]) -> str:
         exams = site.workspace.read("raw", "exams", [shard], columns=SAID_OF)
         gone += marks(exams[asked.apply(exams, stands)])
     return digest_of(*sorted(gone)) if gone else ""
+
+
+def _unmet(site: Site, shards: Sequence[str]) -> int:
+    """Count who is to be left out and stands in no exam: a slip of the pen leaves nobody out."""
+    asked, met = site.once(objections), set[str]()
+    for shard in shards if asked != NOBODY else ():
+        met |= asked.met(site.workspace.read("raw", "exams", [shard], columns=SAID_OF))
+    return len(asked.patients | asked.readers) - len(met)
 
 
 def _times(
@@ -250,6 +259,7 @@ class Register(Stage[Everyone, Registered]):
         site.note_vault()
         notes = Counter(_reader_notes(site, every))
         notes[MERGED] = sum(count for _, count in months.merged.values())
+        notes[UNMET] = _unmet(site, every)
         return Made(Registered(len(todo), +notes, _contradicting(site, item.merges, merged)))
 
 

@@ -80,6 +80,12 @@ class Objections:
         own = exams["reader_id"].isin(self.readers) & (exams["modality"] == "XR")
         return self.of_patients(exams, stands) | own.to_numpy(dtype=np.bool_)
 
+    def met(self, exams: pd.DataFrame) -> frozenset[str]:
+        """Give the entries of the list that stand in exams."""
+        each = map(normalised, patient_identifiers(exams))
+        numbers = {number for one in each for number in (one, readable(one))}
+        return (self.patients & numbers) | (self.readers & frozenset(exams["reader_id"]))
+
     def _is_listed(self, patient: str) -> bool:
         return patient in self.patients or readable(patient) in self.patients
 

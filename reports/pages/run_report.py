@@ -287,7 +287,7 @@ def _counted(c: RunCounts, words: Strings) -> Iterator[tuple[str, int]]:
     for reason, n in c.set_aside:
         yield words("run_report.row.set_aside", what=reason.replace("_", " ")), n
     for how, n in c.noted:
-        yield words("run_report.row.kept", what=how), n
+        yield words("run_report.row.noted", what=how), n
     yield words("run_report.row.cleaned"), c.cleaned
     yield words("run_report.row.withheld"), c.withheld
     if c.on_request:

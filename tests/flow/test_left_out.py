@@ -13,6 +13,7 @@ from pipeline.errors import InputError
 from pipeline.formats.readers import ReaderRules
 from pipeline.run.gates import Gathered, check
 from pipeline.site.site import Site
+from pipeline.stages.register import UNMET
 from pipeline.vault.key import new_key
 from pipeline.vault.objections import Objections
 from tests.e2e.commands import radcal
@@ -77,6 +78,14 @@ def test_nobody_new_is_registered_and_what_others_have_is_found_again(gathering:
     again = {shard.key for shard in found.coded}
     _, same = gathering("who,id\npatient,M1\npatient,M8\n")
     assert {shard.key for shard in same.coded} == again
+
+
+def test_an_id_that_no_exam_bears_is_told(gathering: Gathering) -> None:
+    _, found = gathering("who,id,authority\npatient,M1,\npatient,M2,N\nreader,R1,\n")
+    assert UNMET not in found.reading
+    _, found = gathering("who,id,authority\npatient,M01,\npatient,M2,S\nreader,r1,\n")
+    assert found.reading[UNMET] == 3
+    assert found.accounting().exams_left_out == 0
 
 
 def test_an_authority_tells_two_patients_of_one_number_apart(

@@ -15,6 +15,7 @@ from pipeline.formats.validation import REASONS
 from pipeline.pages.content import COMMITTEE, Issue, masthead
 from pipeline.run.manifest import shown
 from pipeline.site.site import Site
+from pipeline.stages.register import UNMET
 from pipeline.tables.results import Period
 from reports.content import FlowStep, Gate, Masthead
 from reports.drawing.marks import Text
@@ -68,7 +69,8 @@ def test_outcome_is_said_in_its_counts(outcome: str, said: str) -> None:
 def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     lost = (("the X-ray's phrase has no surveyed meaning", 12_808),)
     aside = tuple((reason, 1_000 + n) for n, reason in enumerate(REASONS))
-    counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost)
+    noted = ((UNMET, 2), ("text from observations of which a number is missing", 3))
+    counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost, noted=noted)
     flow = (FlowStep("report versions read", 7_849), FlowStep("chest X-rays", 4_040))
     run = replace(RUN, counts=counts, flow=flow, seconds=1_234.0, gates=(), manifest=())
     said = in_language(run, "de")
@@ -77,6 +79,8 @@ def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     assert "Einlesen (ingest)" in said
     assert "eingelesene Befundfassungen 7.849" in said
     assert "ausgelassen: Formulierung des Röntgenbefunds ohne erfragte Bedeutung 12.808" in said
+    assert "vermerkt: Kennung in left_out, die in keiner Untersuchung steht" in said
+    assert "vermerkt: Text aus Beobachtungen, unter denen eine Nummer fehlt 3" in said
     assert not re.search(r"\d,\d{3}|\d\.\d{1,2}(?!\d)", said)
     assert [reason for reason in REASONS if reason.replace("_", " ") in said] == []
 
