@@ -87,17 +87,12 @@ class CertaintyReader:
 
 
 def _is_initial(pieces: Sequence[str], at: int) -> bool:
-    """Tell whether a letter is one behind a letter: R.V.M., m.v. Levant, a name spelt I V Y."""
+    """Tell whether a letter is one behind a letter (R.V.M., m.v. Levant, I V Y) or of a code."""
+    if pieces[2 * at - 1 : 2 * at + 1] == [".", ""] or pieces[2 * at + 2].startswith("-"):
+        return True  # 14.v, V-AV
     behind = pieces[2 * at + 3 : 2 * at + 4]
-    back = 2 if pieces[2 * at - 1] == "." else 1
-    letter, gaps = pieces[max(0, 2 * (at - back) + 1)], pieces[2 * (at - back) + 2 : 2 * at + 1 : 2]
-    return (
-        at > 0
-        and behind != ["/"]
-        and len(letter) == 1
-        and letter.isalpha()
-        and gaps in (["", ""], [" "])
-    )
+    letter, gap = pieces[max(0, 2 * at - 1)], pieces[2 * at]
+    return at > 0 and behind != ["/"] and gap == " " and len(letter) == 1 and letter.isalpha()
 
 
 def _longest(words: list[str], at: int, root: Node) -> int:

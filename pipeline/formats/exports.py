@@ -8,6 +8,7 @@ marks, UTF-16, cp1252, gzip, and the delimiters comma, semicolon, tab and bar ar
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -49,6 +50,8 @@ _OTHERS: Final = (
 )  # fmt: skip
 """Encodings in which the names of the map may stand, where cp1252 does not show them."""
 _IDS: Final = ("accession", "patient_id")
+_DECIMAL: Final = re.compile(r"(\d+)\.0+")
+"""What programs write for whole numbers in a column that lacks some."""
 _NUMBER: Final = "a workbook's number: accession or patient, zeros before it are lost"
 
 
@@ -318,7 +321,8 @@ def _cells(table: Table) -> Iterator[Row]:
 
 
 def _exam(cells: Mapping[str, str], exam_codes: Mapping[str, str]) -> dict[str, str] | SetAside:
-    exam = dict(cells)
+    decimals = {n: _DECIMAL.fullmatch(cells.get(n, "")) for n in (*_IDS, "reader_id")}
+    exam = {**cells, **{name: whole[1] for name, whole in decimals.items() if whole}}
     found = text_in_cell(exam["text"])
     if isinstance(found, SetAside):
         return found

@@ -36,6 +36,9 @@ def test_words_count_where_findings_are_stated_undenied(text: str, phrases: set[
         ("Effusion v consolidation.", 1),
         ("Effusion v. consolidation.", 1),
         ("Seen in 91 F s/p fall.", 1),
+        ("From VV to V-AV; V-A by noon.", 0),
+        ("The scan of 14.v. and that of 3.v", 0),
+        ("V effusion (v consolidation).", 2),
     ],
 )
 def test_a_letter_behind_a_letter_is_no_word_of_certainty(text: str, letters: int) -> None:

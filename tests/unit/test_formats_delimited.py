@@ -57,6 +57,18 @@ def test_delimiters_and_encodings_give_the_same_rows(
         assert texts(path, encoding=encoding) == [row[-1] for row in ROWS]
 
 
+def test_whole_numbers_written_as_decimals_are_the_numbers_that_they_are(tmp_path: Path) -> None:
+    numbers = [("5512.0", "007.0", "31.00"), ("A1.0", "7.5", "1.0.0"), ("12.01", "0.9", ".0")]
+    rows = [[a, p, r, "XR", *TIMES, "Clear."] for a, p, r in numbers]
+    path = tmp_path / "exams.csv"
+    path.write_text(table(rows), encoding="utf-8")
+    exams, aside = ingested(path)
+    assert aside == []
+    assert exams[["accession", "patient_id", "reader_id"]].to_numpy().tolist() == [
+        ["5512", "007", "31"], ["A1.0", "7.5", "1.0.0"], ["12.01", "0.9", ".0"],
+    ]  # fmt: skip
+
+
 def test_names_stand_in_for_reader_ids_and_exam_names_for_modalities(tmp_path: Path) -> None:
     path = tmp_path / "exams.csv"
     header = [*HEADER[:2], "reader_name", "exam_name", *HEADER[4:], "exam_code"]
