@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import resources
-from itertools import compress, count
+from itertools import accumulate, compress, count
 from typing import Final
 
 from extraction.report import SectionReader
 from extraction.rules.lexicon import END, Node, Part, build
 from extraction.vocabulary import load
 
-_WORD: Final = re.compile(r"(\w+|[^\w\s-])")
-_ASCII_WORD: Final = re.compile(r"([a-z0-9_]+|[^a-z0-9_\s-])")
-"""The same in small letters where every character is one of ASCII, and faster."""
+_NEXT: Final = re.compile(r"[\s-]*(\w+|[^\w\s-])")
+_NO_WORD: Final = re.compile(r"\W")
+_BLANKED: Final = {at: chr(at) if _NO_WORD.sub("", chr(at)) else " " for at in range(128)}
+"""Every sign of ASCII, but a blank for what is of no word."""
+_STROKE: Final = re.compile(r"[\s-]*/")
 _ABSENT: Final = "absent"
 _STOPS: Final = frozenset(".,;:!?")
 _AGREES: Final = frozenset(("agree", "agrees"))
@@ -38,24 +40,25 @@ class CertaintyReader:
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
         self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in weighing}
 
-    def _places(self, text: str) -> tuple[list[str], list[str], list[tuple[int, int]]]:
-        """Give pieces and words of a text, and where cues begin and end among the words."""
+    def _cues(self, text: str) -> Iterator[tuple[int, int, str, Node]]:
+        """Give where each cue begins and ends, its first word, and what the tree says of it.
+
+        Only where a cue can begin are words and marks followed one by one.
+        """
         root, free = self._root, 0
-        if text.isascii():  # then small letters are as long as capitals
-            pieces = _ASCII_WORD.split(text.lower())  # gap, word, gap, word, ..., gap
-            words = pieces[1::2]
-        else:
-            pieces = _WORD.split(text)
-            words = list(map(str.lower, pieces[1::2]))
-        found, last = [], len(words) - 1
+        small = text.replace("İ", "ı").lower()  # as long as the text
+        words = small.translate(_BLANKED).split(" ") if small.isascii() else _NO_WORD.split(small)
+        ends = list(accumulate(map(len, words)))
+        words.append("")
         for at in compress(count(), map(root.__contains__, words)):
-            node = root[words[at]]
-            if at >= free and (END in node or (at < last and words[at + 1] in node)):
-                after = _longest(words, at, root)
-                if after > at and (len(words[at]) > 1 or not _is_initial(pieces, at)):
-                    found.append((at, after))
-                    free = after
-        return pieces, words, found
+            word, following, end = words[at], words[at + 1], ends[at] + at
+            node = root[word]
+            if following in node or END in node or not following or small[end] != " ":
+                start = end - len(word)
+                stop, node = _longest(small, end, node) if start >= free else (0, node)
+                if stop and (len(word) > 1 or not _is_initial(small, start, end)):
+                    yield start, stop, word, node
+                    free = stop
 
     def phrases(self, text: str) -> set[str]:
         """Give the phrases that cues in what states findings stand for; one of several is none.
@@ -65,52 +68,43 @@ class CertaintyReader:
         """
         found: set[str] = set()
         for section in self._sections.read(text):
-            _, words, places = self._places(text[section.start : section.end])
+            part = text[section.start : section.end]
             denied = -1  # where the last denial ends
-            for at, after in places:
-                phrase = _meant(words[at:after], self._root)
-                reached = denied >= 0 and _STOPS.isdisjoint(words[denied:at])
-                denied = after if phrase == _ABSENT or reached else -1
-                if phrase and words[at] not in _AGREES and (phrase == _ABSENT or not reached):
+            for start, end, word, node in self._cues(part):
+                phrase = _meant(node)
+                reached = denied >= 0 and _STOPS.isdisjoint(part[denied:start])
+                denied = end if phrase == _ABSENT or reached else -1
+                if phrase and word not in _AGREES and (phrase == _ABSENT or not reached):
                     found.add(phrase)
         return found
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every cue, in order, without overlap."""
-        pieces, _, found = self._places(text)
-        spans, passed, start = [], 0, 0
-        for at, after in found:  # a piece's length counts once, on the way to the next cue
-            start += sum(map(len, pieces[passed : 2 * at + 1]))
-            passed = 2 * at + 1
-            spans.append((start, start + sum(map(len, pieces[passed : 2 * after]))))
-        return spans
+        return [(start, end) for start, end, *_ in self._cues(text)]
 
 
-def _is_initial(pieces: Sequence[str], at: int) -> bool:
+def _is_initial(text: str, start: int, end: int) -> bool:
     """Tell whether a letter is one behind a letter (R.V.M., m.v. Levant, I V Y) or of a code."""
-    if pieces[2 * at - 1 : 2 * at + 1] == [".", ""] or pieces[2 * at + 2].startswith("-"):
+    before = text[start - 1 : start]
+    if before == "." or text[end : end + 1] == "-":
         return True  # 14.v, V-AV
-    behind = pieces[2 * at + 3 : 2 * at + 4]
-    letter, gap = pieces[max(0, 2 * at - 1)], pieces[2 * at]
-    return at > 0 and behind != ["/"] and gap == " " and len(letter) == 1 and letter.isalpha()
+    alone = before == " " and _NO_WORD.sub("", text[start - 3 : start - 2]) == ""
+    return alone and text[start - 2 : start - 1].isalpha() and not _STROKE.match(text, end)
 
 
-def _longest(words: list[str], at: int, root: Node) -> int:
-    node, after = root, at
-    for position in range(at, len(words)):
-        following = node.get(words[position])
-        if following is None:
-            break
-        node = following
+def _longest(text: str, at: int, node: Node) -> tuple[int, Node]:
+    """Follow a cue from behind its first word to where its longest form ends; 0 for nowhere."""
+    stop, longest = 0, node
+    while True:
         if END in node:
-            after = position + 1
-    return after
+            stop, longest = at, node
+        following = _NEXT.match(text, at) if len(node) > (END in node) else None
+        if following is None or following[1] not in node:
+            return stop, longest
+        at, node = following.end(), node[following[1]]
 
 
-def _meant(words: Sequence[str], root: Node) -> str | None:
-    node = root
-    for word in words:
-        node = node[word]
+def _meant(node: Node) -> str | None:
     phrases = {cue.phrase for cue in node[END].cues}
     return phrases.pop() if len(phrases) == 1 else None
 
