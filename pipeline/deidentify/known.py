@@ -280,7 +280,8 @@ class LeakScan:
     def hits(self, text: str) -> int:
         """Count identifiers left in a cleaned text."""
         found = sum(n in self.numbers for _, _, n in _candidates(text)) if self.numbers else 0
-        words = [] if self.words.isdisjoint(capital_forms(text)) else capital_words(text)
+        hit = bool(self.words) and not self.words.isdisjoint(capital_forms(text))
+        words = capital_words(text) if hit else []
         suspects = [word for word in words if word.folded in self.rare]
         paired = sum(self._is_pair(text, a, b) for a, b in itertools.pairwise(words))
         return found + paired + (self._unguarded(text, suspects) if suspects else 0)

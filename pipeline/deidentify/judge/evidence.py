@@ -36,8 +36,9 @@ _NUMBER: Final = {vote: at for at, vote in enumerate(VOTES)}
 _MARKS: Final = np.zeros(256, dtype=np.int64)
 _MARKS[LOCK], _MARKS[GUARD] = _NUMBER["lock"], _NUMBER["guard"]
 _TAKEN: Final = len(CATEGORIES)
-_BUCKETS: Final = np.array([1, 2, 3, 5, 9, 17, 33, 65])
-_FEW: Final = np.array([1, 2, 3, 5])
+_BUCKETS: Final = np.digitize(np.arange(66), [1, 2, 3, 5, 9, 17, 33, 65])
+_FEW: Final = np.digitize(np.arange(6), [1, 2, 3, 5])
+"""The bucket of each count; that of the last of all that are more."""
 FACTS: Final[tuple[tuple[str, int], ...]] = (
     ("in capitals", 2), ("tokens before", 9), ("tokens behind", 9), ("lines before", 9),
     ("lines behind", 9), ("place in line", 9), ("left in line", 9), ("identifiers in line", 5),
@@ -69,7 +70,7 @@ class Ballot:
 class Evidence:
     """Numbers of table rows for each token (see the module), and the slots they stand in.
 
-    ``folded`` numbers the distinct words of each text, whatever their capitals: (n,), from 0.
+    ``folded`` numbers the distinct words of each text, whatever their capitals: (n,).
     """
 
     slots: Ints
@@ -133,7 +134,7 @@ def gather(shard: Shard, ballot: Ballot, *, words: Glossary, gaps: Glossary) -> 
         gaps=shard.gaps[slots[:, None] + np.arange(2)],
         votes=ballot.votes[slots],
         facts=np.column_stack(facts).astype(np.int64),
-        folded=np.unique(every[slots], return_inverse=True)[1],
+        folded=every[slots],
     )
 
 
@@ -189,14 +190,14 @@ def _places(
     capitals = np.bincount(shard.text, weights=some_small) == 0
     return [
         capitals[text],
-        np.digitize(place, _BUCKETS),
-        np.digitize(shard.counts[text] - 1 - place, _BUCKETS),
-        np.digitize(line - lines.text_opens[text], _BUCKETS),
-        np.digitize(lines.text_closes[text] - line, _BUCKETS),
-        np.digitize(asked - lines.opens[asked], _BUCKETS),
-        np.digitize(lines.closes(asked) - asked, _BUCKETS),
-        np.digitize(in_line[line] - taken[asked], _FEW),
-        np.digitize(in_text, _BUCKETS)[text],
+        _BUCKETS.take(place, mode="clip"),
+        _BUCKETS.take(shard.counts[text] - 1 - place, mode="clip"),
+        _BUCKETS.take(line - lines.text_opens[text], mode="clip"),
+        _BUCKETS.take(lines.text_closes[text] - line, mode="clip"),
+        _BUCKETS.take(asked - lines.opens[asked], mode="clip"),
+        _BUCKETS.take(lines.closes(asked) - asked, mode="clip"),
+        _FEW.take(in_line[line] - taken[asked], mode="clip"),
+        _BUCKETS.take(in_text, mode="clip")[text],
     ]
 
 
@@ -212,5 +213,5 @@ def _elsewhere(
     )
     return [
         *(np.bincount(every, weights=mark)[word] > mark[asked] for mark in marks),
-        np.digitize(times[word], _FEW),
+        _FEW.take(times[word], mode="clip"),
     ]

@@ -236,7 +236,7 @@ def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Other
     """Give the logits of one network."""
     slots, units, here = case.evidence.slots + REACH, weights.enter.shape[2], case.asked
     seen = np.zeros((_size(slots), units), dtype=np.float32)
-    empty = np.bincount(slots, minlength=len(seen)) == 0
+    empty = np.flatnonzero(np.bincount(slots, minlength=len(seen)) == 0)
     entered = known @ weights.enter[at]
     entered += weights.enter_bias[at]
     seen[slots] = entered

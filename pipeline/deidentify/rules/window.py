@@ -118,7 +118,7 @@ class Window(NamedTuple):
 def capital_forms(text: str) -> set[str]:
     """Give the plain forms of the words that begin with a capital, without their places."""
     pattern = _ASCII_CAPITAL if text.isascii() else _CAPITAL
-    return set(map(_plain, pattern.findall(text)))
+    return set(map(_plain, set(pattern.findall(text))))
 
 
 def capital_words(text: str) -> list[Word]:
