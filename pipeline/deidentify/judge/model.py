@@ -256,14 +256,16 @@ def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
 
     What lies beyond, in the first and last empty slots, is left as it comes.
     """
-    further, biases = np.empty_like(seen), np.tile(bias, (_BLOCK, 1))
+    further = np.empty_like(seen)
+    further[:] = bias
     parts = list(zip(np.split(mix, 3), (-step, 0, step), strict=True))
     for first in range(step, len(seen) - step, _BLOCK):
         last = min(first + _BLOCK, len(seen) - step)
-        made = biases[: last - first].copy().T
+        made = further[first:last]
         for part, far in parts:
-            made = sgemm(1, part.T, seen[first + far : last + far].T, 1, made, overwrite_c=True)
-        np.add(np.maximum(made, 0, out=made).T, seen[first:last], out=further[first:last])
+            sgemm(1, part.T, seen[first + far : last + far].T, 1, made.T, overwrite_c=True)
+        np.maximum(made, 0, out=made)
+        made += seen[first:last]
     return further
 
 
