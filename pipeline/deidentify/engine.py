@@ -177,18 +177,16 @@ class Deidentifier:
     ) -> Outcome:
         text, phrases = report.text, heard.phrases
         removed = self._removed(heard, report.known, missed)
-        clean = _replaced(text, removed, self._replacement(report.surrogates))
+        is_bare = self.options.replacement == "token"
+        write = _TOKEN if is_bare else (report.surrogates or self._surrogates).replace
+        clean = _replaced(text, removed, write)
         kept = locks.kept(text, phrases, heard.claims.locks, removed)
         if locks.words(clean, certainty_spans(clean)) != kept:
             return Quarantined("phrases-changed")
-        if scan.hits(_replaced(text, removed, _TOKEN)):  # an invented name may be a patient's
+        bare = clean if is_bare else _replaced(text, removed, _TOKEN)
+        if scan.hits(bare):  # an invented name may be a patient's
             return Quarantined("leak")
         return Clean(clean, removed, len(kept))
-
-    def _replacement(self, surrogates: Surrogates | None) -> Replacement:
-        if self.options.replacement == "token":
-            return _TOKEN
-        return (surrogates or self._surrogates).replace
 
     def opinions(self, texts: Sequence[str]) -> list[list[Opinion]]:
         """Give the judge's view of every word and figure that it may be asked about, by report."""

@@ -256,16 +256,14 @@ def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
 
     What lies beyond, in the first and last empty slots, is left as it comes.
     """
-    further = np.empty_like(seen)
-    further[:] = bias
+    further = np.full_like(seen, bias)
     parts = list(zip(np.split(mix, 3), (-step, 0, step), strict=True))
     for first in range(step, len(seen) - step, _BLOCK):
         last = min(first + _BLOCK, len(seen) - step)
         made = further[first:last]
         for part, far in parts:
             sgemm(1, part.T, seen[first + far : last + far].T, 1, made.T, overwrite_c=True)
-        np.maximum(made, 0, out=made)
-        made += seen[first:last]
+        np.add(np.maximum(made, 0, out=made), seen[first:last], out=made)
     return further
 
 

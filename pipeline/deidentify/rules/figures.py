@@ -26,6 +26,8 @@ _LEVELS: Final = frozenset("CTLSx")
 _DIGITS: Final = re.compile(r"\d+")
 _GOES_ON: Final = frozenset("0123456789-.abcdef:")
 """What stands behind the first figure of every bare code that begins with one."""
+_GOES_ON_APART: Final = frozenset("apAPIVXivx-/")
+"""What stands behind a day or an hour and a blank where they are more than a count."""
 _STARS: Final = "***-**-"
 _COUNT_FIGURES: Final = 6
 _NOUNS: Final = triggers("words_for_number")
@@ -46,8 +48,7 @@ def find(window: Window) -> Iterator[Found]:
     """Find what the figures of a text say, in order of place."""
     text, done = window.text, 0
     for figure in _P["figures"].finditer(text):
-        start = figure.start()
-        if start < done or figure.lastindex is None:
+        if figure.lastindex is None or (start := figure.start()) < done:
             continue
         previous = text[start - 1 : start]
         if previous in _LEVELS and _P["level"].match(text, start - 2 if start > 1 else 0):
@@ -82,7 +83,7 @@ def _in_chunk(text: str, start: int, done: int) -> Found | None:
 def _at(text: str, start: int, end: int, done: int) -> Found | None:
     if text[end : end + 1] in ("", " ", "\n", ".", ",", ";", ")") and end - start <= len("31"):
         following = text[end + 1 : end + 2]
-        if not (following.isdigit() or following in tuple("apAPIVXivx-/")):
+        if not (following.isdigit() or following in _GOES_ON_APART):
             return None
     if _P["decimal"].match(text, start):
         return None
@@ -155,10 +156,8 @@ def _is_noun(word: str, gap: str) -> bool | None:
     folded = word.casefold()
     noun = folded in _NOUNS or folded.endswith(_ENDINGS)
     acronym = word.isupper() and len(word) in _ACRONYM and "(" not in gap
-    measured = folded.rsplit("/", 1)[-1] in _MEASURED
-    if measured or not (noun or acronym or not _FIELD.isdisjoint(gap)):
-        return None
-    return noun
+    announced = noun or acronym or not _FIELD.isdisjoint(gap)
+    return noun if announced and folded.rsplit("/", 1)[-1] not in _MEASURED else None
 
 
 def _is_code(value: str, *, noun: bool) -> bool:

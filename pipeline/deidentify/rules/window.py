@@ -64,8 +64,7 @@ class Words:
             self.capital = [word < "a" for word in words]
         else:
             self.capital = [word[0].isupper() for word in words]
-        quoted = "'" in text or "’" in text
-        if quoted and any(map(text.casefold().__contains__, _GENITIVES)):
+        if ("'" in text or "’" in text) and any(map(text.casefold().__contains__, _GENITIVES)):
             self.folded = list(map(_without_genitive, self.folded))
         self.plain = self.folded
         if not is_plain:
