@@ -4,8 +4,8 @@ Every phrase is locked, so that no rule can take it, but for a few: a single let
 ``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word behind
 another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web address
 stay open to rules, for there they may be part of a name or an address. The letter of an
-abbreviation (R/V) or a vessel (V. jugularis) is no initial and is locked, and so is the clinic of a
-department (Geriatrics Clinic). An open phrase that no rule took is expected in the result like any
+abbreviation (R/V), of a vessel (V. jugularis) or a small one among capitals (Eliquis v Xarelto) is
+no initial and is locked, and so is the clinic of a department (Geriatrics Clinic). An open phrase that no rule took is expected in the result like any
 other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
@@ -82,7 +82,8 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     if touched and _is_in_address(text, start, end):
         return True
     stroked = before == "/" and text[max(0, start - 2) : start - 1].isalpha()
-    if end - start == 1 and (stroked or _VESSEL.match(text, end)):
+    written = word.islower() and (before + after).isspace() and not text.islower()
+    if end - start == 1 and (stroked or written or _VESSEL.match(text, end)):
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
