@@ -82,7 +82,7 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     if touched and _is_in_address(text, start, end):
         return True
     stroked = before == "/" and text[max(0, start - 2) : start - 1].isalpha()
-    written = word.islower() and (before + after).isspace() and not text.islower()
+    written = (alone or (before + after).isspace()) and word.islower() and not text.islower()
     if end - start == 1 and (stroked or written or _VESSEL.match(text, end)):
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
