@@ -87,7 +87,9 @@ def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Deci
             scope_last=item.last,
             rule="carried back",
         )
-        if decision.mention.at == last and not decision.mention.base
+        if decision.mention.at == last
+        and not decision.mention.base
+        and decision.cue.kind != "denial"
         else decision
         for decision in decisions
     ]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -116,6 +116,8 @@ def _heads(items: list[Item], j: int, first: int) -> bool:
 
 
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
+_THAT: Final = frozenset({"that", "whether"})
+_PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
@@ -131,14 +133,35 @@ def forward(clause: Clause, at: int, cue: Cue) -> Scope:
     a negation meets a hedge ("no … to suggest") or two hedges touch ("may be compatible with");
     and at a comma or "and" that opens a fresh assertion.
     """
-    return Scope(at, cue, at + 1, _until(clause, at, cue), "before")
+    first = _behind_subject(clause, at, cue)
+    return Scope(at, cue, first, _until(clause, at, first, cue), "before")
 
 
-def _until(clause: Clause, at: int, cue: Cue) -> int:
+def _behind_subject(clause: Clause, at: int, cue: Cue) -> int:
+    """Give where a scope begins: behind what is there whatever is thought of it.
+
+    "I doubt the haze is edema", "differential for the opacity", "less likely, the findings reflect".
+    """
+    items, tokens = clause.items, clause.tokens
+    last = items[at].last
+    words = [token.word for token in tokens[last : last + 2] if token.word not in _THAT]
+    lead = words[0] if words else ""
+    opens = at == 0 and cue.kind == "hedge" and lead == ","
+    listed = cue.phrase == "versus" and tokens[last - 1].word == "for"
+    if cue.kind in _SILENT or not (opens or listed or lead in clause.grammar.definite):
+        return at + 1
+    rest = [k for k in range(at + 1 + opens, len(items)) if items[k].lexeme.parts & ~_PLACE]
+    named = bool(rest) and bool(items[rest[0]].lexeme.parts & Part.MENTION)
+    said = rest[named] if len(rest) > named and (named or opens) else at
+    told = (listed or is_finite(items[said])) and said > at
+    return said if told and governs(items, said, len(items)) else at + 1
+
+
+def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
     """Position of the item that ends the scope, or the number of items."""
     items, tokens = clause.items, clause.tokens
     governed = closed = False
-    for j in range(at + 1, len(items)):
+    for j in range(first, len(items)):
         parts = items[j].lexeme.parts
         ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
         if ends and not items[j - 1].lexeme.parts & Part.OR:
@@ -152,11 +175,15 @@ def _until(clause: Clause, at: int, cue: Cue) -> int:
             return j
         if governed and _list_closes(items, j, closed=closed):
             return j
-        if cue.kind == "negation" and parts & Part.COMMA and _speaks_anew(items, j):
+        if (
+            cue.kind == "negation"
+            and parts & Part.COMMA
+            and (_speaks_anew(items, j) or _unlisted(clause, at, j))
+        ):
             return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE:
-            until = Scope(at, cue, at + 1, j, "before")
+            until = Scope(max(at, first - 1), cue, first, j, "before")
             if _cue_ends(clause, until, governed=governed):
                 return j
         if governed and _opens_anew(items, j, cue):
@@ -229,6 +256,34 @@ def _tells_anew(items: list[Item], joint: int) -> bool:
     return bool(named) and said.first == thing.last and bool(said.lexeme.parts & Part.VERB)
 
 
+def _unlisted(clause: Clause, at: int, comma: int) -> bool:
+    """Whether a denied list ends at a comma without an "or" behind it.
+
+    Behind it are a size, an article or a quality ("nil effusion, 6 mm nodule"), what nobody denies
+    in passing ("no effusion, cardiomegaly"), or the first that is not denied anew.
+    """
+    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
+    before = tokens[items[comma].first - 1].word
+    rest = items[comma + 1 :]
+    if before in grammar.unending or items[at].last == items[comma].first or not rest:
+        return False
+    if _or_later(items, comma) or any(i.lexeme.parts & Part.PARTICIPLE for i in rest):
+        return False
+    word = tokens[items[comma].last].word
+    if word[0].isdigit() or word in grammar.articles:
+        return True
+    if rest[0].first == items[comma].last and rest[0].lexeme.parts & Part.ASSERTING:
+        return True
+    if at and items[at - 1].lexeme.parts & Part.COMMA and any(map(_denies, items[: at - 1])):
+        return True
+    named = next((i.lexeme.pathologies for i in rest if i.lexeme.parts & Part.MENTION), ())
+    return bool(named) and grammar.undenied.issuperset(named)
+
+
+def _denies(item: Item) -> bool:
+    return any(cue.kind == "negation" and cue.side == "before" for cue in item.lexeme.cues)
+
+
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
     parts = items[j].lexeme.parts
     before = items[j - 1].lexeme.parts
@@ -278,7 +333,7 @@ def absorbed_until(items: list[Item], scope: Scope) -> int:
     last = scope.at
     if scope.cue.kind == "negation" or scope.cue.phrase is None:
         return last
-    for j in range(scope.at + 1, scope.last):
+    for j in range(scope.first, scope.last):
         parts = items[j].lexeme.parts
         if parts & (GOVERNABLE | Part.COMMA):
             break

@@ -59,6 +59,8 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     ahead = cues.get("before") or cues.get("either")
     behind = cues.get("after") or cues.get("either")
     reach = None if ahead is None else forward(clause, at, ahead)
+    if reach is not None and ahead is not None and _values(items, at, reach):
+        return [backward(clause, at, ahead)]
     if behind is None:
         return [reach] if reach is not None else []
     back = backward(clause, at, meant(clause, at, behind))
@@ -116,8 +118,8 @@ def _weighs(clause: Clause, at: int) -> bool:
         )
     if tokens[item.last - 1].word == _SUSPICIOUS and item.lexeme.cues[0].kind == "hedge":
         return not _is_of_a_thing(items, at, grammar)
-    awaited = grammar.awaiting.get(word)
-    if awaited is not None and item.last - item.first == 1:
+    awaited = grammar.awaiting.get(" ".join(t.word for t in tokens[item.first : item.last]))
+    if awaited is not None:
         return any(token.word in awaited for token in tokens[item.last : items[-1].last])
     preferring = grammar.weighing.get(word)
     if preferring is None:
@@ -170,6 +172,12 @@ def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> boo
         if not word.isalpha():
             return False
     return False
+
+
+def _values(items: list[Item], at: int, reach: Scope) -> bool:
+    """Whether a cue without an object is the value of a label: "Consolidation: cannot exclude"."""
+    label = at > 1 and items[at - 1].lexeme.parts & Part.COLON and governs(items, 0, at - 1)
+    return bool(label) and not governs(items, at + 1, reach.last)
 
 
 def _inverted(clause: Clause, at: int, cue: Cue) -> Scope | None:
@@ -259,10 +267,22 @@ def alternative_of(clause: Clause, at: int, found: Sequence[Scope]) -> int | Non
                 joined = j
                 if step > 0 and _graded_after(items, j):
                     return j
+            elif step > 0 and parts & Part.COMMA and _lists_causes(items, at, j):
+                return _lists_causes(items, at, j)
             elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA | Part.COLON):
                 break
             j += step
     return None
+
+
+def _lists_causes(items: Sequence[Item], at: int, comma: int) -> int | None:
+    """Item of the "or" that ends a list of causes: "consolidation: collapse, edema or blood"."""
+    colon = next((k for k in range(at) if items[k].lexeme.parts & Part.COLON), 0)
+    either = next((k for k in range(comma, len(items)) if items[k].lexeme.parts & Part.OR), 0)
+    plain = Part.MENTION | Part.COMMA | Part.LUNG | Part.ASSERTING
+    told = any(item.lexeme.parts & Part.MENTION for item in items[:colon])
+    between = (item.lexeme.parts & plain for item in items[comma:either])
+    return either if told and either and all(between) else None
 
 
 def _another(clause: Clause, at: int, around: int) -> bool:

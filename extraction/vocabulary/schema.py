@@ -121,6 +121,7 @@ class GrammarFile(_Entry):
     predicative: frozenset[str] = frozenset()
     fillers: frozenset[str]
     signs: frozenset[str]
+    undenied: frozenset[str] = frozenset()
     things: frozenset[str] = frozenset()
     prepositions: frozenset[str]
     earlier: frozenset[str]
