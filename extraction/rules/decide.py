@@ -40,7 +40,7 @@ _LABEL_WITHIN: Final = 7
 """A template's label is of so many words at most, its colon among them."""
 _SUPPOSED: Final = Cue(None, "ignore", "before")
 _ENDS_CONDITION: Final = frozenset({",", ";", "then"})
-_TO_SIDE: Final = frozenset({"on", "in", "at", "the", "of", "to"})
+_TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
 _LASTING_WITHIN, _BESIDE = 9, 3
 

@@ -117,7 +117,7 @@ def _heads(items: list[Item], j: int, first: int) -> bool:
 
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _THAT: Final = frozenset({"that", "whether"})
-_PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
+_PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
@@ -263,21 +263,20 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
     in passing ("no effusion, cardiomegaly"), or the first that is not denied anew.
     """
     items, tokens, grammar = clause.items, clause.tokens, clause.grammar
-    before = tokens[items[comma].first - 1].word
     rest = items[comma + 1 :]
-    if before in grammar.unending or items[at].last == items[comma].first or not rest:
+    first = tokens[items[comma].first - 1].word in grammar.unending or items[at].last == items[comma].first
+    if first or _or_later(items, comma) or any(i.lexeme.parts & Part.PARTICIPLE for i in rest):
         return False
-    if _or_later(items, comma) or any(i.lexeme.parts & Part.PARTICIPLE for i in rest):
-        return False
-    word = tokens[items[comma].last].word
-    if word[0].isdigit() or word in grammar.articles:
+    word = tokens[items[comma].last].word if rest else ""
+    if word[:1].isdigit() or word in grammar.articles:
         return True
-    if rest[0].first == items[comma].last and rest[0].lexeme.parts & Part.ASSERTING:
+    stop = next((k for k, item in enumerate(rest) if item.lexeme.parts & Part.COMMA), len(rest))
+    if any(item.lexeme.parts & Part.ASSERTING for item in rest[:stop]):
         return True
     if at and items[at - 1].lexeme.parts & Part.COMMA and any(map(_denies, items[: at - 1])):
         return True
-    named = next((i.lexeme.pathologies for i in rest if i.lexeme.parts & Part.MENTION), ())
-    return bool(named) and grammar.undenied.issuperset(named)
+    before, behind = ({n for i in part for n in i.lexeme.pathologies} for part in (items[at:comma], rest[:stop]))
+    return bool(behind) and behind <= grammar.undenied and before.isdisjoint(grammar.undenied)
 
 
 def _denies(item: Item) -> bool:

@@ -20,6 +20,7 @@ from extraction.vocabulary.schema import GrammarFile
 
 _MARKS: Final = frozenset(".,;:!?()-–/")
 _SHORTEST: Final = 7
+_ADJECTIVAL: Final = ("ive", "ous", "ic")
 _TWO: Final = 2
 _NAMELESS: Final = 3
 _SUBJECT_WITHIN: Final = 8
@@ -213,7 +214,8 @@ def _beside(line: _Line, at: int) -> bool:
     """Whether a name stands beside another and is doubted: "edema | infection less likely"."""
     here, before = line.over[at], line.over.get(at - 1)
     after = line.over.get(here.last)
-    beside = before is not None and bool(before.lexeme.parts & Part.MENTION)
+    adjective = line.tokens[at - 1].word.endswith(_ADJECTIVAL)
+    beside = before is not None and bool(before.lexeme.parts & Part.MENTION) and not adjective
     return beside and after is not None and _doubts(after)
 
 

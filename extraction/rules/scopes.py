@@ -177,14 +177,16 @@ def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> boo
 def _values(items: list[Item], at: int, reach: Scope) -> bool:
     """Whether a cue without an object is the value of a label: "Consolidation: cannot exclude"."""
     label = at > 1 and items[at - 1].lexeme.parts & Part.COLON and governs(items, 0, at - 1)
-    return bool(label) and not governs(items, at + 1, reach.last)
+    named = Part.MENTION | Part.SPLIT_SUBJECT
+    return bool(label) and not any(i.lexeme.parts & named for i in items[at + 1 : reach.last])
 
 
 def _inverted(clause: Clause, at: int, cue: Cue) -> Scope | None:
     """Scope of a predicate that opens its clause: "not excluded is a small effusion"."""
     items = clause.items
     following = items[at + 1] if at + 1 < len(items) else None
-    if following is None or governs(items, 0, at):
+    transitive = clause.tokens[items[at].last - 1].word in clause.grammar.transitive
+    if following is None or transitive or governs(items, 0, at):
         return None
     verb = following.lexeme.parts & Part.VERB and following.first == items[at].last
     if not verb and clause.tokens[items[at].last].word not in clause.grammar.articles:
