@@ -140,7 +140,7 @@ def forward(clause: Clause, at: int, cue: Cue) -> Scope:
 def _behind_subject(clause: Clause, at: int, cue: Cue) -> int:
     """Give where a scope begins: behind what is there whatever is thought of it.
 
-    "I doubt the haze is edema", "differential for the opacity", "less likely, the findings reflect".
+    "I doubt the haze is edema", "differential for the opacity", "less likely, the views show".
     """
     items, tokens = clause.items, clause.tokens
     last = items[at].last
@@ -175,11 +175,8 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
             return j
         if governed and _list_closes(items, j, closed=closed):
             return j
-        if (
-            cue.kind == "negation"
-            and parts & Part.COMMA
-            and (_speaks_anew(items, j) or _unlisted(clause, at, j))
-        ):
+        denies = cue.kind == "negation" and parts & Part.COMMA
+        if denies and (_speaks_anew(items, j) or _unlisted(clause, at, j)):
             return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE:
@@ -262,24 +259,27 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
     Behind it are a size, an article or a quality ("nil effusion, 6 mm nodule"), what nobody denies
     in passing ("no effusion, cardiomegaly"), or the first that is not denied anew.
     """
-    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
-    rest = items[comma + 1 :]
-    first = tokens[items[comma].first - 1].word in grammar.unending or items[at].last == items[comma].first
-    if first or _or_later(items, comma) or any(i.lexeme.parts & Part.PARTICIPLE for i in rest):
+    items, grammar = clause.items, clause.grammar
+    rest, first = items[comma + 1 :], items[comma].first
+    if _or_later(items, comma) or any(item.lexeme.parts & Part.PARTICIPLE for item in rest):
         return False
-    word = tokens[items[comma].last].word if rest else ""
-    if word[:1].isdigit() or word in grammar.articles:
+    ends = (k for k, item in enumerate(rest) if item.lexeme.parts & Part.COMMA)
+    told = rest[: next(ends, len(rest))]
+    if not told or items[at].last == first or clause.tokens[first - 1].word in grammar.unending:
+        return False
+    word = clause.tokens[items[comma].last].word
+    if word[0].isdigit() or word in grammar.articles:
         return True
-    stop = next((k for k, item in enumerate(rest) if item.lexeme.parts & Part.COMMA), len(rest))
-    if any(item.lexeme.parts & Part.ASSERTING for item in rest[:stop]):
+    renewed = at > 0 and items[at - 1].lexeme.parts & Part.COMMA and any(map(denies, items[:at]))
+    if renewed or any(item.lexeme.parts & Part.ASSERTING for item in told):
         return True
-    if at and items[at - 1].lexeme.parts & Part.COMMA and any(map(_denies, items[: at - 1])):
-        return True
-    before, behind = ({n for i in part for n in i.lexeme.pathologies} for part in (items[at:comma], rest[:stop]))
-    return bool(behind) and behind <= grammar.undenied and before.isdisjoint(grammar.undenied)
+    denied = {name for item in items[at:comma] for name in item.lexeme.pathologies}
+    named = {name for item in told for name in item.lexeme.pathologies}
+    return bool(named) and named <= grammar.undenied and denied.isdisjoint(grammar.undenied)
 
 
-def _denies(item: Item) -> bool:
+def denies(item: Item) -> bool:
+    """Whether the item denies what follows it."""
     return any(cue.kind == "negation" and cue.side == "before" for cue in item.lexeme.cues)
 
 

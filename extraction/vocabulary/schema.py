@@ -150,6 +150,7 @@ class GrammarFile(_Entry):
     compared: frozenset[str] = frozenset()
     differentials: frozenset[str] = frozenset()
     weighing: dict[str, frozenset[str]] = {}
+    opposite: dict[str, str] = {}
     awaiting: dict[str, frozenset[str]] = {}
     spelling: dict[str, str] = {}
 
