@@ -274,8 +274,8 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
     if renewed or any(item.lexeme.parts & Part.ASSERTING for item in told):
         return True
     denied = {name for item in items[at:comma] for name in item.lexeme.pathologies}
-    named = {name for item in told for name in item.lexeme.pathologies}
-    return bool(named) and named <= grammar.undenied and denied.isdisjoint(grammar.undenied)
+    named = [name for item in told for name in item.lexeme.pathologies][:1]
+    return denied.isdisjoint(grammar.undenied) and not grammar.undenied.isdisjoint(named)
 
 
 def denies(item: Item) -> bool:

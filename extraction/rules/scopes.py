@@ -114,7 +114,7 @@ def _weighs(clause: Clause, at: int) -> bool:
         return not _is_of_a_thing(items, at, grammar)
     awaited = grammar.awaiting.get(" ".join(t.word for t in tokens[item.first : item.last]))
     if awaited is not None:
-        return any(token.word in awaited for token in tokens[item.last : items[-1].last])
+        return any(token.word in awaited for token in tokens[item.last :])
     preferring = grammar.weighing.get(word)
     if preferring is None:
         return True
