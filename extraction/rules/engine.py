@@ -25,7 +25,7 @@ from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
-REVISION: Final = "9"
+REVISION: Final = "10"
 """Raised whenever the rules change what any report yields."""
 
 _BATCH: Final = 256
