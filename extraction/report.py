@@ -92,7 +92,7 @@ class SectionReader:
             r"|(?<=[.;:!?\"”)\]])\s?|(?<=\s\s)|(?<=XXXX)\s)"
             rf"(?P<name>{alternatives})"
             rf"(?P<after>{_ADDED_BY}[ \t*]{{0,20}}(?:\([^()\n]{{0,40}}\)[ \t]{{0,20}})?"
-            r"(?P<mark>:|\s?[-–]\s|[ \t*\r]{0,200}(?:\n|$)))",
+            r"(?P<mark>:|\s?[-–]\s|[ \t*\r]{0,200}(?=\n|$)))",
             re.IGNORECASE,
         )
         titles = [

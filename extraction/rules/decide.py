@@ -10,7 +10,7 @@ one side leaves the other (`settled`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Cue, Part
@@ -23,24 +23,12 @@ from extraction.vocabulary.schema import GrammarFile
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
-_OPPOSITE: Mapping[str | None, str] = {
-    "probably": "unlikely",
-    "likely": "unlikely",
-    "most likely": "very unlikely",
-    "highly suggestive of": "very unlikely",
-    "possibly": "possibly",
-    "may represent": "may represent",
-    "question of": "question of",
-    "unlikely": "likely",
-    "very unlikely": "most likely",
-}
-"""What a hedge of the normal says of the pathology: "probably normal" is unlikely enlarged."""
 _TOUCHING = 1
 _LABEL_WITHIN: Final = 7
 """A template's label is of so many words at most, its colon among them."""
 _SUPPOSED: Final = Cue(None, "ignore", "before")
 _ENDS_CONDITION: Final = frozenset({",", ";", "then"})
-_TO_SIDE: Final = frozenset({"on", "in", "at", "the", "of", "to"})
+_TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
 _LASTING_WITHIN, _BESIDE = 9, 3
 
@@ -78,18 +66,12 @@ def decide(clause: Clause, mentions: Sequence[Mention]) -> tuple[list[Decision],
 def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Decision]:
     """Let a cue of the next clause speak for what was mentioned last in the clause before it."""
     last = decisions[-1].mention.at
+    by = cue, item.first, item.last
     return [
-        decision._replace(
-            cue=cue,
-            cue_first=item.first,
-            cue_last=item.last,
-            scope_first=decision.mention.first,
-            scope_last=item.last,
-            rule="carried back",
-        )
-        if decision.mention.at == last and not decision.mention.base
-        else decision
-        for decision in decisions
+        Decision(said.mention, *by, said.mention.first, item.last, "carried back")
+        if said.mention.at == last and not said.mention.base and said.cue.kind != "denial"
+        else said
+        for said in decisions
     ]
 
 
@@ -114,7 +96,7 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
     before = [s for s in found if s.side == "before" and s.first <= mention.at < s.last]
     after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
     if mention.base:
-        return _based(items, mention, before)
+        return _based(clause, mention, before)
     chosen, rule = _choose(items, mention, before, after)
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
     if unknown and mention.pathology in clause.grammar.signs:
@@ -127,7 +109,7 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
     if chosen is not None:
         denied = chosen.cue.kind == "negation" and chosen.side == "before"
-        said = _weakened(items, chosen) if denied else chosen
+        said = _weakened(clause, chosen) if denied else chosen
         return _said(items, mention, said, rule)
     advice = _advice(items, mention)
     if advice is not None:
@@ -179,12 +161,16 @@ def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: 
     return behind.cue.phrase in DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
 
 
-def _weakened(items: Sequence[Item], negation: Scope) -> Scope:
+def _weakened(clause: Clause, negation: Scope) -> Scope:
     """Turn a hedge that touches a denial and has no other object: "probably no effusion"."""
-    at = negation.at - 1
+    items, at = clause.items, negation.at - 1
     if at < 0 or items[at].last != items[at + 1].first or governs(items, 0, at):
         return negation
-    phrase = _OPPOSITE.get(next((c.phrase for c in items[at].lexeme.cues), None))
+    phrase = (
+        clause.grammar.opposite.get(items[at].lexeme.cues[0].phrase or "")
+        if items[at].lexeme.cues
+        else None
+    )
     if phrase is None:
         return negation
     return negation._replace(at=at, cue=Cue(phrase, "hedge", "before"))
@@ -200,16 +186,17 @@ def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> D
     return Decision(mention, scope.cue, item.first, item.last, first, last, kind)
 
 
-def _based(items: Sequence[Item], mention: Mention, before: Sequence[Scope]) -> Decision:
+def _based(clause: Clause, mention: Mention, before: Sequence[Scope]) -> Decision:
     """Decide what carries its own answer; a hedge of that answer weighs the other way."""
     cue = Cue(mention.base, "negation", "after")
     first = mention.cue_first
+    turned = clause.grammar.opposite.get(before[-1].cue.phrase or "") if before else None
     if before and before[-1].cue.kind in {"ignore", "not evaluable"}:
         cue = before[-1].cue
-    elif before and before[-1].cue.phrase in _OPPOSITE:
-        item = items[before[-1].at]
+    elif turned is not None:
+        item = clause.items[before[-1].at]
         if 0 <= mention.cue_first - item.last <= _TOUCHING:
-            cue = Cue(_OPPOSITE[before[-1].cue.phrase], "hedge", "before")
+            cue = Cue(turned, "hedge", "before")
             first = min(item.first, first)
     return Decision(
         mention, cue, first, mention.cue_last, mention.first, mention.last, "said of the subject"

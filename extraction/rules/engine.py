@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from extraction.finding import (
     UNREADABLE,
@@ -25,10 +25,11 @@ from extraction.rules.scan import Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
-REVISION: Final = "9"
+REVISION: Final = "10"
 """Raised whenever the rules change what any report yields."""
 
 _BATCH: Final = 256
+Read = TypeVar("Read")
 
 
 class Spoken(NamedTuple):
@@ -85,11 +86,7 @@ class RuleEngine:
     def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
         """Read reports; see `extraction.finding.Engine.extract`."""
         del modality  # one grammar reads both: the hedges of both are in the vocabulary
-        outcomes: list[Outcome] = []
-        for start in range(0, len(texts), _BATCH):
-            with self._reader.session():
-                outcomes += [self._outcome(text) for text in texts[start : start + _BATCH]]
-        return outcomes
+        return list(self._each(texts, self._outcome))
 
     def sentences(self, text: str) -> list[Place]:
         """Give the place of every sentence of a report that is read."""
@@ -107,27 +104,23 @@ class RuleEngine:
 
     def spoken(self, texts: Sequence[str]) -> list[list[Spoken]]:
         """Give all that the sentences of each report speak of, in reading order."""
-        found: list[list[Spoken]] = []
+        return list(self._each(texts, lambda text: list(self._spoken(text))))
+
+    def _each(self, texts: Sequence[str], read: Callable[[str], Read]) -> Iterator[Read]:
         for start in range(0, len(texts), _BATCH):
             with self._reader.session():
-                found += [list(self._spoken(text)) for text in texts[start : start + _BATCH]]
-        return found
+                yield from map(read, texts[start : start + _BATCH])
 
     def _spoken(self, text: str) -> Iterator[Spoken]:
         clean = without_markup(text)
         for section in self._sections.read(clean):
             for tokens, decisions in self._sentences(clean, section):
                 for decision in decisions:
-                    mention = decision.mention
-                    yield Spoken(
-                        section.section,
-                        tokens[0].start,
-                        tokens[-1].end,
-                        mention.pathology,
-                        *_span(tokens, mention.first, mention.last),
-                        decision.states,
-                        decision.cue.phrase if decision.states else None,
-                    )
+                    named, states = decision.mention, decision.states
+                    where = section.section, tokens[0].start, tokens[-1].end, named.pathology
+                    phrase = decision.cue.phrase if states else None
+                    at = _span(tokens, named.first, named.last)
+                    yield Spoken(*where, *at, states, phrase)
 
     def _outcome(self, text: object) -> Outcome:
         try:
@@ -193,20 +186,12 @@ def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decisi
 
 
 def _finding(section: str, text: str, tokens: list[Token], decision: Decision) -> Finding:
-    cue_start, cue_end = _span(tokens, decision.cue_first, decision.cue_last)
-    scope_start, scope_end = _span(tokens, decision.scope_first, decision.scope_last)
-    mention_start, mention_end = _span(tokens, decision.mention.first, decision.mention.last)
-    return Finding(
-        section=section,
-        start=tokens[0].start,
-        end=tokens[-1].end,
-        pathology=decision.mention.pathology,
-        cue=text[cue_start:cue_end],
-        phrase=decision.cue.phrase,
-        explanation=Explanation(
-            mention_start, mention_end, cue_start, cue_end, scope_start, scope_end, decision.rule
-        ),
-    )
+    cue = _span(tokens, decision.cue_first, decision.cue_last)
+    scope = _span(tokens, decision.scope_first, decision.scope_last)
+    mention = _span(tokens, decision.mention.first, decision.mention.last)
+    said = decision.mention.pathology, text[slice(*cue)], decision.cue.phrase
+    why = Explanation(*mention, *cue, *scope, decision.rule)
+    return Finding(section, tokens[0].start, tokens[-1].end, *said, why)
 
 
 def _span(tokens: list[Token], first: int, last: int) -> tuple[int, int]:

@@ -152,7 +152,7 @@ def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
     simple = (
         (grammar.boundaries, Part.BOUNDARY),
         (grammar.companions, Part.CAUSE),
-        (("with",), Part.COMPANION),
+        (("with", "w /"), Part.COMPANION),
         (grammar.causes, Part.CAUSE),
         (grammar.participles, Part.PARTICIPLE),
         (("and", "&"), Part.AND),

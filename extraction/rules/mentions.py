@@ -110,17 +110,9 @@ class MentionFinder:
                 absent = number in said.lexeme.absent
                 if absent and _denied(items, predicate):
                     continue
-                found.append(
-                    Mention(
-                        self._attributes[number],
-                        predicate,
-                        min(item.first, said.first),
-                        max(item.last, said.last),
-                        base="absent" if absent else "",
-                        cue_first=said.first,
-                        cue_last=said.last,
-                    )
-                )
+                name, base = self._attributes[number], "absent" if absent else ""
+                first, last = min(item.first, said.first), max(item.last, said.last)
+                found.append(Mention(name, predicate, first, last, base, said.first, said.last))
         return found
 
     def _alone(self, at: int, number: int, sentence: Sequence[Item]) -> int | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -116,6 +116,8 @@ def _heads(items: list[Item], j: int, first: int) -> bool:
 
 
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
+_THAT: Final = frozenset({"that", "whether"})
+_PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 _TOUCHING: Final = 2
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
@@ -131,14 +133,35 @@ def forward(clause: Clause, at: int, cue: Cue) -> Scope:
     a negation meets a hedge ("no … to suggest") or two hedges touch ("may be compatible with");
     and at a comma or "and" that opens a fresh assertion.
     """
-    return Scope(at, cue, at + 1, _until(clause, at, cue), "before")
+    first = _behind_subject(clause, at, cue)
+    return Scope(at, cue, first, _until(clause, at, first, cue), "before")
 
 
-def _until(clause: Clause, at: int, cue: Cue) -> int:
+def _behind_subject(clause: Clause, at: int, cue: Cue) -> int:
+    """Give where a scope begins: behind what is there whatever is thought of it.
+
+    "I doubt the haze is edema", "differential for the opacity", "less likely, the views show".
+    """
+    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
+    last = items[at].last
+    lead = next((t.word for t in tokens[last : last + 2] if t.word not in _THAT), "")
+    opens = at == 0 and cue.kind == "hedge" and lead == ","
+    listed = cue.phrase == "versus" and tokens[last - 1].word == "for"
+    stands = lead in grammar.definite and tokens[last - 1].word not in grammar.transitive - _THAT
+    if cue.kind in _SILENT or not (opens or listed or stands):
+        return at + 1
+    rest = [k for k in range(at + 1 + opens, len(items)) if items[k].lexeme.parts & ~_PLACE]
+    named = bool(rest) and bool(items[rest[0]].lexeme.parts & Part.MENTION)
+    said = rest[named] if len(rest) > named and (named or opens) else at
+    told = said > at and (not opens or governs(items, said, len(items)))
+    return said if told and (listed or is_finite(items[said])) else at + 1
+
+
+def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
     """Position of the item that ends the scope, or the number of items."""
     items, tokens = clause.items, clause.tokens
     governed = closed = False
-    for j in range(at + 1, len(items)):
+    for j in range(first, len(items)):
         parts = items[j].lexeme.parts
         ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
         if ends and not items[j - 1].lexeme.parts & Part.OR:
@@ -152,11 +175,12 @@ def _until(clause: Clause, at: int, cue: Cue) -> int:
             return j
         if governed and _list_closes(items, j, closed=closed):
             return j
-        if cue.kind == "negation" and parts & Part.COMMA and _speaks_anew(items, j):
+        denies = cue.kind == "negation" and parts & Part.COMMA
+        if denies and (_speaks_anew(items, j) or _unlisted(clause, at, j)):
             return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE:
-            until = Scope(at, cue, at + 1, j, "before")
+            until = Scope(max(at, first - 1), cue, first, j, "before")
             if _cue_ends(clause, until, governed=governed):
                 return j
         if governed and _opens_anew(items, j, cue):
@@ -229,6 +253,36 @@ def _tells_anew(items: list[Item], joint: int) -> bool:
     return bool(named) and said.first == thing.last and bool(said.lexeme.parts & Part.VERB)
 
 
+def _unlisted(clause: Clause, at: int, comma: int) -> bool:
+    """Whether a denied list ends at a comma without an "or" behind it.
+
+    Behind it are a size, an article or a quality ("nil effusion, 6 mm nodule"), what nobody denies
+    in passing ("no effusion, cardiomegaly"), or the first that is not denied anew.
+    """
+    items, grammar = clause.items, clause.grammar
+    rest, first = items[comma + 1 :], items[comma].first
+    if _or_later(items, comma) or any(item.lexeme.parts & Part.PARTICIPLE for item in rest):
+        return False
+    ends = (k for k, item in enumerate(rest) if item.lexeme.parts & Part.COMMA)
+    told = rest[: next(ends, len(rest))]
+    if not told or items[at].last == first or clause.tokens[first - 1].word in grammar.unending:
+        return False
+    word = clause.tokens[items[comma].last].word
+    if word[0].isdigit() or word in grammar.articles:
+        return True
+    renewed = at > 0 and items[at - 1].lexeme.parts & Part.COMMA and any(map(denies, items[:at]))
+    if renewed or any(item.lexeme.parts & Part.ASSERTING for item in told):
+        return True
+    denied = {name for item in items[at:comma] for name in item.lexeme.pathologies}
+    named = [name for item in told for name in item.lexeme.pathologies][:1]
+    return denied.isdisjoint(grammar.undenied) and not grammar.undenied.isdisjoint(named)
+
+
+def denies(item: Item) -> bool:
+    """Whether the item denies what follows it."""
+    return any(cue.kind == "negation" and cue.side == "before" for cue in item.lexeme.cues)
+
+
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
     parts = items[j].lexeme.parts
     before = items[j - 1].lexeme.parts
@@ -278,7 +332,7 @@ def absorbed_until(items: list[Item], scope: Scope) -> int:
     last = scope.at
     if scope.cue.kind == "negation" or scope.cue.phrase is None:
         return last
-    for j in range(scope.at + 1, scope.last):
+    for j in range(scope.first, scope.last):
         parts = items[j].lexeme.parts
         if parts & (GOVERNABLE | Part.COMMA):
             break

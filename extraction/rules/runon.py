@@ -3,8 +3,7 @@
 A sentence ends only behind a word that can end one: not a preposition, an article, a quality or a
 cue that waits for its object. The next one starts at "no"; at a subject whose finite verb follows
 ("… no effusion | the heart is enlarged"); behind a finished predicate ("are present | adenopathy");
-and at a quality that opens a noun phrase of its own ("no effusion | old rib fracture"), unless a
-denied list goes on to an "or".
+and at a quality that opens a noun phrase of its own ("no effusion | old rib fracture").
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Part
-from extraction.rules.reach import DOUBTS
+from extraction.rules.reach import DOUBTS, denies
 from extraction.rules.scan import Item, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 _MARKS: Final = frozenset(".,;:!?()-–/")
 _SHORTEST: Final = 7
-_TWO: Final = 2
-_NAMELESS: Final = 3
+_ADJECTIVAL: Final = ("ive", "ous", "ic")
+_TWO, _NAMELESS = 2, 3
 _SUBJECT_WITHIN: Final = 8
 _NOUN_WITHIN: Final = 4
 _NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
@@ -126,7 +125,7 @@ def _doubts(item: Item) -> bool:
 
 def _nameless(line: _Line, begin: int, at: int) -> bool:
     """Whether something without a name of ours was denied: "no right heart strain"."""
-    last = next((item.last for item in line.between(begin, at) if _denies(item)), at)
+    last = next((item.last for item in line.between(begin, at) if denies(item)), at)
     return at - last >= _NAMELESS
 
 
@@ -206,14 +205,15 @@ def _starts(line: _Line, begin: int, at: int) -> bool:
         return False
     if ended and _denied(line, begin, at) and _sign_follows(line, at):
         return True
-    return _noun_follows(line, at) and not (_denied(line, begin, at) and _or_follows(line, at))
+    return _noun_follows(line, at)
 
 
 def _beside(line: _Line, at: int) -> bool:
     """Whether a name stands beside another and is doubted: "edema | infection less likely"."""
     here, before = line.over[at], line.over.get(at - 1)
     after = line.over.get(here.last)
-    beside = before is not None and bool(before.lexeme.parts & Part.MENTION)
+    adjective = line.tokens[at - 1].word.endswith(_ADJECTIVAL)
+    beside = before is not None and bool(before.lexeme.parts & Part.MENTION) and not adjective
     return beside and after is not None and _doubts(after)
 
 
@@ -283,21 +283,4 @@ def _noun_follows(line: _Line, at: int) -> bool:
 
 
 def _denied(line: _Line, begin: int, at: int) -> bool:
-    return any(_denies(item) for item in line.between(begin, at))
-
-
-def _denies(item: Item) -> bool:
-    return any(cue.kind == "negation" and cue.side == "before" for cue in item.lexeme.cues)
-
-
-def _or_follows(line: _Line, at: int) -> bool:
-    """Whether a list goes on to an "or" before the next verb or cue."""
-    for item in line.items:
-        if item.first <= at:
-            continue
-        parts = item.lexeme.parts
-        if parts & Part.OR:
-            return True
-        if parts & (Part.VERB | Part.CUE | Part.BOUNDARY) and not parts & Part.ASSERTING:
-            return False
-    return False
+    return any(denies(item) for item in line.between(begin, at))

@@ -18,7 +18,7 @@ from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-_SHORT: Final = 3
+_SHORT, _BESIDE = 3, 6
 _CAUSE: Final = 4
 """Words that may name a cause of no name of ours."""
 _FIRM: Final = (
@@ -59,21 +59,21 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     ahead = cues.get("before") or cues.get("either")
     behind = cues.get("after") or cues.get("either")
     reach = None if ahead is None else forward(clause, at, ahead)
+    if reach is not None and _values(items, at, reach):
+        return [backward(clause, at, reach.cue)]
     if behind is None:
         return [reach] if reach is not None else []
     back = backward(clause, at, meant(clause, at, behind))
     if reach is None:
         return [_inverted(clause, at, behind) or back]
-    if _weighs_second(items, at):
-        return [reach]
-    if _stands_free(items[at], clause.tokens) and (
-        governs(items, at + 1, reach.last) or items[at - 1].lexeme.parts & Part.COMMA
-    ):
+    found = governs(items, at + 1, reach.last)
+    listed = items[max(at - 1, 0)].lexeme.parts & Part.COMMA
+    free = _stands_free(items[at], clause.tokens) and (found or listed)
+    if free or _weighs_second(items, at):
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
         return [back, reach]
-    found = governs(items, at + 1, reach.last)
-    if found and behind.kind == "negation" and items[max(at - 1, 0)].lexeme.parts & Part.COMMA:
+    if found and behind.kind == "negation" and listed:
         return [reach]  # "heart normal, nil effusion"
     if behind.side == "either":
         if found and not _ends_here(items, at):
@@ -107,18 +107,14 @@ def _weighs(clause: Clause, at: int) -> bool:
     if word in _AGAINST_ONE:
         return not _compares(item, tokens, grammar)
     if word == _GREATER:
-        return 0 < at < len(items) - 1 and all(
-            side.lexeme.parts & Part.MENTION and gap <= _SHORT
-            for side, gap in (
-                (items[at - 1], item.first - items[at - 1].last),
-                (items[at + 1], items[at + 1].first - item.last),
-            )
-        )
+        beside = [items[at - 1], items[at + 1]] if 0 < at < len(items) - 1 else []
+        near = bool(beside) and beside[1].first - beside[0].last <= _BESIDE
+        return near and all(side.lexeme.parts & Part.MENTION for side in beside)
     if tokens[item.last - 1].word == _SUSPICIOUS and item.lexeme.cues[0].kind == "hedge":
         return not _is_of_a_thing(items, at, grammar)
-    awaited = grammar.awaiting.get(word)
-    if awaited is not None and item.last - item.first == 1:
-        return any(token.word in awaited for token in tokens[item.last : items[-1].last])
+    awaited = grammar.awaiting.get(" ".join(t.word for t in tokens[item.first : item.last]))
+    if awaited is not None:
+        return any(token.word in awaited for token in tokens[item.last :])
     preferring = grammar.weighing.get(word)
     if preferring is None:
         return True
@@ -172,11 +168,19 @@ def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> boo
     return False
 
 
+def _values(items: list[Item], at: int, reach: Scope) -> bool:
+    """Whether a cue without an object is the value of a label: "Consolidation: cannot exclude"."""
+    label = at > 1 and items[at - 1].lexeme.parts & Part.COLON and governs(items, 0, at - 1)
+    named = Part.MENTION | Part.SPLIT_SUBJECT
+    return bool(label) and not any(i.lexeme.parts & named for i in items[at + 1 : reach.last])
+
+
 def _inverted(clause: Clause, at: int, cue: Cue) -> Scope | None:
     """Scope of a predicate that opens its clause: "not excluded is a small effusion"."""
     items = clause.items
     following = items[at + 1] if at + 1 < len(items) else None
-    if following is None or governs(items, 0, at):
+    transitive = clause.tokens[items[at].last - 1].word in clause.grammar.transitive
+    if following is None or transitive or governs(items, 0, at):
         return None
     verb = following.lexeme.parts & Part.VERB and following.first == items[at].last
     if not verb and clause.tokens[items[at].last].word not in clause.grammar.articles:
@@ -260,9 +264,20 @@ def alternative_of(clause: Clause, at: int, found: Sequence[Scope]) -> int | Non
                 if step > 0 and _graded_after(items, j):
                     return j
             elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA | Part.COLON):
+                if step > 0:
+                    return _lists_causes(items, at, j)
                 break
             j += step
     return None
+
+
+def _lists_causes(items: Sequence[Item], at: int, comma: int) -> int | None:
+    """Item of the "or" that ends a list of causes: "consolidation: collapse, edema or blood"."""
+    plain = Part.MENTION | Part.COMMA | Part.LUNG | Part.ASSERTING
+    colon = next((k for k in range(at) if items[k].lexeme.parts & Part.COLON), 0)
+    ends = (k for k in range(comma, len(items)) if not items[k].lexeme.parts & plain)
+    either = next(ends, at) if governs(items, 0, colon) else at
+    return either if items[either].lexeme.parts & Part.OR else None
 
 
 def _another(clause: Clause, at: int, around: int) -> bool:

@@ -121,6 +121,7 @@ class GrammarFile(_Entry):
     predicative: frozenset[str] = frozenset()
     fillers: frozenset[str]
     signs: frozenset[str]
+    undenied: frozenset[str] = frozenset()
     things: frozenset[str] = frozenset()
     prepositions: frozenset[str]
     earlier: frozenset[str]
@@ -149,6 +150,7 @@ class GrammarFile(_Entry):
     compared: frozenset[str] = frozenset()
     differentials: frozenset[str] = frozenset()
     weighing: dict[str, frozenset[str]] = {}
+    opposite: dict[str, str] = {}
     awaiting: dict[str, frozenset[str]] = {}
     spelling: dict[str, str] = {}
 

@@ -41,6 +41,8 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_i.jsonl", 120, 0.985, 0.985, 0.995),
         ("authors_j.jsonl", 120, 0.975, 0.96, 0.99),
         ("authors_k.jsonl", 60, 0.975, 0.93, 0.99),
+        ("authors_l.jsonl", 100, 0.985, 0.97, 0.995),
+        ("authors_m.jsonl", 100, 0.985, 0.985, 0.995),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
