@@ -5,8 +5,8 @@ Every phrase is locked, so that no rule can take it, but for a few: a single let
 another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web address
 stay open to rules, for there they may be part of a name or an address. The letter of an
 abbreviation (R/V), of a vessel (V. jugularis) or a small one among capitals (Eliquis v Xarelto) is
-no initial and is locked, and so is the clinic of a department (Geriatrics Clinic). An open phrase that no rule took is expected in the result like any
-other.
+no initial and is locked, and so is the clinic of a department (Geriatrics Clinic). An open phrase
+that no rule took is expected in the result like any other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
 them.
