@@ -12,6 +12,7 @@ from extraction.vocabulary.schema import GrammarFile
 
 _POSSESSIVE: Final = "'"
 _HYPHEN: Final = "-"
+_DASHES: Final = frozenset({"-", "–"})
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
@@ -29,13 +30,18 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
     finite verb once something was found; a hedge also at a second mention nothing joins to it.
     """
     items, tokens, first = clause.items, clause.tokens, at
-    tied = governed = joined = False
+    tied = governed = joined = renamed = False
     for j in range(at - 1, -1, -1):
         parts = items[j].lexeme.parts
         if governed and _sets_against(items[j], tokens):  # "A rather than B is suggested"
             first, tied, governed, joined = j, False, False, False
             continue
         if parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION:
+            if cue.kind == "denial" and renamed and not governed and not parts & Part.COMPANION:
+                continue  # "pneumothorax not seen, a small one cannot be excluded"
+            break
+        renamed = renamed or bool(parts & Part.PRONOUN)
+        if governed and _dashed(items[j], tokens):
             break
         if governed and is_finite(items[j]):
             break
@@ -58,6 +64,12 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         governed = governed or bool(parts & GOVERNABLE)
         first = j
     return Scope(at, cue, first, at, "after")
+
+
+def _dashed(item: Item, tokens: list[Token]) -> bool:
+    """Whether a dash with room around it parts two statements: "an opacity - pneumonia?"."""
+    first = item.first
+    return tokens[first].word in _DASHES and 0 < first and tokens[first - 1].end < tokens[first].start
 
 
 def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:

@@ -27,7 +27,8 @@ _TOUCHING = 1
 _LABEL_WITHIN: Final = 7
 """A template's label is of so many words at most, its colon among them."""
 _SUPPOSED: Final = Cue(None, "ignore", "before")
-_ENDS_CONDITION: Final = frozenset({",", ";", "then"})
+_ENDS_CONDITION: Final = frozenset({",", ";", "then", "would", "could", "might", "may"})
+_WHETHER: Final = frozenset({"whether", "if"})
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
 _LASTING_WITHIN, _BESIDE = 9, 3
@@ -110,7 +111,7 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
     if chosen is not None:
         denied = chosen.cue.kind == "negation" and chosen.side == "before"
         said = _weakened(clause, chosen) if denied else chosen
-        return _said(items, mention, said, rule)
+        return _said(items, mention, _weighing(clause, said), rule)
     advice = _advice(items, mention)
     if advice is not None:
         return _from(items, mention, advice, Cue(None, "ignore", "before"), "recommendation")
@@ -174,6 +175,17 @@ def _weakened(clause: Clause, negation: Scope) -> Scope:
     if phrase is None:
         return negation
     return negation._replace(at=at, cue=Cue(phrase, "hedge", "before"))
+
+
+def _weighing(clause: Clause, asked: Scope) -> Scope:
+    """Turn what asks which of two it is: "hard to say whether this is a nodule or a nipple"."""
+    item = clause.items[asked.at]
+    words = {token.word for token in clause.tokens[item.first : item.last]}
+    if asked.cue.phrase != "question of" or words.isdisjoint(_WHETHER):
+        return asked
+    listed = clause.items[asked.first : asked.last]
+    parted = any(i.lexeme.parts & Part.OR and not i.lexeme.parts & Part.CUE for i in listed)
+    return asked._replace(cue=_ALTERNATIVES) if parted else asked
 
 
 def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> Decision:

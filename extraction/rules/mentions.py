@@ -166,6 +166,10 @@ class MentionFinder:
             if ahead is not None and _qualifies(ahead, item):
                 found += [self._led(n, at, ahead, item, tokens) for n in item.lexeme.splits]
                 continue
+            if at > 1 and items[at - 1].last == item.first and _qualifies(items[0], item):
+                named = set(items[0].lexeme.splits) - self._leading  # "Pleura: no thickening"
+                found += [Mention(n, at, *item[:2]) for n in item.lexeme.splits if n in named]
+                continue
             for j in range(at + 1, len(items)):
                 other = items[j]
                 if other.lexeme.parts & Part.SPLIT_SUBJECT:

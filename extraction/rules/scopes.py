@@ -72,7 +72,7 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     if free or _weighs_second(items, at):
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
-        return [back, reach]
+        return [back, reach] if found or items[at - 1].last == items[at].first else [reach]
     if found and behind.kind == "negation" and listed:
         return [reach]  # "heart normal, nil effusion"
     if behind.side == "either":
