@@ -12,7 +12,6 @@ from extraction.vocabulary.schema import GrammarFile
 
 _POSSESSIVE: Final = "'"
 _HYPHEN: Final = "-"
-_DASHES: Final = frozenset({"-", "–"})
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN: Final = 7
@@ -41,8 +40,6 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
                 continue  # "pneumothorax not seen, a small one cannot be excluded"
             break
         renamed = renamed or bool(parts & Part.PRONOUN)
-        if governed and _dashed(items[j], tokens):
-            break
         if governed and is_finite(items[j]):
             break
         if parts & Part.MENTION and not governed and is_place(clause, j):
@@ -61,22 +58,17 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         joined = bool(parts & (Part.COORDINATOR | Part.COMMA)) or (
             joined and not parts & Part.MENTION
         )
-        governed = governed or bool(parts & GOVERNABLE)
+        governed = governed or bool(parts & (Part.MENTION if renamed else GOVERNABLE))
         first = j
     return Scope(at, cue, first, at, "after")
 
 
-def _dashed(item: Item, tokens: list[Token]) -> bool:
-    """Whether a dash with room around it parts two statements: "an opacity - pneumonia?"."""
-    first = item.first
-    return tokens[first].word in _DASHES and 0 < first and tokens[first - 1].end < tokens[first].start
-
-
 def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:
     """Whether nothing parts a name from the next: "TB pneumonia?", "collapse-consolidation"."""
-    between = tokens[items[j].last : items[j + 1].first]
+    last, first = items[j].last, items[j + 1].first
     named = bool(items[j + 1].lexeme.parts & Part.MENTION)
-    return named and all(token.word == _HYPHEN for token in between)
+    tight = first == last or tokens[last - 1].end == tokens[last].start
+    return named and tight and all(token.word == _HYPHEN for token in tokens[last:first])
 
 
 def _sets_against(item: Item, tokens: list[Token]) -> bool:

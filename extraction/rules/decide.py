@@ -125,7 +125,7 @@ def _choose(
     items: Sequence[Item], mention: Mention, before: Sequence[Scope], after: Sequence[Scope]
 ) -> tuple[Scope | None, str]:
     nearest = before[-1] if before else None
-    behind = after[0] if after else None
+    behind = max(after, key=_weight, default=None)
     if nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}:
         if behind is not None and behind.cue.kind == "denial":
             return behind, "cue after"
@@ -150,6 +150,11 @@ def _choose(
             return behind, "cue after"
         return nearest, "cue before"
     return behind, "cue after"
+
+
+def _weight(scope: Scope) -> tuple[bool, bool]:
+    """Of two cues behind a mention a denial speaks, then what says more than "rather than"."""
+    return scope.cue.kind == "denial", scope.cue.phrase != "likely"
 
 
 def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
@@ -183,8 +188,8 @@ def _weighing(clause: Clause, asked: Scope) -> Scope:
     words = {token.word for token in clause.tokens[item.first : item.last]}
     if asked.cue.phrase != "question of" or words.isdisjoint(_WHETHER):
         return asked
-    listed = clause.items[asked.first : asked.last]
-    parted = any(i.lexeme.parts & Part.OR and not i.lexeme.parts & Part.CUE for i in listed)
+    either = (i for i in clause.items[asked.first : asked.last] if i.lexeme.parts & Part.OR)
+    parted = any(clause.tokens[i.last].word != "not" for i in either)
     return asked._replace(cue=_ALTERNATIVES) if parted else asked
 
 

@@ -166,10 +166,9 @@ class MentionFinder:
             if ahead is not None and _qualifies(ahead, item):
                 found += [self._led(n, at, ahead, item, tokens) for n in item.lexeme.splits]
                 continue
-            if at > 1 and items[at - 1].last == item.first and _qualifies(items[0], item):
-                named = set(items[0].lexeme.splits) - self._leading  # "Pleura: no thickening"
+            if at > 1 and _labelled(items[at - 1], item):  # "Pleura: no thickening"
+                named = {*items[0].lexeme.splits} - self._leading
                 found += [Mention(n, at, *item[:2]) for n in item.lexeme.splits if n in named]
-                continue
             for j in range(at + 1, len(items)):
                 other = items[j]
                 if other.lexeme.parts & Part.SPLIT_SUBJECT:
@@ -272,6 +271,11 @@ def _qualifies(ahead: Item, subject: Item) -> bool:
     return bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY) and not set(
         ahead.lexeme.splits
     ).isdisjoint(subject.lexeme.splits)
+
+
+def _labelled(before: Item, item: Item) -> bool:
+    """Whether no part of another thing stands before it: "no thickening", "bronchial thickening"."""
+    return before.last == item.first and not before.lexeme.parts & Part.LUNG
 
 
 def _denied(items: Sequence[Item], at: int) -> bool:

@@ -204,17 +204,15 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
 
 def _told_late(before: list[Item], rest: list[Item]) -> bool:
     """Whether a subject has its predicate behind a "but": "magnified but probably enlarged"."""
-    said = Part.SUBJECT | GOVERNABLE
-    if not any(i.lexeme.parts & said == Part.SUBJECT for i in before):
-        return False
-    if governs(before, 0, len(before)):
+    if governs(before, 0, len(before)) or not any(i.lexeme.parts & Part.SUBJECT for i in before):
         return False
     for last, item in pairwise(rest):
-        if item.first != last.last or not item.lexeme.parts & (Part.CUE | Part.VERB | Part.PREDICATE):
+        parts = item.lexeme.parts
+        if last.lexeme.parts & Part.PREDICATE:
+            return bool(parts & Part.COMMA) or item.first > last.last
+        if item.first != last.last or not parts & (Part.CUE | Part.VERB | Part.PREDICATE):
             return False
-        if item.lexeme.parts & Part.PREDICATE:
-            return not item.lexeme.parts & Part.SUBJECT
-    return False
+    return bool(rest[-1].lexeme.parts & Part.PREDICATE)
 
 
 def _subordinate(before: list[Item], opener: Item) -> bool:

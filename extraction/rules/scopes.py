@@ -68,18 +68,24 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
         return [_inverted(clause, at, behind) or back]
     found = governs(items, at + 1, reach.last)
     listed = items[max(at - 1, 0)].lexeme.parts & Part.COMMA
-    free = _stands_free(items[at], clause.tokens) and (found or listed)
+    asks = _stands_free(items[at], clause.tokens)
+    free = asks and (found or listed or _of_another(clause, at))
     if free or _weighs_second(items, at):
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
-        return [back, reach] if found or items[at - 1].last == items[at].first else [reach]
+        return [back, reach] if found or _touches_name(items, at) else [reach]
     if found and behind.kind == "negation" and listed:
         return [reach]  # "heart normal, nil effusion"
     if behind.side == "either":
-        if found and not _ends_here(items, at):
+        if found and not _ends_here(clause, at):
             return [reach]
         return [back] if found or _may_look_back(clause, at) else []
     return [back] if governs(items, back.first, at) or not found else [reach]
+
+
+def _touches_name(items: list[Item], at: int) -> bool:
+    before = items[at - 1]
+    return at > 0 and before.last == items[at].first and bool(before.lexeme.parts & Part.MENTION)
 
 
 def weighed(clause: Clause) -> Clause:
@@ -201,6 +207,13 @@ def _stands_free(item: Item, tokens: list[Token]) -> bool:
     )
 
 
+def _of_another(clause: Clause, at: int) -> bool:
+    """Whether what follows the mark has no name of ours: "a nodule ? metastasis"."""
+    last = clause.items[at].last
+    beside = at + 1 < len(clause.items) and clause.items[at + 1].first == last
+    return not beside and clause.tokens[last].word not in clause.grammar.fillers
+
+
 def _weighs_second(items: list[Item], at: int) -> bool:
     """Whether the cue grades the second of two: "edema or, less likely, pneumonia"."""
     j = at - 1
@@ -211,15 +224,11 @@ def _weighs_second(items: list[Item], at: int) -> bool:
     return items[j + 1].first == items[j].last and governs(items, at + 1, len(items))
 
 
-def _ends_here(items: list[Item], at: int) -> bool:
+def _ends_here(clause: Clause, at: int) -> bool:
     """Whether a comma follows at once: "atelectasis is likely, …" looks back."""
-    following = items[at + 1] if at + 1 < len(items) else None
-    return (
-        following is not None
-        and bool(following.lexeme.parts & Part.COMMA)
-        and following.first == items[at].last
-        and governs(items, 0, at)
-    )
+    last = clause.items[at].last
+    comma = any(token.word == "," for token in clause.tokens[last : last + 1])
+    return comma and governs(clause.items, 0, at)
 
 
 def _may_look_back(clause: Clause, at: int) -> bool:
