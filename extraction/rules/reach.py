@@ -142,19 +142,19 @@ def _behind_subject(clause: Clause, at: int, cue: Cue) -> int:
 
     "I doubt the haze is edema", "differential for the opacity", "less likely, the views show".
     """
-    items, tokens = clause.items, clause.tokens
+    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
     last = items[at].last
-    words = [token.word for token in tokens[last : last + 2] if token.word not in _THAT]
-    lead = words[0] if words else ""
+    lead = next((t.word for t in tokens[last : last + 2] if t.word not in _THAT), "")
     opens = at == 0 and cue.kind == "hedge" and lead == ","
     listed = cue.phrase == "versus" and tokens[last - 1].word == "for"
-    if cue.kind in _SILENT or not (opens or listed or lead in clause.grammar.definite):
+    stands = lead in grammar.definite and tokens[last - 1].word not in grammar.transitive - _THAT
+    if cue.kind in _SILENT or not (opens or listed or stands):
         return at + 1
     rest = [k for k in range(at + 1 + opens, len(items)) if items[k].lexeme.parts & ~_PLACE]
     named = bool(rest) and bool(items[rest[0]].lexeme.parts & Part.MENTION)
     said = rest[named] if len(rest) > named and (named or opens) else at
-    told = (listed or is_finite(items[said])) and said > at
-    return said if told and governs(items, said, len(items)) else at + 1
+    told = said > at and (not opens or governs(items, said, len(items)))
+    return said if told and (listed or is_finite(items[said])) else at + 1
 
 
 def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
