@@ -35,13 +35,11 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         if governed and _sets_against(items[j], tokens):  # "A rather than B is suggested"
             first, tied, governed, joined = j, False, False, False
             continue
-        if parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION:
-            if cue.kind == "denial" and renamed and not governed and not parts & Part.COMPANION:
-                continue  # "pneumothorax not seen, a small one cannot be excluded"
+        passed = renamed and not governed and cue.kind == "denial"  # "not seen, one not excluded"
+        ends = parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION and not passed
+        if ends or (governed and is_finite(items[j])):
             break
         renamed = renamed or bool(parts & Part.PRONOUN)
-        if governed and is_finite(items[j]):
-            break
         if parts & Part.MENTION and not governed and is_place(clause, j):
             first = j
             continue
@@ -67,7 +65,7 @@ def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:
     """Whether nothing parts a name from the next: "TB pneumonia?", "collapse-consolidation"."""
     last, first = items[j].last, items[j + 1].first
     named = bool(items[j + 1].lexeme.parts & Part.MENTION)
-    tight = first == last or tokens[last - 1].end == tokens[last].start
+    tight = first == last or tokens[last].start == tokens[last - 1].end
     return named and tight and all(token.word == _HYPHEN for token in tokens[last:first])
 
 

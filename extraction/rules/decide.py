@@ -82,8 +82,6 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
             continue
         item = clause.items[scope.at]
         before = clause.items[: scope.at]
-        if any(other.lexeme.parts & (Part.MENTION | Part.SUBJECT) for other in before):
-            return None
         words = item.first - clause.first
         pronoun = any(other.lexeme.parts & (Part.PRONOUN | Part.OPENER) for other in before)
         nearest = before[-1] if before else item
@@ -130,11 +128,7 @@ def _choose(
         if behind is not None and behind.cue.kind == "denial":
             return behind, "cue after"
         return nearest, "no statement"
-    if (
-        behind is not None
-        and behind.cue.kind in {"ignore", "not evaluable"}
-        and (nearest is None or behind.cue.kind == "not evaluable")
-    ):
+    if behind is not None and behind.cue.kind == "not evaluable":
         return behind, "no statement"
     negation = next((s for s in before if s.cue.kind == "negation"), None)
     if negation is not None:
@@ -241,8 +235,6 @@ def settled(
     decisions: Sequence[Decision], tokens: Sequence[Token], grammar: GrammarFile
 ) -> list[Decision]:
     """Give a sentence's decisions as they stand once all of it is read."""
-    if not decisions:
-        return []
     words = [token.word for token in tokens]
     mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
     valued = {said.mention.pathology for said in decisions if said.mention.first > mark}

@@ -166,9 +166,7 @@ class MentionFinder:
             if ahead is not None and _qualifies(ahead, item):
                 found += [self._led(n, at, ahead, item, tokens) for n in item.lexeme.splits]
                 continue
-            if at > 1 and _labelled(items[at - 1], item):  # "Pleura: no thickening"
-                named = {*items[0].lexeme.splits} - self._leading
-                found += [Mention(n, at, *item[:2]) for n in item.lexeme.splits if n in named]
+            found += self._labelled(items, at)
             for j in range(at + 1, len(items)):
                 other = items[j]
                 if other.lexeme.parts & Part.SPLIT_SUBJECT:
@@ -180,6 +178,14 @@ class MentionFinder:
                         found.append(self._spread(name, at, item, other, tokens))
                 break
         return found
+
+    def _labelled(self, items: Sequence[Item], at: int) -> list[Mention]:
+        """Give a part named right behind a cue under its label: "Pleura: no thickening"."""
+        item, before = items[at], items[at - 1]
+        if at < 2 or before.last != item.first or before.lexeme.parts & Part.LUNG:
+            return []
+        named = {*items[0].lexeme.splits} - self._leading
+        return [Mention(n, at, *item[:2]) for n in item.lexeme.splits if n in named]
 
     def _led(self, name: str, at: int, ahead: Item, item: Item, tokens: Sequence[Token]) -> Mention:
         """Give the mention of a property in front: "not enlarged hilar nodes"."""
@@ -271,11 +277,6 @@ def _qualifies(ahead: Item, subject: Item) -> bool:
     return bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY) and not set(
         ahead.lexeme.splits
     ).isdisjoint(subject.lexeme.splits)
-
-
-def _labelled(before: Item, item: Item) -> bool:
-    """Whether no part of another thing stands before it: "no thickening", "bronchial thickening"."""
-    return before.last == item.first and not before.lexeme.parts & Part.LUNG
 
 
 def _denied(items: Sequence[Item], at: int) -> bool:

@@ -68,12 +68,12 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
         return [_inverted(clause, at, behind) or back]
     found = governs(items, at + 1, reach.last)
     listed = items[max(at - 1, 0)].lexeme.parts & Part.COMMA
-    asks = _stands_free(items[at], clause.tokens)
-    free = asks and (found or listed or _of_another(clause, at))
+    free = _stands_free(items[at], clause.tokens) and (found or listed or _of_another(clause, at))
     if free or _weighs_second(items, at):
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
-        return [back, reach] if found or _touches_name(items, at) else [reach]
+        beside = items[at - 1].lexeme.parts & Part.MENTION and items[at - 1].last == items[at].first
+        return [back, reach] if found or beside else [reach]
     if found and behind.kind == "negation" and listed:
         return [reach]  # "heart normal, nil effusion"
     if behind.side == "either":
@@ -81,11 +81,6 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
             return [reach]
         return [back] if found or _may_look_back(clause, at) else []
     return [back] if governs(items, back.first, at) or not found else [reach]
-
-
-def _touches_name(items: list[Item], at: int) -> bool:
-    before = items[at - 1]
-    return at > 0 and before.last == items[at].first and bool(before.lexeme.parts & Part.MENTION)
 
 
 def weighed(clause: Clause) -> Clause:

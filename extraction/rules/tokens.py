@@ -119,7 +119,6 @@ _DEPTH: Final = {"(": 1, "[": 1, ")": -1, "]": -1}
 _STOPS: Final = frozenset(".!?")
 _FULL_STOP: Final = "."
 _ENDED: Final = _STOPS | {",", ";", ":"}
-_OPEN_LINES: Final = frozenset({"-", "*", "•", "–", '"', "“"})
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
 _DASHES: Final = frozenset({"-", "–", "*", "•"})
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
@@ -269,11 +268,10 @@ def _line_ends(tokens: list[Token], number: int, text: str, length: int) -> bool
     if following is None:
         return True
     shown = text[following.start : following.end]
-    if shown in _OPEN_LINES or (shown.isdigit() and _numbers_item(tokens, number + 1)):
+    if shown in _DASHES | {'"', "“"} or (shown.isdigit() and _numbers_item(tokens, number + 1)):
         return True
-    if shown[0].isupper() and any(token.word == ":" for token in tokens[number + 2 : number + 3]):
-        return True  # "… no consolidation ↵ Pleura: nil effusion"
-    return shown[0].isupper() and length < _LONG_LINE
+    labels = any(token.word == ":" for token in tokens[number + 2 : number + 4])  # "Right lung:"
+    return shown[0].isupper() and (labels or length < _LONG_LINE)
 
 
 def _numbers_item(tokens: list[Token], number: int) -> bool:
