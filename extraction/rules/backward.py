@@ -10,14 +10,12 @@ from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-_POSSESSIVE: Final = "'"
-_HYPHEN: Final = "-"
+_POSSESSIVE, _HYPHEN = "'", "-"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
-_EARLIER_WITHIN: Final = 7
+_EARLIER_WITHIN, _YEAR = 7, 4
 _AGAINST: Final = frozenset({"than", "of", "to"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
-_YEAR: Final = 4
 _TODAY: Final = frozenset({"this", "today", "current", "now"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 

@@ -23,15 +23,14 @@ from extraction.vocabulary.schema import GrammarFile
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
-_TOUCHING = 1
+# A template's label is of so many words at most, its colon among them.
 _LABEL_WITHIN: Final = 7
-"""A template's label is of so many words at most, its colon among them."""
 _SUPPOSED: Final = Cue(None, "ignore", "before")
 _ENDS_CONDITION: Final = frozenset({",", ";", "then", "would", "could", "might", "may"})
 _WHETHER: Final = frozenset({"whether", "if"})
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
-_LASTING_WITHIN, _BESIDE = 9, 3
+_LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
 
 class Decision(NamedTuple):

@@ -14,8 +14,8 @@ from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
+# What a cue can speak of.
 GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
-"""What a cue can speak of."""
 
 _HYPHEN: Final = "-"
 _EXCLUDING: Final = frozenset({"excluded", "exclude", "excludes", "out", "dismissed", "discounted"})

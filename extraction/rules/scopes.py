@@ -19,22 +19,19 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 _SHORT, _BESIDE = 3, 6
-_CAUSE: Final = 4
-"""Words that may name a cause of no name of ours."""
+# So many words may name a cause of no name of ours, stand before a change, part a place.
+_CAUSE, _CHANGE_WITHIN, _PLACED = 4, 4, 2
 _FIRM: Final = (
     Part.MENTION | Part.CUE | Part.VERB | Part.OR | Part.AND | Part.COMPANION | Part.COMMA
     | Part.COLON
 )  # fmt: skip
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
-_CHANGE_WITHIN: Final = 4
-_PLACED: Final = 2
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
 _QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
-_SUSPICIOUS: Final = "suspicious"
 _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
-_GREATER: Final = ">"
-"""Between two findings: the first is likelier ("atelectasis > infection")."""
+# The first between two findings: it is likelier ("atelectasis > infection").
+_GREATER, _SUSPICIOUS = ">", "suspicious"
 
 
 def scopes(clause: Clause) -> list[Scope]:

@@ -123,10 +123,10 @@ _UNITS: Final = frozenset({"cm", "mm", "ca"})
 _DASHES: Final = frozenset({"-", "–", "*", "•"})
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
 _OPENED_WITHIN: Final = 4
+# More tokens are no sentence; cutting there keeps the work proportional to the text.
 _LONGEST: Final = 200
-"""More tokens are no sentence; cutting there keeps the work proportional to the text."""
+# A line at least this long may have been wrapped by a machine rather than ended by a writer.
 _LONG_LINE: Final = 55
-"""A line at least this long may have been wrapped by a machine rather than ended by a writer."""
 
 
 def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Token]]:
