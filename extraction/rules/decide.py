@@ -122,7 +122,7 @@ def _choose(
     items: Sequence[Item], mention: Mention, before: Sequence[Scope], after: Sequence[Scope]
 ) -> tuple[Scope | None, str]:
     nearest = before[-1] if before else None
-    behind = max(after, key=_weight, default=None)
+    behind = max(after, key=_weight) if after else None
     if nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}:
         if behind is not None and behind.cue.kind == "denial":
             return behind, "cue after"
@@ -178,8 +178,8 @@ def _weakened(clause: Clause, negation: Scope) -> Scope:
 def _weighing(clause: Clause, asked: Scope) -> Scope:
     """Turn what asks which of two it is: "hard to say whether this is a nodule or a nipple"."""
     item = clause.items[asked.at]
-    words = {token.word for token in clause.tokens[item.first : item.last]}
-    if asked.cue.phrase != "question of" or words.isdisjoint(_WHETHER):
+    asks = (token.word in _WHETHER for token in clause.tokens[item.first : item.last])
+    if asked.cue.phrase != "question of" or not any(asks):
         return asked
     either = (i for i in clause.items[asked.first : asked.last] if i.lexeme.parts & Part.OR)
     parted = any(clause.tokens[i.last].word != "not" for i in either)
