@@ -10,14 +10,12 @@ from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-_POSSESSIVE: Final = "'"
-_HYPHEN: Final = "-"
+_POSSESSIVE, _HYPHEN = "'", "-"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
-_EARLIER_WITHIN: Final = 7
+_EARLIER_WITHIN, _YEAR = 7, 4
 _AGAINST: Final = frozenset({"than", "of", "to"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
-_YEAR: Final = 4
 _TODAY: Final = frozenset({"this", "today", "current", "now"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 
@@ -29,16 +27,17 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
     finite verb once something was found; a hedge also at a second mention nothing joins to it.
     """
     items, tokens, first = clause.items, clause.tokens, at
-    tied = governed = joined = False
+    tied = governed = joined = renamed = False
     for j in range(at - 1, -1, -1):
         parts = items[j].lexeme.parts
         if governed and _sets_against(items[j], tokens):  # "A rather than B is suggested"
             first, tied, governed, joined = j, False, False, False
             continue
-        if parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION:
+        passed = renamed and not governed and cue.kind == "denial"  # "not seen, one not excluded"
+        ends = parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION and not passed
+        if ends or (governed and is_finite(items[j])):
             break
-        if governed and is_finite(items[j]):
-            break
+        renamed = renamed or bool(parts & Part.PRONOUN)
         if parts & Part.MENTION and not governed and is_place(clause, j):
             first = j
             continue
@@ -55,16 +54,17 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         joined = bool(parts & (Part.COORDINATOR | Part.COMMA)) or (
             joined and not parts & Part.MENTION
         )
-        governed = governed or bool(parts & GOVERNABLE)
+        governed = governed or bool(parts & (Part.MENTION if renamed else GOVERNABLE))
         first = j
     return Scope(at, cue, first, at, "after")
 
 
 def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:
     """Whether nothing parts a name from the next: "TB pneumonia?", "collapse-consolidation"."""
-    between = tokens[items[j].last : items[j + 1].first]
+    last, first = items[j].last, items[j + 1].first
     named = bool(items[j + 1].lexeme.parts & Part.MENTION)
-    return named and all(token.word == _HYPHEN for token in between)
+    tight = first == last or tokens[last].start == tokens[last - 1].end
+    return named and tight and all(token.word == _HYPHEN for token in tokens[last:first])
 
 
 def _sets_against(item: Item, tokens: list[Token]) -> bool:

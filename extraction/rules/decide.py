@@ -23,14 +23,14 @@ from extraction.vocabulary.schema import GrammarFile
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
 _PLAIN = Cue("present", "assertion", "before")
-_TOUCHING = 1
+# A template's label is of so many words at most, its colon among them.
 _LABEL_WITHIN: Final = 7
-"""A template's label is of so many words at most, its colon among them."""
 _SUPPOSED: Final = Cue(None, "ignore", "before")
-_ENDS_CONDITION: Final = frozenset({",", ";", "then"})
+_ENDS_CONDITION: Final = frozenset({",", ";", "then", "would", "could", "might", "may"})
+_WHETHER: Final = frozenset({"whether", "if"})
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
-_LASTING_WITHIN, _BESIDE = 9, 3
+_LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
 
 class Decision(NamedTuple):
@@ -81,8 +81,6 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
             continue
         item = clause.items[scope.at]
         before = clause.items[: scope.at]
-        if any(other.lexeme.parts & (Part.MENTION | Part.SUBJECT) for other in before):
-            return None
         words = item.first - clause.first
         pronoun = any(other.lexeme.parts & (Part.PRONOUN | Part.OPENER) for other in before)
         nearest = before[-1] if before else item
@@ -110,7 +108,7 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
     if chosen is not None:
         denied = chosen.cue.kind == "negation" and chosen.side == "before"
         said = _weakened(clause, chosen) if denied else chosen
-        return _said(items, mention, said, rule)
+        return _said(items, mention, _weighing(clause, said), rule)
     advice = _advice(items, mention)
     if advice is not None:
         return _from(items, mention, advice, Cue(None, "ignore", "before"), "recommendation")
@@ -124,16 +122,12 @@ def _choose(
     items: Sequence[Item], mention: Mention, before: Sequence[Scope], after: Sequence[Scope]
 ) -> tuple[Scope | None, str]:
     nearest = before[-1] if before else None
-    behind = after[0] if after else None
+    behind = max(after, key=_weight) if after else None
     if nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}:
         if behind is not None and behind.cue.kind == "denial":
             return behind, "cue after"
         return nearest, "no statement"
-    if (
-        behind is not None
-        and behind.cue.kind in {"ignore", "not evaluable"}
-        and (nearest is None or behind.cue.kind == "not evaluable")
-    ):
+    if behind is not None and behind.cue.kind == "not evaluable":
         return behind, "no statement"
     negation = next((s for s in before if s.cue.kind == "negation"), None)
     if negation is not None:
@@ -149,6 +143,11 @@ def _choose(
             return behind, "cue after"
         return nearest, "cue before"
     return behind, "cue after"
+
+
+def _weight(scope: Scope) -> tuple[bool, bool]:
+    """Of two cues behind a mention a denial speaks, then what says more than "rather than"."""
+    return scope.cue.kind == "denial", scope.cue.phrase != "likely"
 
 
 def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
@@ -174,6 +173,17 @@ def _weakened(clause: Clause, negation: Scope) -> Scope:
     if phrase is None:
         return negation
     return negation._replace(at=at, cue=Cue(phrase, "hedge", "before"))
+
+
+def _weighing(clause: Clause, asked: Scope) -> Scope:
+    """Turn what asks which of two it is: "hard to say whether this is a nodule or a nipple"."""
+    item = clause.items[asked.at]
+    asks = (token.word in _WHETHER for token in clause.tokens[item.first : item.last])
+    if asked.cue.phrase != "question of" or not any(asks):
+        return asked
+    either = (i for i in clause.items[asked.first : asked.last] if i.lexeme.parts & Part.OR)
+    parted = any(clause.tokens[i.last].word != "not" for i in either)
+    return asked._replace(cue=_ALTERNATIVES) if parted else asked
 
 
 def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> Decision:
@@ -224,8 +234,6 @@ def settled(
     decisions: Sequence[Decision], tokens: Sequence[Token], grammar: GrammarFile
 ) -> list[Decision]:
     """Give a sentence's decisions as they stand once all of it is read."""
-    if not decisions:
-        return []
     words = [token.word for token in tokens]
     mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
     valued = {said.mention.pathology for said in decisions if said.mention.first > mark}

@@ -150,26 +150,16 @@ def _written_out(words: tuple[str, ...]) -> tuple[str, ...]:
 def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
     grammar = vocabulary.grammar
     simple = (
-        (grammar.boundaries, Part.BOUNDARY),
-        (grammar.companions, Part.CAUSE),
-        (("with", "w /"), Part.COMPANION),
-        (grammar.causes, Part.CAUSE),
-        (grammar.participles, Part.PARTICIPLE),
-        (("and", "&"), Part.AND),
-        (grammar.openers, Part.OPENER | Part.VERB),
-        (grammar.verbs, Part.VERB),
-        (grammar.pronouns, Part.PRONOUN),
-        (grammar.asserting, Part.ASSERTING),
-        (grammar.coordinators, Part.COORDINATOR),
-        (grammar.recommending, Part.RECOMMENDING),
-        (grammar.context.lung, Part.LUNG),
-        ((",",), Part.COMMA),
-        ((":",), Part.COLON),
-        (("(",), Part.OPENING),
-        ((")",), Part.CLOSING),
-        (("or", "nor", "and / or"), Part.OR),
+        (grammar.boundaries, Part.BOUNDARY), (grammar.companions, Part.CAUSE),
+        (("with", "w /"), Part.COMPANION), (grammar.causes, Part.CAUSE),
+        (grammar.participles, Part.PARTICIPLE), (("and", "&"), Part.AND),
+        (grammar.openers, Part.OPENER | Part.VERB), (grammar.verbs, Part.VERB),
+        (grammar.pronouns, Part.PRONOUN), (grammar.asserting, Part.ASSERTING),
+        (grammar.coordinators, Part.COORDINATOR), (grammar.recommending, Part.RECOMMENDING),
+        (grammar.context.lung, Part.LUNG), ((",",), Part.COMMA), ((":",), Part.COLON),
+        (("(",), Part.OPENING), ((")",), Part.CLOSING), (("or", "nor", "and / or"), Part.OR),
         ((";",), Part.BOUNDARY),
-    )
+    )  # fmt: skip
     for patterns, part in simple:
         for _, lexeme in _each(root, patterns):
             lexeme.parts |= part

@@ -166,6 +166,7 @@ class MentionFinder:
             if ahead is not None and _qualifies(ahead, item):
                 found += [self._led(n, at, ahead, item, tokens) for n in item.lexeme.splits]
                 continue
+            found += self._labelled(items, at)
             for j in range(at + 1, len(items)):
                 other = items[j]
                 if other.lexeme.parts & Part.SPLIT_SUBJECT:
@@ -177,6 +178,14 @@ class MentionFinder:
                         found.append(self._spread(name, at, item, other, tokens))
                 break
         return found
+
+    def _labelled(self, items: Sequence[Item], at: int) -> list[Mention]:
+        """Give a part named right behind a cue under its label: "Pleura: no thickening"."""
+        item, before = items[at], items[at - 1]
+        if at < 2 or before.last != item.first or before.lexeme.parts & Part.LUNG:
+            return []
+        named = {*items[0].lexeme.splits} - self._leading
+        return [Mention(n, at, *item[:2]) for n in item.lexeme.splits if n in named]
 
     def _led(self, name: str, at: int, ahead: Item, item: Item, tokens: Sequence[Token]) -> Mention:
         """Give the mention of a property in front: "not enlarged hilar nodes"."""

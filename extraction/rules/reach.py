@@ -15,13 +15,12 @@ from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_f
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-_WITHIN: Final = 6
+_WITHIN, _NEAR, _TOUCHING = 6, 5, 2
 _BREAKS: Final = (
     Part.CUE | Part.COMMA | Part.COORDINATOR | Part.OR | Part.AND | Part.COMPANION | Part.VERB
 )
 _KINDS: Final = frozenset({"negation", "hedge", "denial"})
 _OF: Final = frozenset({"of", "to", "from", "for", "with", "explain"})
-_NEAR: Final = 5
 
 
 def is_place(clause: Clause, j: int) -> bool:
@@ -119,7 +118,6 @@ _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _THAT: Final = frozenset({"that", "whether"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
-_TOUCHING: Final = 2
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
 _AGAINST: Final = "against"

@@ -18,11 +18,9 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 _MARKS: Final = frozenset(".,;:!?()-–/")
-_SHORTEST: Final = 7
 _ADJECTIVAL: Final = ("ive", "ous", "ic")
 _TWO, _NAMELESS = 2, 3
-_SUBJECT_WITHIN: Final = 8
-_NOUN_WITHIN: Final = 4
+_SHORTEST, _SUBJECT_WITHIN, _NOUN_WITHIN = 7, 8, 4
 _NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
 _SAID: Final = _NAMED | Part.PREDICATE | Part.VERB
 _OPEN: Final = (

@@ -7,14 +7,15 @@ A clause ends at a contrast ("but"), at a semicolon, before "there is", and at t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
+# What a cue can speak of.
 GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
-"""What a cue can speak of."""
 
 _HYPHEN: Final = "-"
 _EXCLUDING: Final = frozenset({"excluded", "exclude", "excludes", "out", "dismissed", "discounted"})
@@ -177,9 +178,11 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
     current: list[Item] = []
     first = items[0].first if items else 0
     verb_seen, candidate = False, -1
-    for item in items:
+    for at, item in enumerate(items):
         parts = item.lexeme.parts
         if parts & Part.BOUNDARY:
+            if _told_late(current, items[at:]):
+                continue
             pieces.append((current, first))
             current, first, verb_seen, candidate = [], item.last, False, -1
             continue
@@ -197,6 +200,19 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
         current.append(item)
     pieces.append((current, first))
     return [(piece, begin) for piece, begin in pieces if piece]
+
+
+def _told_late(before: list[Item], rest: list[Item]) -> bool:
+    """Whether a subject has its predicate behind a "but": "magnified but probably enlarged"."""
+    if governs(before, 0, len(before)) or not any(i.lexeme.parts & Part.SUBJECT for i in before):
+        return False
+    for last, item in pairwise(rest):
+        parts = item.lexeme.parts
+        if last.lexeme.parts & Part.PREDICATE:
+            return bool(parts & Part.COMMA) or item.first > last.last
+        if item.first != last.last or not parts & (Part.CUE | Part.VERB | Part.PREDICATE):
+            return False
+    return bool(rest[-1].lexeme.parts & Part.PREDICATE)
 
 
 def _subordinate(before: list[Item], opener: Item) -> bool:

@@ -19,22 +19,19 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 _SHORT, _BESIDE = 3, 6
-_CAUSE: Final = 4
-"""Words that may name a cause of no name of ours."""
+# So many words may name a cause of no name of ours, stand before a change, part a place.
+_CAUSE, _CHANGE_WITHIN, _PLACED = 4, 4, 2
 _FIRM: Final = (
     Part.MENTION | Part.CUE | Part.VERB | Part.OR | Part.AND | Part.COMPANION | Part.COMMA
     | Part.COLON
 )  # fmt: skip
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
-_CHANGE_WITHIN: Final = 4
-_PLACED: Final = 2
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
 _QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
-_SUSPICIOUS: Final = "suspicious"
 _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
-_GREATER: Final = ">"
-"""Between two findings: the first is likelier ("atelectasis > infection")."""
+# The first between two findings: it is likelier ("atelectasis > infection").
+_GREATER, _SUSPICIOUS = ">", "suspicious"
 
 
 def scopes(clause: Clause) -> list[Scope]:
@@ -68,15 +65,16 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
         return [_inverted(clause, at, behind) or back]
     found = governs(items, at + 1, reach.last)
     listed = items[max(at - 1, 0)].lexeme.parts & Part.COMMA
-    free = _stands_free(items[at], clause.tokens) and (found or listed)
+    free = _stands_free(items[at], clause.tokens) and (found or listed or _of_another(clause, at))
     if free or _weighs_second(items, at):
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
-        return [back, reach]
+        beside = items[at - 1].lexeme.parts & Part.MENTION and items[at - 1].last == items[at].first
+        return [back, reach] if found or beside else [reach]
     if found and behind.kind == "negation" and listed:
         return [reach]  # "heart normal, nil effusion"
     if behind.side == "either":
-        if found and not _ends_here(items, at):
+        if found and not _ends_here(clause, at):
             return [reach]
         return [back] if found or _may_look_back(clause, at) else []
     return [back] if governs(items, back.first, at) or not found else [reach]
@@ -201,6 +199,13 @@ def _stands_free(item: Item, tokens: list[Token]) -> bool:
     )
 
 
+def _of_another(clause: Clause, at: int) -> bool:
+    """Whether what follows the mark has no name of ours: "a nodule ? metastasis"."""
+    last = clause.items[at].last
+    beside = at + 1 < len(clause.items) and clause.items[at + 1].first == last
+    return not beside and clause.tokens[last].word not in clause.grammar.fillers
+
+
 def _weighs_second(items: list[Item], at: int) -> bool:
     """Whether the cue grades the second of two: "edema or, less likely, pneumonia"."""
     j = at - 1
@@ -211,15 +216,11 @@ def _weighs_second(items: list[Item], at: int) -> bool:
     return items[j + 1].first == items[j].last and governs(items, at + 1, len(items))
 
 
-def _ends_here(items: list[Item], at: int) -> bool:
+def _ends_here(clause: Clause, at: int) -> bool:
     """Whether a comma follows at once: "atelectasis is likely, …" looks back."""
-    following = items[at + 1] if at + 1 < len(items) else None
-    return (
-        following is not None
-        and bool(following.lexeme.parts & Part.COMMA)
-        and following.first == items[at].last
-        and governs(items, 0, at)
-    )
+    last = clause.items[at].last
+    comma = any(token.word == "," for token in clause.tokens[last : last + 1])
+    return comma and governs(clause.items, 0, at)
 
 
 def _may_look_back(clause: Clause, at: int) -> bool:

@@ -123,10 +123,10 @@ _UNITS: Final = frozenset({"cm", "mm", "ca"})
 _DASHES: Final = frozenset({"-", "–", "*", "•"})
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
 _OPENED_WITHIN: Final = 4
+# More tokens are no sentence; cutting there keeps the work proportional to the text.
 _LONGEST: Final = 200
-"""More tokens are no sentence; cutting there keeps the work proportional to the text."""
+# A line at least this long may have been wrapped by a machine rather than ended by a writer.
 _LONG_LINE: Final = 55
-"""A line at least this long may have been wrapped by a machine rather than ended by a writer."""
 
 
 def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Token]]:
@@ -268,9 +268,10 @@ def _line_ends(tokens: list[Token], number: int, text: str, length: int) -> bool
     if following is None:
         return True
     shown = text[following.start : following.end]
-    if shown in {"-", "*", "•", "–"} or (shown.isdigit() and _numbers_item(tokens, number + 1)):
+    if shown in _DASHES | {'"', "“"} or (shown.isdigit() and _numbers_item(tokens, number + 1)):
         return True
-    return shown[0].isupper() and length < _LONG_LINE
+    labels = any(token.word == ":" for token in tokens[number + 2 : number + 4])  # "Right lung:"
+    return shown[0].isupper() and (labels or length < _LONG_LINE)
 
 
 def _numbers_item(tokens: list[Token], number: int) -> bool:
