@@ -95,11 +95,11 @@ def _is_initial(text: str, start: int, end: int) -> bool:
 def _longest(text: str, at: int, node: Node) -> tuple[int, Node]:
     """Follow a cue from behind its first word to where its longest form ends; 0 for nowhere.
 
-    A full stop is none of its words, though the rules ask for one (the answer "No.", not No. 4).
+    A full stop lengthens none (the rules ask for the answer "No.", which is not No. 4).
     """
     stop, longest = 0, node
     while True:
-        if END in node and text[at - 1] != ".":
+        if END in node and not (stop and text[at - 1] == "."):
             stop, longest = at, node
         following = _NEXT.match(text, at) if len(node) > (END in node) else None
         if following is None or following[1] not in node:

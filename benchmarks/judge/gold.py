@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 139 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 130 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -39,7 +39,6 @@ FOLDS = tuple(
         "fa fb fc fd fe fg",
         "ga gb gc gd ge",
         "ia ib ic ie ig",
-        "ja jb jc jd je jf jg jh ji",
     )
 )
 """Authors left out of the training together."""

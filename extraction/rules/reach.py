@@ -20,6 +20,7 @@ _BREAKS: Final = (
     Part.CUE | Part.COMMA | Part.COORDINATOR | Part.OR | Part.AND | Part.COMPANION | Part.VERB
 )
 _KINDS: Final = frozenset({"negation", "hedge", "denial"})
+_EITHER: Final = frozenset({"or", "nor"})
 _OF: Final = frozenset({"of", "to", "from", "for", "with", "explain"})
 
 
@@ -92,8 +93,9 @@ def _preposition(at: int, tokens: list[Token], grammar: GrammarFile) -> int:
             k -= 1
             article = False
         elif (
-            article or not word.isalpha() or word in grammar.prepositions or word in grammar.finite
-        ):
+            article or not word.isalpha() or word in _EITHER
+            or word in grammar.prepositions or word in grammar.finite
+        ):  # fmt: skip
             return -1
         else:
             article = word in grammar.articles or word in grammar.definite

@@ -222,7 +222,7 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
     joined = following.start == token.end and not following.word.isspace()
     before = tokens[number - 1] if number else None
     if token.word == "?":
-        apart = before is None or before.end < token.start or before.word in ",;:("
+        apart = before is None or before.end < token.start or before.word in ",;:(\r\n"
         shouted = before is not None and text[before.start : before.end].isupper()
         opens_word = apart and (joined or shouted or following.word not in grammar.restarts)
         return depth == 0 and not opens_word and text[following.start].isupper()

@@ -15,12 +15,13 @@ from extraction.resolution import resolve
 from extraction.rules.engine import RuleEngine
 
 ENGINE = RuleEngine()
+# Lines under a heading of their own belong there, whatever stands before them.
 SENTENCES = [
     re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", line)
     for file in sorted((Path(__file__).parent.parent / "clinical" / "sentences").glob("*.txt"))
     if file.stem not in {"form", "silence", "requests"}
     for line in file.read_text(encoding="utf-8").splitlines()
-    if line and not line.startswith("#") and line.endswith(".") and r"\n" not in line
+    if line and not line.startswith(("#", "Hx:")) and line.endswith(".") and r"\n" not in line
 ]
 sentences = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6)
 # A capital behind a question mark begins a sentence, and a lone capital is a side ("R clear.").
