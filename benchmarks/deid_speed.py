@@ -16,8 +16,6 @@ import time
 from pathlib import Path
 from types import ModuleType
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one core is measured
-
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.deidentify.known import LeakScan
 

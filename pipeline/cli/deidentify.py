@@ -138,8 +138,6 @@ class SideBySide:
         """
         from pipeline.deidentify import LeakScan
 
-        for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-            os.environ.setdefault(variable, "1")  # the processes are what is parallel
         scan = LeakScan.from_known(known, lexicon=self.one.lexicon)
         told = (scan.numbers, scan.pairs, scan.rare)
         here = (self.one.options, self.words, token_bytes(32), told)

@@ -9,11 +9,12 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from pipeline.cli.deidentify import Audit, Given
 from pipeline.config.sections import Deidentification
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Options
-from pipeline.deidentify.judge import CAUTION, Weights
+from pipeline.deidentify.judge import CAUTION, Weights, model
 from pipeline.deidentify.judge.evidence import FACTS, VOTES, Ballot, gather, hold
 from pipeline.deidentify.judge.model import (
     INPUTS,
@@ -286,6 +287,21 @@ def test_a_word_hears_what_its_other_uses_in_the_text_are() -> None:
     text = "Zed Roe left, later roe and Roe came."
     # Roe hears 0 and 0, the other two half of the first's 1; Zed stands alone
     assert chances(text, "Roe came", **tables) == [0, 0, 0, 0, 0.5, 0, 0.5, 0, 0, 0]
+
+
+def test_networks_take_one_thread_in_a_program_that_gives_them_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def threads() -> set[int]:
+        return {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"}
+
+    seen: list[set[int]] = []
+    softmax = model._softmax
+    monkeypatch.setattr(model, "_softmax", lambda x: seen.append(threads()) or softmax(x))
+    with threadpool_limits(2, user_api="blas"):
+        assert chances("Zed") == [1]
+        assert threads() == {2}
+    assert seen == [{1}]
 
 
 def test_what_speaks_for_a_token_is_what_its_chance_falls_by_without_it() -> None:

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg.blas import sgemm
+from threadpoolctl import ThreadpoolController
 
 from pipeline.deidentify.judge.evidence import FACTS, GAPS, WORDS, Evidence
 from pipeline.deidentify.judge.tokens import REACH
@@ -216,10 +217,11 @@ def probabilities(weights: Weights, case: Case, *, without: int | None = None) -
         One of `INPUTS`, by its number, that is hidden from all tokens.
     """
     logits = np.zeros((len(case.asked), len(LABELS)), dtype=np.float32)
-    known, others = _known(weights, case, without), _Others.of(case)
-    for at, own in enumerate(np.split(known, len(weights.bias), axis=1)):
-        logits += _logits(weights, case, at, own, others)
-    return _softmax(logits / np.float32(len(weights.bias)))
+    with _libraries().limit(limits=1):  # more threads are slower here, and round otherwise
+        known, others = _known(weights, case, without), _Others.of(case)
+        for at, own in enumerate(np.split(known, len(weights.bias), axis=1)):
+            logits += _logits(weights, case, at, own, others)
+        return _softmax(logits / np.float32(len(weights.bias)))
 
 
 def reasons(weights: Weights, case: Case) -> Floats:
@@ -230,6 +232,12 @@ def reasons(weights: Weights, case: Case) -> Floats:
     whole = probabilities(weights, case)[:, 0]
     hidden = [probabilities(weights, case, without=at)[:, 0] for at in range(len(INPUTS))]
     return np.column_stack(hidden) - whole[:, None]
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Find the threaded libraries that numpy and scipy have loaded."""
+    return ThreadpoolController()
 
 
 def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Others) -> Floats:
