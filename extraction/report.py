@@ -18,7 +18,11 @@ from extraction.vocabulary.schema import SectionEntry
 FINDINGS: Final = "findings"
 MAX_CHARACTERS: Final = 2_000_000
 """Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
-_TAG: Final = re.compile(r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});")
+_FOREIGN: Final = re.compile(
+    r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});|\b(?:(?i:(?:described?s?|call(?:s|ed)|reads?|stated?s?|"
+    r"sa(?:ys|id)|mention(?:s|ed)|termed)\b:?|report(?:s|ed)?\b))[^\"“”.:\n]{0,40}[\"“][^\"“”\n]{8,300}[\"”]"
+)
+"""A tag, an entity, or what is quoted behind a word for another's report."""
 _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
@@ -121,7 +125,7 @@ class SectionReader:
             return Failed("empty text")
         if len(text) > MAX_CHARACTERS:
             return Failed("text too long")
-        clean = without_markup(text)
+        clean = own_words(text)
         sections = self.read(clean)
         return (clean, sections) if sections else Failed("no readable section")
 
@@ -228,17 +232,17 @@ def _end_of_note(text: str, start: int, end: int) -> int:
     return end
 
 
-def without_markup(text: str) -> str:
-    """Blank tags and entities, keeping every offset.
+def own_words(text: str) -> str:
+    """Blank tags, entities and what is quoted of another's report, keeping every offset.
 
     Examples
     --------
-    >>> without_markup("No <b>effusion</b>.")
+    >>> own_words("No <b>effusion</b>.")
     'No    effusion    .'
+    >>> own_words('The outside report says "likely pneumonia".')
+    'The outside                               .'
     """
-    if "<" not in text and "&" not in text:
-        return text
-    return _TAG.sub(_blank, text)
+    return _FOREIGN.sub(_blank, text) if any(sign in text for sign in '<&"“') else text
 
 
 def _blank(match: re.Match[str]) -> str:

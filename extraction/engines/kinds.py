@@ -263,4 +263,3 @@ class ReplayEngine(ModelEngine):
             bound=heading.bound,
         )
         super().__init__(ReplayCompleter(path), terms.reader(heading), named, terms)
-        self.recorded = heading

@@ -41,7 +41,7 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         if parts & Part.MENTION and not governed and is_place(clause, j):
             first = j
             continue
-        if parts & Part.COMMA and governed and not tied and _list_ends(items, j, cue):
+        if parts & Part.COMMA and governed and _list_ends(items, j, cue, tied=tied):
             break
         if parts & (Part.COMMA | Part.COLON) and not governed and _named(clause, j, at):
             if parts & Part.COLON or not _last_of_list(items, j):
@@ -87,11 +87,15 @@ def _last_of_list(items: list[Item], comma: int) -> bool:
     )
 
 
-def _list_ends(items: list[Item], comma: int, cue: Cue) -> bool:
-    """Whether an untied comma separates statements.
+def _list_ends(items: list[Item], comma: int, cue: Cue, *, tied: bool) -> bool:
+    """Whether a comma separates statements.
 
-    Always for a hedge; for a negation when what stands before is asserted: "minimal effusion, …".
+    Always an untied one for a hedge; for a negation when what stands before is asserted ("minimal
+    effusion, …"); for a denial one before "and" that closes no list ("no X, and Y not excluded").
     """
+    if tied:
+        opens = cue.kind == "denial" and items[comma + 1].lexeme.parts & Part.AND
+        return bool(opens) and not _last_of_list(items, comma)
     if cue.kind != "negation":
         return True
     for j in range(comma - 1, -1, -1):

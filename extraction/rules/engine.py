@@ -16,7 +16,7 @@ from extraction.finding import (
     NothingStated,
     Outcome,
 )
-from extraction.report import Place, SectionReader, without_markup
+from extraction.report import Place, SectionReader, own_words
 from extraction.rules.decide import Decision, carry_back, decide, settled
 from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
@@ -26,7 +26,7 @@ from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "11"
+REVISION: Final = "12"
 
 _BATCH: Final = 256
 Read = TypeVar("Read")
@@ -90,7 +90,7 @@ class RuleEngine:
 
     def sentences(self, text: str) -> list[Place]:
         """Give the place of every sentence of a report that is read."""
-        clean = without_markup(text)
+        clean = own_words(text)
         with self._reader.session():
             return [
                 Place(section.section, tokens[0].start, tokens[-1].end)
@@ -112,7 +112,7 @@ class RuleEngine:
                 yield from map(read, texts[start : start + _BATCH])
 
     def _spoken(self, text: str) -> Iterator[Spoken]:
-        clean = without_markup(text)
+        clean = own_words(text)
         for section in self._sections.read(clean):
             for tokens, decisions in self._sentences(clean, section):
                 for decision in decisions:

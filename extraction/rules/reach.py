@@ -122,7 +122,6 @@ _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
-_AGAINST: Final = "against"
 _TELLING: Final = frozenset({"shows", "show", "showed", "demonstrates", "demonstrate", "reveals"})
 
 
@@ -313,7 +312,7 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
         bool(before & Part.COORDINATOR) and not before & Part.OR
     )
     takes_object = clause.tokens[items[j].last - 1].word in clause.grammar.transitive
-    if governed and before & Part.AND and clause.tokens[items[at].last - 1].word == _AGAINST:
+    if governed and before & Part.AND and clause.tokens[items[at].last - 1].word == "against":
         return True  # "arguing against pneumonia and in favor of atelectasis"
     return governed and separated and not takes_object and other.phrase != "suspicious for"
 

@@ -120,6 +120,7 @@ _STOPS: Final = frozenset(".!?")
 _FULL_STOP: Final = "."
 _ENDED: Final = _STOPS | {",", ";", ":"}
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
+_ANSWER: Final = re.compile(r"(?:Yes|No|None|Nil)\b(?![ \t]*\w)")
 _DASHES: Final = frozenset({"-", "–", "*", "•"})
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
 _OPENED_WITHIN: Final = 4
@@ -225,7 +226,8 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
         apart = before is None or before.end < token.start or before.word in ",;:(\r\n"
         shouted = before is not None and text[before.start : before.end].isupper()
         opens_word = apart and (joined or shouted or following.word not in grammar.restarts)
-        return depth == 0 and not opens_word and text[following.start].isupper()
+        goes_on = depth > 0 or opens_word or _ANSWER.match(text, following.start) is not None
+        return not goes_on and text[following.start].isupper()
     if before is None or token.word == "!":
         return True
     if before.end == token.start:

@@ -11,6 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from extraction.engines.kinds import ReplayEngine, ServerEngine
+from extraction.engines.ledger import read_heading
 from extraction.engines.model import Terms
 from extraction.engines.settings import ServerSettings
 from extraction.errors import ModelOutageError, ModelSettingsError
@@ -43,7 +44,7 @@ def test_recorded_answers_read_the_same_without_the_server(
     replay = ReplayEngine(path)
     assert replay.answers(TEXTS, modality="XR") == first
     assert (replay.name, replay.version) == ("replay", engine.version)
-    assert replay.recorded.manner == manner
+    assert read_heading(path).manner == manner
 
 
 def test_question_that_was_never_put_is_not_recorded_and_no_negative(

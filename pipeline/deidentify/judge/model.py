@@ -52,6 +52,8 @@ _PAD: Final = "pad"
 _FILE: Final = "weights.npz"
 _SMALL: Final = 128
 """An array of so many numbers is kept in full precision."""
+_LIBRARIES: Final = ThreadpoolController()
+"""The threaded libraries that numpy and scipy have loaded."""
 _BLOCK: Final = 1024
 """So many slots are weighed at once, for the processor's nearest memory."""
 
@@ -217,7 +219,7 @@ def probabilities(weights: Weights, case: Case, *, without: int | None = None) -
         One of `INPUTS`, by its number, that is hidden from all tokens.
     """
     logits = np.zeros((len(case.asked), len(LABELS)), dtype=np.float32)
-    with _libraries().limit(limits=1):  # more threads are slower here, and round otherwise
+    with _LIBRARIES.limit(limits=1):  # more threads are slower here, and round otherwise
         known, others = _known(weights, case, without), _Others.of(case)
         for at, own in enumerate(np.split(known, len(weights.bias), axis=1)):
             logits += _logits(weights, case, at, own, others)
@@ -232,12 +234,6 @@ def reasons(weights: Weights, case: Case) -> Floats:
     whole = probabilities(weights, case)[:, 0]
     hidden = [probabilities(weights, case, without=at)[:, 0] for at in range(len(INPUTS))]
     return np.column_stack(hidden) - whole[:, None]
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Find the threaded libraries that numpy and scipy have loaded."""
-    return ThreadpoolController()
 
 
 def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Others) -> Floats:
