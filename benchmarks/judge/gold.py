@@ -39,6 +39,8 @@ FOLDS = tuple(
         "fa fb fc fd fe fg",
         "ga gb gc gd ge",
         "ia ib ic ie ig",
+        "ja jb jc jd je jf jg jh ji",
+        "ka kb kc kd ke kf kg kh ki kj",
     )
 )
 """Authors left out of the training together."""

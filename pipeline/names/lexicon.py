@@ -40,8 +40,8 @@ _HINTS: Final = frozenset(
     {"days_of_other_languages", "months_abroad", "feasts", "words_of_day", "words_of_clock",
      "roles_abroad", "particles", "words_of_addresses", "labels_of_numbers_abroad",
      "labels_of_phones_abroad", "labels_of_birth", "words_of_care", "credentials_alone",
-     "countries", "specialities", "languages", "headings", "titles_alone", "in_names",
-     "small_words"}
+     "countries", "specialities", "languages", "headings", "titles_alone", "titles_only",
+     "in_names", "small_words"}
 )  # fmt: skip
 """Lists that only the judge reads."""
 _NOBODYS: Final = ("credentials_alone", "specialities", "languages", "headings", "titles_alone")

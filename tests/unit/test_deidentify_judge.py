@@ -161,8 +161,8 @@ def test_the_shipped_judge_tells_a_person_from_the_shunt_of_that_name(text: str,
     assert outcome.text.startswith(f"{gone}\n")
 
 
-@pytest.mark.parametrize("word", ["MBBS", "I"])
-def test_a_credential_and_a_pronoun_are_no_names_whatever_their_weight(word: str) -> None:
+@pytest.mark.parametrize("word", ["MBBS", "I", "Frau"])
+def test_a_credential_a_title_and_a_pronoun_are_no_names_whatever_their_weight(word: str) -> None:
     text = f"It is {word} here."
     assert cleaned(text, taking(word.casefold())) == text
 

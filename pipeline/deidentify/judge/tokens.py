@@ -55,7 +55,7 @@ _DAYS, _MONTHS, _HOURS, _MINUTES = 31, 12, 24, 60
 _GREAT_AGES: Final = range(90, 115)
 _LONGEST: Final = 9
 _GREAT_AGE: Final = re.compile(r"(?:9\d|1[01]\d)(?!\d)|ninet|hundred", re.IGNORECASE)
-_NOBODYS: Final = triggers("credentials_alone") | triggers("countries")
+_NOBODYS: Final = triggers("credentials_alone") | triggers("countries") | triggers("titles_only")
 """Words that are no identifier by themselves, with whatever capitals."""
 _LABELS: Final = triggers("labels_of_numbers") | triggers("labels_of_numbers_abroad")
 """Words that are none in capitals: what stands behind them may be one."""
