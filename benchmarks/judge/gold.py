@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 130 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: 149 sets' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
