@@ -85,6 +85,7 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
         pronoun = any(other.lexeme.parts & (Part.PRONOUN | Part.OPENER) for other in before)
         nearest = before[-1] if before else item
         close = nearest.last == item.first and bool(nearest.lexeme.parts & Part.PRONOUN)
+        close = close and not governs(before, scope.first, scope.at)
         return scope if words == 0 or (pronoun and words <= 3) or close else None
     return None
 

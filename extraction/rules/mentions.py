@@ -265,9 +265,8 @@ def _ahead(items: Sequence[Item], at: int) -> Item | None:
         if reach - items[j].last > _NEAR:
             return None
         reach = items[j].first
-        if not items[j].lexeme.parts & _LISTED:
-            return items[j]
-        if items[j].lexeme.parts & Part.SPLIT_PROPERTY:
+        parts = items[j].lexeme.parts
+        if parts & Part.SPLIT_PROPERTY or not parts & _LISTED:
             return items[j]
     return None
 
