@@ -152,6 +152,9 @@ class SectionReader:
                 )
             elif number < first_read and headers[number + 1].entry.name == IMPRESSION:
                 stop = _PARAGRAPH.search(text, header.end, following)
+                apart = stop is not None and text[stop.end() : following].strip()
+                if header.entry.name == "technique" and not apart:
+                    stop = _NOTE_ENDS[-1].search(text, header.end, following)
                 sections += self._unheaded(text, stop.end() if stop else following, following)
         return [each for each in sections if text[each.start : each.end].strip()]
 

@@ -150,10 +150,9 @@ class RuleEngine:
         tokens = self._reader.read(text[section.start : section.end], offset=section.start)
         for sentence in split(tokens, text, self.vocabulary.grammar):
             items = scan(sentence, self._root, text)
-            grammar = self.vocabulary.grammar
-            cut = pieces(sentence, items, grammar) if is_run_on(sentence) else [sentence]
-            for piece in cut:
-                within = items if len(cut) == 1 else scan(piece, self._root, text)
+            run_on = is_run_on(sentence)
+            for piece in pieces(sentence, items, self.vocabulary.grammar) if run_on else [sentence]:
+                within = items if piece is sentence else scan(piece, self._root, text)
                 yield piece, self._decisions(within, piece)
 
     def _decisions(self, items: list[Item], tokens: list[Token]) -> list[Decision]:

@@ -273,9 +273,8 @@ def _ahead(items: Sequence[Item], at: int) -> Item | None:
 
 def _qualifies(ahead: Item, subject: Item) -> bool:
     """Whether the property stands just before its thing: "enlarged subcarinal lymph node"."""
-    return bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY) and not set(
-        ahead.lexeme.splits
-    ).isdisjoint(subject.lexeme.splits)
+    shared = {*ahead.lexeme.splits} & {*subject.lexeme.splits}
+    return bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY and shared)
 
 
 def _denied(items: Sequence[Item], at: int) -> bool:

@@ -28,7 +28,8 @@ _FIRM: Final = (
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
-_QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
+_SITED: Final = Part.ASSERTING | Part.LUNG
+_QUALITY: Final = _SITED | Part.ELSEWHERE
 _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
@@ -317,13 +318,14 @@ def one_of_two(clause: Clause, at: int) -> int | None:
             continue
         if step < 0:
             begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
+            places = (i.last for i in items[before + 1 : either] if i.lexeme.parts & _SITED)
+            begin = max([begin, *places])
         else:
             begin = items[either].last
             later = (item.first for item in items[either + 1 :] if item.lexeme.parts & _FIRM)
             stop = next(later, len(tokens))
             ends = grammar.prepositions | _PAUSES
-            places = (k for k in range(begin, stop) if tokens[k].word in ends)
-            stop = next(places, stop)
+            stop = next((k for k in range(begin, stop) if tokens[k].word in ends), stop)
         words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
         if 0 < len(words) <= _CAUSE and not any(word in grammar.vague for word in words):
             return either
