@@ -152,7 +152,7 @@ def _weight(scope: Scope) -> tuple[bool, bool]:
 
 def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
     """Whether the cue behind wins: "likely atelectasis, pneumonia less likely" is of the second."""
-    if nearest.cue.kind == "assertion" or behind.cue.kind == "denial":
+    if nearest.cue.kind == "assertion" or behind.cue.kind in {"denial", "ignore"}:
         return True
     if items[nearest.at].lexeme.parts & Part.JUDGING:  # "I think infection is unlikely"
         return True
