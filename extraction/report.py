@@ -20,7 +20,7 @@ MAX_CHARACTERS: Final = 2_000_000
 """Longer texts are no reports; they fail with "text too long" instead of stalling a shard."""
 _FOREIGN: Final = re.compile(
     r"</?[A-Za-z][^<>]{0,200}>|&(?:[a-z]{2,8}|#\d{1,6});|\b(?:(?i:(?:described?s?|call(?:s|ed)|reads?|stated?s?|"
-    r"sa(?:ys|id)|mention(?:s|ed)|termed)\b:?|report(?:s|ed)?\b))[^\"“”.:\n]{0,40}[\"“][^\"“”\n]{8,300}[\"”]"
+    r"sa(?:ys|id)|mention(?:s|ed)|termed)\b:?|report(?:s|ed)?\b))[^\"“”.:\n]{0,40}[\"“][^\"“”\n]{8,300}[\"”]|\([\"“][^\"“”\n]{8,300}[\"”]\)"
 )
 """A tag, an entity, or what is quoted behind a word for another's report."""
 _WORD: Final = re.compile(r"\S")
@@ -47,7 +47,7 @@ _CLOSING_LIST: Final = re.compile(
 )
 _EARLIEST_LIST: Final = 0.15
 _ADDED_BY: Final = (
-    r"(?:(?<=addendum)[ \t]{0,3}(?:#|no\.?)?[ \t]?\d{0,2}"
+    r"(?:(?<=addendum)[ \t]{0,3}(?:#|no\.?)?[ \t]?[\d./\-]{0,10}"
     r"(?:[ \t]{1,3}(?:by|dated|on|from|at|to)\b[^:\n]{0,60})?)?"
 )
 """An addendum's number, who wrote it, and when."""
@@ -115,7 +115,8 @@ class SectionReader:
             entry = self._entries[" ".join(match["name"].lower().split())]
             if match["line"] is not None or entry.name == IMPRESSION:
                 found.append(_Header(entry, match.start("name"), match.end()))
-        return list({each.start: each for each in sorted(found, key=_begin)}.values())
+        found.sort(key=lambda each: each.start)
+        return list({each.start: each for each in found}.values())
 
     def opened(self, text: object) -> tuple[str, list[Place]] | Failed:
         """Give a report without markup, its offsets kept, and its sections; or why it has none."""
@@ -142,13 +143,18 @@ class SectionReader:
             following = headers[number + 1].start if number + 1 < len(headers) else len(text)
             start = header.start if header.entry.keep else header.end
             if header.entry.read:
-                sections.append(Place(header.entry.name, start, following))
+                told = number > first_read and text[sections[-1].start : sections[-1].end].strip()
+                name = IMPRESSION if header.entry.closing and told else header.entry.name
+                sections.append(Place(name, start, following))
             elif number > last_read and header.entry.name not in _CLOSING:
                 sections += self._unheaded(
                     text, _end_of_note(text, header.end, following), following
                 )
             elif number < first_read and headers[number + 1].entry.name == IMPRESSION:
                 stop = _PARAGRAPH.search(text, header.end, following)
+                apart = stop is not None and text[stop.end() : following].strip()
+                if header.entry.name == "technique" and not apart:
+                    stop = _NOTE_ENDS[-1].search(text, header.end, following)
                 sections += self._unheaded(text, stop.end() if stop else following, following)
         return [each for each in sections if text[each.start : each.end].strip()]
 
@@ -179,13 +185,16 @@ class SectionReader:
         headers: list[_Header] = []
         reading = True
         within = self._within.finditer(text) if ":" in text else ()
-        for match in sorted((*self._header.finditer(text), *within), key=_named_at):
+        named = (*self._header.finditer(text), *within)
+        for match in sorted(named, key=lambda match: match.start("name")):
             entry = self._entries[" ".join(match["name"].lower().split())]
             if match.re is self._header:
                 signs = match["name"][0].isupper(), match["mark"] == ":"
                 is_one = all(signs) if match["line"] is None else any(signs)
                 if not is_one or (entry.keep and (reading or match["mark"] != ":")):
                     continue
+            elif headers and match.start("name") < headers[-1].end:  # "CRITICAL RESULT:"
+                continue
             headers.append(_Header(entry, match.start("name"), match.end()))
             reading = entry.read
         return headers
@@ -200,14 +209,6 @@ class SectionReader:
                     Place(IMPRESSION, match.start(), end),
                 ]
         return [Place(FINDINGS, start, end)]
-
-
-def _named_at(match: re.Match[str]) -> int:
-    return match.start("name")
-
-
-def _begin(header: _Header) -> int:
-    return header.start
 
 
 def _by_letter(names: list[str]) -> str:

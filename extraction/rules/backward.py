@@ -16,7 +16,7 @@ _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN, _YEAR = 7, 4
 _AGAINST: Final = frozenset({"than", "of", "to"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
-_TODAY: Final = frozenset({"this", "today", "current", "now"})
+_TODAY: Final = frozenset({"this", "today", "current", "now", "since", "compared"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
@@ -100,10 +100,8 @@ def _list_ends(items: list[Item], comma: int, cue: Cue, *, tied: bool) -> bool:
         return True
     for j in range(comma - 1, -1, -1):
         parts = items[j].lexeme.parts
-        if parts & (Part.ASSERTING | Part.PARTICIPLE):
-            return True
-        if parts & Part.COMMA:
-            return False
+        if parts & (Part.ASSERTING | Part.PARTICIPLE | Part.COMMA):
+            return not parts & Part.COMMA
     return False
 
 
@@ -118,9 +116,8 @@ def meant(clause: Clause, at: int, cue: Cue) -> Cue:
         return _ADVICE
     if cue.kind != "negation":
         return cue
-    last = item.last
     relative = item.first > 0 and tokens[item.first - 1].word in _RELATIVE
-    for token in tokens[last : last + _EARLIER_WITHIN]:
+    for token in tokens[item.last : item.last + _EARLIER_WITHIN]:
         if token.word in _TODAY:
             break
         word = token.word

@@ -83,8 +83,8 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
         before = clause.items[: scope.at]
         words = item.first - clause.first
         pronoun = any(other.lexeme.parts & (Part.PRONOUN | Part.OPENER) for other in before)
-        nearest = before[-1] if before else item
-        close = nearest.last == item.first and bool(nearest.lexeme.parts & Part.PRONOUN)
+        beside = before and before[-1].last == item.first and before[-1].lexeme.parts & Part.PRONOUN
+        close = beside and not governs(before, scope.first, scope.at)
         return scope if words == 0 or (pronoun and words <= 3) or close else None
     return None
 
@@ -152,7 +152,7 @@ def _weight(scope: Scope) -> tuple[bool, bool]:
 
 def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
     """Whether the cue behind wins: "likely atelectasis, pneumonia less likely" is of the second."""
-    if nearest.cue.kind == "assertion" or behind.cue.kind == "denial":
+    if nearest.cue.kind == "assertion" or behind.cue.kind in {"denial", "ignore"}:
         return True
     if items[nearest.at].lexeme.parts & Part.JUDGING:  # "I think infection is unlikely"
         return True
@@ -223,10 +223,8 @@ def _advice(items: Sequence[Item], mention: Mention) -> int | None:
     """Item of a recommendation the mention is the object of: before it, with no comma between."""
     for j in range(mention.at - 1, -1, -1):
         parts = items[j].lexeme.parts
-        if parts & Part.RECOMMENDING:
-            return j
-        if parts & Part.COMMA:
-            break
+        if parts & (Part.RECOMMENDING | Part.COMMA):
+            return j if parts & Part.RECOMMENDING else None
     return None
 
 

@@ -26,7 +26,7 @@ from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "12"
+REVISION: Final = "13"
 
 _BATCH: Final = 256
 Read = TypeVar("Read")
@@ -150,10 +150,9 @@ class RuleEngine:
         tokens = self._reader.read(text[section.start : section.end], offset=section.start)
         for sentence in split(tokens, text, self.vocabulary.grammar):
             items = scan(sentence, self._root, text)
-            grammar = self.vocabulary.grammar
-            cut = pieces(sentence, items, grammar) if is_run_on(sentence) else [sentence]
-            for piece in cut:
-                within = items if len(cut) == 1 else scan(piece, self._root, text)
+            run_on = is_run_on(sentence)
+            for piece in pieces(sentence, items, self.vocabulary.grammar) if run_on else [sentence]:
+                within = items if piece is sentence else scan(piece, self._root, text)
                 yield piece, self._decisions(within, piece)
 
     def _decisions(self, items: list[Item], tokens: list[Token]) -> list[Decision]:

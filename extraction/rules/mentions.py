@@ -265,18 +265,16 @@ def _ahead(items: Sequence[Item], at: int) -> Item | None:
         if reach - items[j].last > _NEAR:
             return None
         reach = items[j].first
-        if not items[j].lexeme.parts & _LISTED:
-            return items[j]
-        if items[j].lexeme.parts & Part.SPLIT_PROPERTY:
+        parts = items[j].lexeme.parts
+        if parts & Part.SPLIT_PROPERTY or not parts & _LISTED:
             return items[j]
     return None
 
 
 def _qualifies(ahead: Item, subject: Item) -> bool:
     """Whether the property stands just before its thing: "enlarged subcarinal lymph node"."""
-    return bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY) and not set(
-        ahead.lexeme.splits
-    ).isdisjoint(subject.lexeme.splits)
+    shared = {*ahead.lexeme.splits} & {*subject.lexeme.splits}
+    return bool(ahead.lexeme.parts & Part.SPLIT_PROPERTY and shared)
 
 
 def _denied(items: Sequence[Item], at: int) -> bool:

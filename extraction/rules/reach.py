@@ -109,10 +109,8 @@ def _heads(items: list[Item], j: int, first: int) -> bool:
         parts = items[k].lexeme.parts
         if items[k].first >= first:
             continue
-        if parts & Part.MENTION:
-            return True
-        if parts & _BREAKS:
-            return False
+        if parts & (Part.MENTION | _BREAKS):
+            return bool(parts & Part.MENTION)
     return False
 
 
@@ -235,8 +233,8 @@ def _speaks_anew(items: list[Item], comma: int) -> bool:
     if not (subject & (Part.MENTION | Part.SUBJECT) and touches):
         return False
     behind = following[2].lexeme.parts if len(following) > 2 else 0
-    if said.lexeme.parts & Part.CUE and said.lexeme.finite:  # "…, pneumonia is unlikely"
-        return all(cue.kind == "hedge" for cue in said.lexeme.cues)
+    if said.lexeme.parts & Part.CUE and (said.lexeme.finite or len(following) < 3):
+        return all(cue.kind == "hedge" for cue in said.lexeme.cues)  # "…, pneumonia possible"
     if said.lexeme.parts & Part.ASSERTING:  # "…, effusions unchanged"
         return len(following) < 3 or bool(behind & (Part.COMMA | Part.AND))
     return bool(said.lexeme.parts & Part.VERB) and not behind & (Part.PARTICIPLE | Part.CUE)

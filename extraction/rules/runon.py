@@ -9,6 +9,7 @@ and at a quality that opens a noun phrase of its own ("no effusion | old rib fra
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import dropwhile
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Part
@@ -27,6 +28,7 @@ _OPEN: Final = (
     Part.VERB | Part.SUBJECT | Part.SPLIT_SUBJECT | Part.COORDINATOR | Part.BOUNDARY
     | Part.COMPANION | Part.CAUSE
 )  # fmt: skip
+_BARS: Final = Part.CUE | Part.OR | Part.VERB | Part.COMPANION
 _STOPS: Final = Part.OR | Part.BOUNDARY | Part.OPENER | Part.RECOMMENDING
 
 
@@ -161,22 +163,14 @@ def _complete(line: _Line, begin: int, at: int) -> bool:
 
 def _graded(line: _Line, begin: int, at: int) -> bool:
     """Whether a name is followed by a hedge and its object: "opacity likely an infarct"."""
-    named = False
-    for item in line.between(begin, at):
-        if named and any(cue.kind == "hedge" for cue in item.lexeme.cues):
-            return True
-        named = named or bool(item.lexeme.parts & _NAMED)
-    return False
+    named = dropwhile(lambda item: not item.lexeme.parts & _NAMED, line.between(begin, at))
+    return any(cue.kind == "hedge" for item in [*named][1:] for cue in item.lexeme.cues)
 
 
 def _predicated(line: _Line, begin: int, at: int) -> bool:
     """Whether something was said of a subject: "heart size normal"."""
-    subject = False
-    for item in line.between(begin, at):
-        if subject and item.lexeme.parts & Part.PREDICATE:
-            return True
-        subject = subject or bool(item.lexeme.parts & Part.SUBJECT)
-    return False
+    said = dropwhile(lambda item: not item.lexeme.parts & Part.SUBJECT, line.between(begin, at))
+    return any(item.lexeme.parts & Part.PREDICATE for item in [*said][1:])
 
 
 def _starts(line: _Line, begin: int, at: int) -> bool:
@@ -257,11 +251,8 @@ def _article_opens(line: _Line, k: int) -> bool:
 def _lists(line: _Line, verb: Item) -> bool:
     """Whether the verb only closes a list: "no infiltrate pleural effusion is seen"."""
     after = line.over.get(verb.last)
-    return (
-        after is not None
-        and bool(after.lexeme.parts & Part.PARTICIPLE)
-        and (line.tokens[verb.last].word != "noted")
-    )
+    listed = after is not None and bool(after.lexeme.parts & Part.PARTICIPLE)
+    return listed and line.tokens[verb.last].word != "noted"
 
 
 def _noun_follows(line: _Line, at: int) -> bool:
@@ -273,9 +264,7 @@ def _noun_follows(line: _Line, at: int) -> bool:
             return True
         if k == at:
             continue
-        if parts & (Part.CUE | Part.OR | Part.VERB | Part.COMPANION):
-            return False
-        if line.tokens[k].word in line.grammar.prepositions:
+        if parts & _BARS or line.tokens[k].word in line.grammar.prepositions:
             return False
     return False
 

@@ -7,7 +7,7 @@ A clause ends at a contrast ("but"), at a semicolon, before "there is", and at t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
@@ -149,11 +149,15 @@ def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> lis
     main: list[Item] = []
     asides: list[list[Item]] = []
     inside: list[Item] | None = None
-    for item in items:
+    ends = Part.CLOSING
+    for at, item in enumerate(items):
         parts = item.lexeme.parts
         if parts & Part.OPENING and inside is None:
-            inside = []
-        elif parts & Part.CLOSING and inside is not None:
+            inside, ends = [], Part.CLOSING
+        elif inside is None and main and _interrupts(items, at, main[-1]):
+            main.pop()
+            inside, ends = [item], Part.COMMA
+        elif parts & ends and inside is not None:
             asides.append(inside)
             inside = None
         elif inside is not None:
@@ -166,6 +170,16 @@ def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> lis
     for content in asides:
         found += [Clause(p, tokens, grammar, first, aside=True) for p, first in _cut(content)]
     return found
+
+
+def _interrupts(items: list[Item], at: int, last: Item) -> bool:
+    """Whether a contrast between commas only interrupts: "the heart, although rotated, is big"."""
+    if not (items[at].lexeme.parts & Part.BOUNDARY and last.lexeme.parts & Part.COMMA):
+        return False
+    rest = dropwhile(lambda item: not item.lexeme.parts & Part.COMMA, items[at:])
+    comma, behind = next(rest, last), next(rest, last)
+    resumes = is_finite(behind) and behind.first == comma.last
+    return resumes or (behind is not last and bool(items[at - 2].lexeme.parts & Part.OR))
 
 
 def is_finite(item: Item) -> bool:

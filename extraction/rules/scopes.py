@@ -28,10 +28,12 @@ _FIRM: Final = (
 _RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
-_QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
+_SITED: Final = Part.ASSERTING | Part.LUNG
+_QUALITY: Final = _SITED | Part.ELSEWHERE
 _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
+_PAUSES: Final = frozenset({",", "and"})
 
 
 def scopes(clause: Clause) -> list[Scope]:
@@ -70,7 +72,7 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
         beside = items[at - 1].lexeme.parts & Part.MENTION and items[at - 1].last == items[at].first
-        return [back, reach] if found or beside else [reach]
+        return [back, reach] if found or beside or items[at].lexeme.finite else [reach]
     if found and behind.kind == "negation" and listed:
         return [reach]  # "heart normal, nil effusion"
     if behind.side == "either":
@@ -219,7 +221,7 @@ def _weighs_second(items: list[Item], at: int) -> bool:
 def _ends_here(clause: Clause, at: int) -> bool:
     """Whether a comma follows at once: "atelectasis is likely, …" looks back."""
     last = clause.items[at].last
-    comma = any(token.word == "," for token in clause.tokens[last : last + 1])
+    comma = any(token.word in _PAUSES for token in clause.tokens[last : last + 1])
     return comma and governs(clause.items, 0, at)
 
 
@@ -316,12 +318,14 @@ def one_of_two(clause: Clause, at: int) -> int | None:
             continue
         if step < 0:
             begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
+            places = (i.last for i in items[before + 1 : either] if i.lexeme.parts & _SITED)
+            begin = max([begin, *places])
         else:
             begin = items[either].last
             later = (item.first for item in items[either + 1 :] if item.lexeme.parts & _FIRM)
             stop = next(later, len(tokens))
-            places = (k for k in range(begin, stop) if tokens[k].word in grammar.prepositions)
-            stop = next(places, stop)
+            ends = grammar.prepositions | _PAUSES
+            stop = next((k for k in range(begin, stop) if tokens[k].word in ends), stop)
         words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
         if 0 < len(words) <= _CAUSE and not any(word in grammar.vague for word in words):
             return either

@@ -55,6 +55,7 @@ class SectionEntry(_Entry):
     name: str
     read: bool
     keep: bool = False
+    closing: bool = False
     headers: Words
     openings: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()

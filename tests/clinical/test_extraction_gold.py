@@ -46,6 +46,9 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_n.jsonl", 100, 0.99, 0.985, 0.997),
         ("authors_o.jsonl", 100, 0.99, 0.97, 0.997),
         ("authors_p.jsonl", 100, 0.977, 0.92, 0.993),
+        ("authors_q.jsonl", 100, 0.985, 0.97, 0.995),
+        ("authors_r.jsonl", 100, 0.985, 0.98, 0.996),
+        ("authors_s.jsonl", 100, 0.99, 0.975, 0.997),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
