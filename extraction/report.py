@@ -115,7 +115,7 @@ class SectionReader:
             entry = self._entries[" ".join(match["name"].lower().split())]
             if match["line"] is not None or entry.name == IMPRESSION:
                 found.append(_Header(entry, match.start("name"), match.end()))
-        return list({each.start: each for each in sorted(found, key=_begin)}.values())
+        return list({each.start: each for each in sorted(found, key=lambda h: h.start)}.values())
 
     def opened(self, text: object) -> tuple[str, list[Place]] | Failed:
         """Give a report without markup, its offsets kept, and its sections; or why it has none."""
@@ -179,7 +179,7 @@ class SectionReader:
         headers: list[_Header] = []
         reading = True
         within = self._within.finditer(text) if ":" in text else ()
-        for match in sorted((*self._header.finditer(text), *within), key=_named_at):
+        for match in sorted((*self._header.finditer(text), *within), key=lambda m: m.start("name")):
             entry = self._entries[" ".join(match["name"].lower().split())]
             if match.re is self._header:
                 signs = match["name"][0].isupper(), match["mark"] == ":"
@@ -200,14 +200,6 @@ class SectionReader:
                     Place(IMPRESSION, match.start(), end),
                 ]
         return [Place(FINDINGS, start, end)]
-
-
-def _named_at(match: re.Match[str]) -> int:
-    return match.start("name")
-
-
-def _begin(header: _Header) -> int:
-    return header.start
 
 
 def _by_letter(names: list[str]) -> str:
