@@ -66,11 +66,6 @@ class Beta:
         """P(S ≤ x), the regularised incomplete beta function."""
         return np.asarray(betainc(self.alpha, self.beta, np.clip(x, 0.0, 1.0)), dtype=np.float64)
 
-    def partial_mean(self, x: FloatArray) -> FloatArray:
-        """E[S · 1(S ≤ x)]."""
-        inside = betainc(self.alpha + 1.0, self.beta, np.clip(x, 0.0, 1.0))
-        return np.asarray(self.mean * inside, dtype=np.float64)
-
     def quantile(self, q: float) -> float:
         """Smallest x with P(S ≤ x) ≥ q."""
         return float(betaincinv(self.alpha, self.beta, q))
@@ -113,10 +108,6 @@ class Atom:
     def cdf(self, x: FloatArray) -> FloatArray:
         """P(S ≤ x)."""
         return np.asarray(np.asarray(x) >= self.at, dtype=np.float64)
-
-    def partial_mean(self, x: FloatArray) -> FloatArray:
-        """E[S · 1(S ≤ x)]."""
-        return self.at * self.cdf(x)
 
     def quantile(self, q: float) -> float:
         """Return the atom, whatever the probability."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -217,35 +218,28 @@ def builtin(name: str) -> PhraseTable:
     return PhraseTable(name, phrases, distributions, n, source=str(facts["source"]))
 
 
-def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, object]]:
+def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, Any]]:
     """Rows of a built-in survey as text, and its metadata."""
     if name not in BUILTIN:
         raise SurveyError(f"{name!r}: no such built-in table; there are {', '.join(BUILTIN)}.")
     folder = resources.files("calibration") / "surveys"
     data = (folder / f"{name}.csv").read_bytes()
-    facts: dict[str, object] = tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
+    facts = tomllib.loads((folder / f"{name}.toml").read_text("utf-8"))
     if hashlib.sha256(data).hexdigest() != facts["sha256"]:
         raise SurveyError(f"{name}.csv is not the file its metadata describes; reinstall it.")
     return list(csv.DictReader(data.decode("utf-8").splitlines())), facts
 
 
-def _ranges(facts: Mapping[str, object]) -> tuple[FloatArray, tuple[str, ...]]:
-    edges, columns = facts.get("range_edges", []), facts.get("range_columns", [])
-    if not isinstance(columns, Sequence):
-        raise SurveyError("range_columns must be a list of column names.")
-    return np.asarray(edges, dtype=np.float64), tuple(map(str, columns))
-
-
 def _builtin_distribution(
-    row: Mapping[str, str], facts: Mapping[str, object]
+    row: Mapping[str, str], facts: Mapping[str, Any]
 ) -> tuple[Distribution, int | None]:
     if row["kind"] != "ranges":
         n = row.get("n", "")
         return _distribution_of(row), None if _blank(n) else int(n)
-    edges, columns = _ranges(facts)
-    proportions = np.array([float(row[c]) for c in columns])
+    edges = np.asarray(facts["range_edges"], dtype=np.float64)
+    proportions = np.array([float(row[c]) for c in facts["range_columns"]])
     mean, variance = moments_of_ranges(edges, proportions)
-    respondents = round(float(proportions.sum()) * float(str(facts["respondents"])))
+    respondents = round(float(proportions.sum()) * facts["respondents"])
     return fit_moments(mean, variance, phrase=row["phrase"]), respondents
 
 

@@ -15,7 +15,7 @@ Intervals resample respondents and refit.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -74,16 +74,14 @@ class PhraseSurvey:
     def resampled(self, rng: np.random.Generator) -> PhraseSurvey:
         """Draw as many respondents again with replacement."""
         if self.is_raw:
-            answers = rng.choice(self.answers, size=self.answers.size)
-            return PhraseSurvey(self.phrase, self.edges, self.counts, answers, self.respondents)
+            return replace(self, answers=rng.choice(self.answers, size=self.answers.size))
         if self.respondents is None:
             raise SurveyError(
                 f"{self.phrase!r}: only proportions are known, so respondents cannot be "
                 "resampled; give their number."
             )
         counts = rng.multinomial(self.respondents, self.counts / self.counts.sum())
-        drawn = counts.astype(np.float64)
-        return PhraseSurvey(self.phrase, self.edges, drawn, self.answers, self.respondents)
+        return replace(self, counts=counts.astype(np.float64))
 
     def rounded_ranges(self) -> tuple[FloatArray, FloatArray]:
         """Ranges for the likelihood, statements of 0 % and 100 % given the width of rounding."""

@@ -125,11 +125,7 @@ class GroupedTally:
 
     def group(self, index: int) -> Tally:
         """Tally of one group."""
-        size = self.n_phrases * len(self.label_values)
-        low, high = np.searchsorted(self.cell, [index * size, (index + 1) * size])
-        counts = np.zeros(size)
-        counts[self.cell[low:high] - index * size] = self.count[low:high]
-        return Tally(self.label_values, counts.reshape(self.n_phrases, len(self.label_values)))
+        return self.slice_groups(index, index + 1).pooled()
 
     def slice_groups(self, start: int, stop: int) -> GroupedTally:
         """Keep the groups start to stop, renumbered from 0."""

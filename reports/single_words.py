@@ -16,16 +16,16 @@ from calibration.profile.results import Cell
 from calibration.profile.shown import LEAST_SHOWN, VISIBLE, Rated, Side, reaches, shows
 from calibration.profile.swaps import LOW
 from reports.held_back import between, tenths, where
-from reports.numbers import count, decimal, percent, percent_interval
+from reports.numbers import count, decimal
 from reports.strings import Strings
 from reports.swaps import (
     Scale,
     about,
     claimed,
+    figures,
     kept_swaps,
     misled,
     side_of,
-    statements,
 )
 
 # Uses from which a single word that stands off is named though nothing is said of all.
@@ -147,17 +147,6 @@ def named(word: Rated | Cell, words: Strings) -> str:
 def surveyed(word: PhraseRate, words: Strings) -> str:
     """Say what CT shows of a word in all findings, with what it rests on, and claim nothing."""
     return words("verdict.one_cell.whole", phrase=word.phrase, **figures(word, words))
-
-
-def figures(word: Rated, words: Strings) -> dict[str, str]:
-    """Print a word's rate, interval, statements and meaning."""
-    rate = word.rate
-    return {
-        "rate": about(rate.value, words),
-        "interval": percent_interval(rate.low, rate.high, rate.value),
-        "statements": statements(word, words),
-        "meaning": percent(word.meaning),
-    }
 
 
 def carriers(profile: ReaderProfile) -> tuple[PhraseRate, ...]:

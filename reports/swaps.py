@@ -187,6 +187,17 @@ def statements(word: Rated, words: Strings) -> str:
     return words(key, part=count(round(word.observed * n)), n=count(n))
 
 
+def figures(word: Rated, words: Strings) -> dict[str, str]:
+    """Print a word's rate, interval, statements and meaning."""
+    rate = word.rate
+    return {
+        "rate": about(rate.value, words),
+        "interval": percent_interval(rate.low, rate.high, rate.value),
+        "statements": statements(word, words),
+        "meaning": percent(word.meaning),
+    }
+
+
 def actions(
     swaps: Sequence[Swap], profile: ReaderProfile, words: Strings, scale: Scale
 ) -> tuple[Action, ...]:
@@ -350,12 +361,9 @@ def _evidence(swap: Swap, not_for: Sequence[str], words: Strings, *, exception: 
             "verdict.swap.evidence",
             phrase=swap.phrase,
             instead=swap.instead,
-            rate=about(swap.rate.value, words),
-            interval=percent_interval(swap.rate.low, swap.rate.high, swap.rate.value),
-            statements=statements(swap, words),
-            meaning=percent(swap.meaning),
             instead_meaning=percent(swap.instead_meaning),
             probability=percent(swap.probability),
+            **figures(swap, words),
         ),
     ]
     if not_for:

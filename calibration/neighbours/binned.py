@@ -15,7 +15,6 @@ Bootstrap of items: every statistic of a replicate is read off one set of weight
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -120,19 +119,12 @@ def _binned(
     confidence: FloatArray, earned: FloatArray, keep: BoolArray, bins: int, method: str
 ) -> BinnedScore:
     """Bin every column (n, R) by itself."""
-    edges = bin_edges(bins)
-    count, stated, hits = (np.zeros((confidence.shape[1], bins)) for _ in range(3))
-    for k in range(confidence.shape[1]):
-        kept = slice(None) if keep[:, k].all() else keep[:, k]
-        f, y = confidence[kept, k], earned[kept, k]
-        place = places(f, edges)
-        count[k] = np.bincount(place, minlength=bins)
-        stated[k] = np.bincount(place, weights=f, minlength=bins)
-        hits[k] = np.bincount(place, weights=y, minlength=bins)
-    empty = np.full(count.shape, np.nan)
-    stated = np.divide(stated, count, out=empty.copy(), where=count > 0)
-    hits = np.divide(hits, count, out=empty, where=count > 0)
-    return BinnedScore(edges, count, stated, hits, method)
+    columns = []
+    for f, y, kept in zip(confidence.T, earned.T, keep.T, strict=True):
+        uses = kept.astype(np.float64)
+        columns.append(scalar_bins(uses, uses * y, stated=f, bins=bins))
+    count, stated, hits = (np.array(each) for each in zip(*columns, strict=True))
+    return BinnedScore(bin_edges(bins), count, stated, hits, method)
 
 
 def replicates_of(
@@ -166,16 +158,12 @@ def replicates_of(
     cells = [(places(f, edges), y - f) for f, y in columns]
     means = np.empty((bootstrap, len(table)))
     gaps = np.empty((bootstrap, len(cells)))
-    for b, weight in enumerate(_weights(n, bootstrap, rng)):
+    for b in range(bootstrap):
+        weight = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
         means[b] = table @ weight / n
         gaps[b] = [_gap(place, residual * weight, bins) / n for place, residual in cells]
     found = dict(zip(averaged, means.T, strict=True))
     return {**found, "confidence_ece": gaps[:, 0], "classwise_ece": gaps[:, 1:].mean(axis=1)}
-
-
-def _weights(n: int, bootstrap: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    for _ in range(bootstrap):
-        yield np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
 
 
 def _gap(place: IntArray, residual: FloatArray, bins: int) -> float:

@@ -98,9 +98,7 @@ def frequencies(votes: FloatArray) -> FloatArray:
 
 def majority_credit(votes: FloatArray) -> FloatArray:
     """1 for the majority class of an item's votes, the lowest of tied ones, 0 elsewhere, (n, C)."""
-    earned = np.zeros(votes.shape)
-    earned[np.arange(len(votes)), votes.argmax(axis=1)] = 1.0
-    return earned
+    return np.asarray(np.eye(votes.shape[1])[votes.argmax(axis=1)])
 
 
 def _matrix(array: ArrayLike, name: str) -> FloatArray:

@@ -32,8 +32,9 @@ its nearest point; a value midway goes to the lower one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -268,7 +269,7 @@ def pair_risk(score: FloatArray, *, truth: FloatArray) -> float:
     below, upto = (_prefix(eta, np.searchsorted(s, s, side=side)) for side in ("left", "right"))
     at_level = upto - below
     lost = 0.0
-    for i, j in _class_pairs(eta.shape[1]):
+    for i, j in combinations(range(eta.shape[1]), 2):
         own = float(eta[:, i] @ eta[:, j])
         lost += float(eta[:, i] @ below[:, j])
         lost += 0.5 * (float(eta[:, i] @ at_level[:, j]) - own)
@@ -278,16 +279,12 @@ def pair_risk(score: FloatArray, *, truth: FloatArray) -> float:
 def _least(eta: FloatArray) -> float:
     """Mean over pairs of Σ_{i<j} min(η_i η'_j, η_j η'_i)."""
     total = 0.0
-    for i, j in _class_pairs(eta.shape[1]):
-        total += _sorted_products(eta[:, i], eta[:, j], np.arctan2(eta[:, i], eta[:, j]))
+    for i, j in combinations(range(eta.shape[1]), 2):
+        # Σ over pairs of η_i(x) · η_j(x'), x being the one with the smaller angle
+        order = np.argsort(np.arctan2(eta[:, i], eta[:, j]), kind="stable")
+        a, b = eta[order, i], eta[order, j]
+        total += float(b[1:] @ np.cumsum(a)[:-1])
     return total / _pairs(len(eta))
-
-
-def _sorted_products(low: FloatArray, high: FloatArray, angle: FloatArray) -> float:
-    """Σ over pairs of low(x) · high(x'), x being the one with the smaller angle."""
-    order = np.argsort(angle, kind="stable")
-    a, b = low[order], high[order]
-    return float(b[1:] @ np.cumsum(a)[:-1])
 
 
 def _prefix(eta: FloatArray, upto: NDArray[np.integer]) -> FloatArray:
@@ -295,12 +292,6 @@ def _prefix(eta: FloatArray, upto: NDArray[np.integer]) -> FloatArray:
     total = np.zeros((len(eta) + 1, eta.shape[1]))
     np.cumsum(eta, axis=0, out=total[1:])
     return np.asarray(total[upto])
-
-
-def _class_pairs(classes: int) -> Iterator[tuple[int, int]]:
-    for i in range(classes):
-        for j in range(i + 1, classes):
-            yield i, j
 
 
 def _pairs(n: int) -> float:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.stats import mannwhitneyu, rankdata
@@ -41,9 +42,7 @@ def correlations(indicators: Mapping[str, FloatArray]) -> dict[tuple[str, str], 
         If lengths differ or a value is missing.
     """
     ranks = {name: _ranks(values, name) for name, values in indicators.items()}
-    names = list(ranks)
-    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
-    return {(a, b): _estimate(ranks[a], ranks[b]) for a, b in pairs}
+    return {(a, b): _estimate(ranks[a], ranks[b]) for a, b in combinations(ranks, 2)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -71,12 +71,7 @@ def majority_reference(*, votes: ArrayLike) -> IntArray:
 def pool_votes(*, probs: ArrayLike) -> FloatArray:
     """Count models that choose each class, shape (n, C)."""
     pool = checked_pool(probs)
-    chosen = pool.argmax(axis=2)
-    counts = np.zeros(pool.shape[1:])
-    items = np.arange(pool.shape[1])
-    for model in chosen:
-        counts[items, model] += 1.0
-    return counts
+    return np.asarray(np.eye(pool.shape[2])[pool.argmax(axis=2)].sum(axis=0))
 
 
 def pool_dissensus(*, probs: ArrayLike) -> FloatArray:

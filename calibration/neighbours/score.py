@@ -7,6 +7,7 @@ method travel with it for tables, figures and intervals.
 from __future__ import annotations
 
 import math
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -30,7 +31,7 @@ class ItemScore(float):
     per_item: FloatArray
     method: str
 
-    def __new__(cls, values: FloatArray, method: str) -> ItemScore:
+    def __new__(cls, values: FloatArray, method: str) -> Self:
         """Take the mean of the values."""
         self = super().__new__(cls, np.mean(values))
         self.per_item, self.method = values, method
@@ -68,11 +69,9 @@ class SignedScore(ItemScore):
     __slots__ = ("signed",)
     signed: FloatArray
 
-    def __new__(cls, signed: FloatArray, method: str) -> SignedScore:
+    def __new__(cls, signed: FloatArray, method: str) -> Self:
         """Take the mean of the absolute errors."""
         self = super().__new__(cls, np.abs(signed), method)
-        if not isinstance(self, SignedScore):  # pragma: no cover - for the type checker
-            raise TypeError
         self.signed = signed
         return self
 

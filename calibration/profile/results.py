@@ -24,7 +24,7 @@ _VISIBLE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A posterior median-like value with its central 95 % interval."""
+    """A value, as the median of a posterior, with its central 95 % interval; NaN: of nothing."""
 
     value: float
     low: float

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, refuse
 from calibration.survey import PhraseTable
 
 ALL_FINDINGS = ""
@@ -116,15 +117,10 @@ def _hint(columns: tuple[str, ...], missing: list[str]) -> str:
 
 def _numbers(column: pd.Series, name: str, low: float, high: float) -> FloatArray:
     values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
-    for wrong, what in (
-        (np.isnan(values), "are missing or not numbers"),
-        (~((values >= low) & (values <= high)), f"are outside [{low:g}, {high:g}]"),
-    ):
-        if wrong.any():
-            raise CalibrationError(
-                f"observations: {name}: {int(wrong.sum())} of {len(values)} values {what}; first "
-                f"at row {int(wrong.argmax()) + 1}. Drop or correct them."
-            )
+    outside = ~((values >= low) & (values <= high))
+    refused = partial(refuse, f"observations: {name}", first_row=1)
+    refused(np.isnan(values), "values are missing or not numbers. Drop or correct them.")
+    refused(outside, f"values are outside [{low:g}, {high:g}]. Drop or correct them.")
     return values
 
 
@@ -133,11 +129,8 @@ def _named(column: pd.Series, name: str) -> tuple[IntArray, tuple[str, ...]]:
     code, found = pd.factorize(column, use_na_sentinel=True)
     blank = np.array([str(each).strip() == "" for each in found], dtype=bool)
     code = np.where(blank[code], -1, code) if blank.any() else code
-    if (code < 0).any():
-        raise CalibrationError(
-            f"observations: {name}: {int((code < 0).sum())} of {len(code)} values are missing; "
-            f"first at row {int((code < 0).argmax()) + 1}. Name them, or drop the column or rows."
-        )
+    fault = "values are missing. Name them, or drop the column or rows."
+    refuse(f"observations: {name}", code < 0, fault, first_row=1)
     words = np.array([str(each).strip() for each in found], dtype=object)
     names, place = np.unique(words, return_inverse=True) if len(words) else (words, code)
     return np.asarray(place[code], dtype=np.int64), tuple(map(str, names))

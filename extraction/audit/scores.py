@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.estimate import interval
+from calibration.profile import Interval
 from extraction.audit.gold import (
     NOT_MENTIONED,
     GoldReport,
@@ -41,15 +42,6 @@ from extraction.vocabulary import Vocabulary
 
 PLAIN: Final = frozenset({"absent", "present"})
 _SILENT: Final = frozenset({"not mentioned", "not evaluable"})
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A value with its bootstrap interval; NaN where nothing could be counted."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibration.plain import plain_fields
+from calibration.profile import Interval
 from extraction.audit.gold import NOT_MENTIONED, GoldReport, Score
-from extraction.audit.scores import Audit, Interval, counts_of, percentiles
+from extraction.audit.scores import Audit, counts_of, percentiles
 from extraction.finding import Outcome
 from extraction.resolution import resolve
 from extraction.vocabulary import Vocabulary

@@ -14,7 +14,6 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Any, Final
 
 from extraction.engines.child import Child, ChildEnded, answer_of
@@ -74,12 +73,6 @@ class ModelProcess:
         self._state = _State()
         self.usage = Usage()
         self.facts: dict[str, object] = {}
-
-    def __enter__(self) -> ModelProcess:
-        return self
-
-    def __exit__(self, *_: TracebackType | object) -> None:
-        self.close()
 
     @property
     def ill(self) -> bool:

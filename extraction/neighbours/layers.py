@@ -87,13 +87,6 @@ def options_of(question: Question) -> tuple[str, ...]:
     return tuple(options)
 
 
-def cases_of_texts(
-    items: Sequence[str], texts: Sequence[tuple[str, ...]], references: Sequence[str] = ()
-) -> Cases:
-    """Classify texts or pairs of texts."""
-    return Cases("classify", tuple(items), tuple(texts), tuple(references))
-
-
 def _prompt(question: Question, texts: Sequence[str], letters: Sequence[str]) -> str:
     lines = [f"{letter}. {text}" for letter, text in zip(letters, texts, strict=True)]
     asked = " ".join(question.text.split())

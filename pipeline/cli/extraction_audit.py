@@ -170,14 +170,8 @@ def _draw(path: Path, told: Sequence[tuple[_Read, Audit]]) -> None:
 
 def _pages(read: _Read, audit: Audit) -> AuditPages:
     from extraction.audit.gold import NOT_MENTIONED
-    from reports.pages.extraction_audit import AuditFigure, AuditPages
+    from reports.pages.extraction_audit import AuditPages
 
-    figures = {
-        "cell accuracy, micro": audit.cells_micro,
-        "cell accuracy, macro over states": audit.cells_macro,
-        "finding F1 (pathology, certainty)": audit.f1,
-        "hedged statements, exact certainty": audit.hedged_exact,
-    }
     states = (NOT_MENTIONED, *read.vocabulary.phrases, "unmapped", "failed")
     confused = (*audit.phrase_confusion.items(), *audit.pathology_confusion.items())
     return AuditPages(
@@ -185,7 +179,12 @@ def _pages(read: _Read, audit: Audit) -> AuditPages:
         reports=audit.reports,
         failed=audit.failed,
         unmapped=audit.unmapped,
-        figures=tuple(AuditFigure(n, f.value, f.low, f.high) for n, f in figures.items()),
+        figures={
+            "cell accuracy, micro": audit.cells_micro,
+            "cell accuracy, macro over states": audit.cells_macro,
+            "finding F1 (pathology, certainty)": audit.f1,
+            "hedged statements, exact certainty": audit.hedged_exact,
+        },
         pathologies=_scores(audit.per_pathology),
         phrases=_scores(audit.per_phrase),
         sections=_scores(audit.per_section),

@@ -8,13 +8,14 @@ from the environment and have no place here.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from pipeline.config.basis import digest_of
 from pipeline.config.sections import (
@@ -126,17 +127,16 @@ def template() -> str:
     return resources.files("pipeline.config").joinpath("radcal.toml").read_text(encoding="utf-8")
 
 
-def _explained(errors: Iterable[Mapping[str, object]]) -> Iterable[str]:
+def _explained(errors: Iterable[ErrorDetails]) -> Iterable[str]:
     for error in errors:
-        location = error["loc"]
-        where = ".".join(map(str, location)) if isinstance(location, tuple) else str(location)
+        where = ".".join(map(str, error["loc"]))
         yield f"  {where}: {error['msg']}{_suggested(error)}"
 
 
-def _suggested(error: Mapping[str, object]) -> str:
+def _suggested(error: ErrorDetails) -> str:
     """Name the option that an unknown one is most like; '' for other errors."""
     location = error["loc"]
-    if error["type"] != "extra_forbidden" or not isinstance(location, tuple):
+    if error["type"] != "extra_forbidden":
         return ""
     model: type[BaseModel] = Configuration
     for step in location[:-1]:

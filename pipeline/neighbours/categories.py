@@ -11,10 +11,10 @@ name, never by place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -24,15 +24,6 @@ from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities, checked_votes
 from pipeline.errors import InputError
 from pipeline.formats.tables import read_table, refuse, require_columns
-
-
-class _Check(Protocol):
-    """A check of calibration.neighbours.categorical."""
-
-    def __call__(
-        self, array: NDArray[np.float64], /, *, name: str, first_row: int
-    ) -> NDArray[np.float64]: ...
-
 
 _ITEM: Final = {"item": "the exam or case"}
 _ALSO: Final = {"item": ("exam", "exam_id", "case", "uid"), "class": ("label", "vote")}
@@ -235,7 +226,9 @@ def _numbers(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> NDAr
     return np.asarray(numbers, dtype=np.float64)
 
 
-def _checked(check: _Check, values: NDArray[np.float64], source: str) -> NDArray[np.float64]:
+def _checked(
+    check: Callable[..., NDArray[np.float64]], values: NDArray[np.float64], source: str
+) -> NDArray[np.float64]:
     try:
         return check(values, name=source, first_row=1)
     except CalibrationError as error:

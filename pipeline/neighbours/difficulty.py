@@ -20,13 +20,7 @@ from calibration.neighbours.difficulty import Difficulty as Difficulties
 from calibration.neighbours.difficulty import difficulty as measure
 from calibration.neighbours.difficulty import review_order, strata
 from calibration.neighbours.export import difficulty_data
-from extraction.neighbours.layers import (
-    Cases,
-    Layerwise,
-    cases_of_questions,
-    cases_of_texts,
-    layerwise,
-)
+from extraction.neighbours.layers import Cases, Layerwise, cases_of_questions, layerwise
 from extraction.neighbours.questions import load_questions
 from pipeline.cli.common import blaming, write_result
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
@@ -208,11 +202,11 @@ def _cases(path: Path, options: int) -> tuple[Cases, int]:
 def _texts(path: Path) -> Cases:
     frame = read_table(path, {"item": "the case", "text": "what is read"})
     columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
-    pairs = list(zip(*columns, strict=True))
+    pairs = tuple(zip(*columns, strict=True))
     if not pairs or frame["item"].duplicated().any():
         raise InputError(f"{path.name}: items must be there, and each only once.")
     truth = frame["reference"].astype(str).str.strip() if "reference" in frame.columns else ()
-    return cases_of_texts(frame["item"].astype(str).tolist(), pairs, tuple(truth))
+    return Cases("classify", tuple(frame["item"].astype(str)), pairs, tuple(truth))
 
 
 def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:

@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from scipy.special import ndtr, ndtri
 
 from calibration.arrays import FloatArray
@@ -223,21 +223,14 @@ class PlannedHabit(_Declared):
     probability: Annotated[float, Field(gt=0.0, lt=1.0)]
     boost: Annotated[float, Field(gt=0.0, le=100.0)] = 1.0
 
-    @field_validator("pathology")
+    @field_validator("pathology", "phrase")
     @classmethod
-    def _pathology(cls, name: str) -> str:
-        return _one_of(name, [p.name for p in wording().pathologies])
-
-    @field_validator("phrase")
-    @classmethod
-    def _phrase(cls, name: str) -> str:
-        return _one_of(name, list(wording().phrases))
-
-
-def _one_of(name: str, known: list[str]) -> str:
-    if name not in known:
-        raise ValueError(f"{name!r} is unknown; there are: {', '.join(known)}")
-    return name
+    def _known(cls, name: str, info: ValidationInfo) -> str:
+        findings = [pathology.name for pathology in wording().pathologies]
+        known = findings if info.field_name == "pathology" else wording().phrases
+        if name not in known:
+            raise ValueError(f"{name!r} is unknown; there are: {', '.join(known)}")
+        return name
 
 
 class Department(_Declared):

@@ -107,9 +107,10 @@ class Keyed(Stage[Item, Found]):
 
     def find(self, site: Site, key: str) -> Found | None:
         """Give the counts of results that are there whole; None if any of them is missing."""
-        if not site.workspace.complete("analysis", key, *self.tables):
+        store = site.workspace
+        if not all(store.has("analysis", name, key) for name in self.tables):
             return None
-        found: Found = site.workspace.facts("analysis", self.tables[-1], key, self.comes_to)
+        found: Found = store.facts("analysis", self.tables[-1], key, self.comes_to)
         return found
 
     def keep(self, site: Site, key: str, found: Found, /, **tables: pd.DataFrame) -> Found:

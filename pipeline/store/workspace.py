@@ -165,10 +165,6 @@ class Workspace:
         """Whether a shard exists; it was whole when it was written."""
         return self._has(_shard(zone, name, key))
 
-    def complete(self, zone: Zone, key: str, *names: str) -> bool:
-        """Whether a shard of this key exists in each of the named tables."""
-        return all(self.has(zone, name, key) for name in names)
-
     def put_aside(self, damage: DamagedShardError) -> None:
         """Move a damaged shard out of its table, so that it is made again; none there is fine."""
         if self.has(damage.zone, damage.table, damage.key):

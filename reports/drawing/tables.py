@@ -72,6 +72,10 @@ class Column:
     align: Literal["left", "right"] = "left"
     wraps: bool = False
 
+    def edge(self, box: Box) -> tuple[float, Anchor]:
+        """Where a line of text in this column begins, or ends."""
+        return (box.right, "end") if self.align == "right" else (box.x, "start")
+
 
 def heads(
     words: Strings, room: str, *columns: tuple[str, float] | tuple[str, float, str]
@@ -293,17 +297,13 @@ def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name
             put(drawing, (slot.x, baseline + i * CAPTION.leading), line, row.kind, id=name)
         return
     text, kind = fit(cell, row.kind, slot.width)
-    right = column.align == "right"
-    x = slot.right if right else slot.x
-    anchor: Anchor = "end" if right else "start"
+    x, anchor = column.edge(slot)
     put(drawing, (x, baseline), text, kind, anchor=anchor, id=name)
 
 
 def _header_cell(drawing: Drawing, box: Box, column: Column, kind: Type) -> None:
     """Set a header cell of one or more lines."""
-    right = column.align == "right"
-    anchor: Anchor = "end" if right else "start"
-    x = box.right if right else box.x
+    x, anchor = column.edge(box)
     for i, line in enumerate(wrap(column.title, kind, box.width)):
         y = box.y + i * kind.leading + (kind.leading - kind.size) / 2 + 0.76 * kind.size
         put(drawing, (x, y), line, kind.muted, anchor=anchor)

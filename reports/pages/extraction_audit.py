@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import numpy as np
 
+from calibration.profile import Interval
 from reports.drawing.layout import Composer, Figure, Piece, Section, compose, note
 from reports.drawing.marks import Drawing
 from reports.drawing.style import Style
@@ -18,16 +20,6 @@ from reports.strings import Strings
 
 _MOST_MISTAKES: Final = 12
 _STEP: Final = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class AuditFigure:
-    """A share with its interval; NaN where nothing could be counted."""
-
-    name: str
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +45,7 @@ class AuditPages:
     reports, failed, unmapped
         Labelled reports, those that failed, and cells with unlisted words.
     figures
-        Headline shares.
+        Headline shares by name; NaN where nothing could be counted.
     pathologies, phrases, sections
         Scores by each.
     states, confusion
@@ -67,7 +59,7 @@ class AuditPages:
     reports: int
     failed: int
     unmapped: int
-    figures: tuple[AuditFigure, ...]
+    figures: Mapping[str, Interval]
     pathologies: tuple[AuditScore, ...]
     phrases: tuple[AuditScore, ...]
     sections: tuple[AuditScore, ...]
@@ -103,7 +95,8 @@ def audit_pages(content: AuditPages, *, style: Style) -> list[Drawing]:
 
 
 def _figures(content: AuditPages, say: Strings) -> Table:
-    lowest = min((v for f in content.figures for v in (f.low, f.value) if v == v), default=0.0)
+    shown = content.figures.values()
+    lowest = min((v for f in shown for v in (f.low, f.value) if v == v), default=0.0)
     start = max(0.0, min(np.floor(lowest / _STEP) * _STEP, 1.0 - _STEP))
     columns = (
         *heads(
@@ -112,9 +105,9 @@ def _figures(content: AuditPages, say: Strings) -> Table:
         Column(say("audit.graph", low=decimal(start, 1)), 0.3),
     )
     rows = []
-    for f in content.figures:
+    for name, f in content.figures.items():
         drawn = Span(f.value, f.low, f.high, (start, 1.0)) if f.value == f.value else BLANK
-        rows.append(Row((f.name, decimal(f.value), interval(f.low, f.high), drawn)))
+        rows.append(Row((name, decimal(f.value), interval(f.low, f.high), drawn)))
     return Table(columns, tuple(rows), id="figures")
 
 

@@ -19,19 +19,14 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from extraction.neighbours.layers import (
-    LayerwiseError,
-    cases_of_questions,
-    cases_of_texts,
-    layerwise,
-)
+from extraction.neighbours.layers import Cases, LayerwiseError, cases_of_questions, layerwise
 from extraction.neighbours.questions import load_questions
 from pipeline.neighbours import measures as neighbours
 
 _APP = typer.Typer()
 neighbours.register(_APP)
 MAKER = Path(__file__).parent.parent / "fixtures" / "layerwise" / "tiny_models.py"
-NOTHING = cases_of_texts(["one"], [("text",)])
+NOTHING = Cases("classify", ("one",), (("text",),), ())
 
 
 def python_with_torch() -> Path | None:

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def settings(model: Path, backend: Backend) -> LocalSettings:
 
 @pytest.fixture(scope="module")
 def vllm(model: Path) -> Iterator[ModelProcess]:
-    with ModelProcess(settings(model, "vllm")) as process:
+    with closing(ModelProcess(settings(model, "vllm"))) as process:
         yield process
 
 
@@ -68,7 +69,7 @@ def test_same_turns_give_the_same_words_and_end_by_themselves_both_ways(
     model: Path, vllm: ModelProcess
 ) -> None:
     said = []
-    with ModelProcess(settings(model, "transformers")) as other:
+    with closing(ModelProcess(settings(model, "transformers"))) as other:
         for process in (vllm, other):
             (reply,) = process.complete([Question("", 24, turns=HELLO)])
             assert isinstance(reply, Reply)

@@ -18,6 +18,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -222,7 +223,8 @@ def test_weights_that_are_cut_short_are_an_error_that_says_so(model: Path, tmp_p
     for file in model.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes()[:100_000])
     broken = settings(tmp_path, "transformers")
-    with ModelProcess(broken) as process, pytest.raises(ModelOutageError, match="SafetensorError"):
+    failed = pytest.raises(ModelOutageError, match="SafetensorError")
+    with closing(ModelProcess(broken)) as process, failed:
         process.complete([Question("chest", 5)])
 
 

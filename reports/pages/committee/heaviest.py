@@ -345,7 +345,8 @@ def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> 
     }
     held_out = (swap for part in whole for swap, _ in doubted(part, words))
     silent |= {each.source: words("decisions.uncertain", target=each.target) for each in held_out}
-    own = _swapped(phrases, content)
+    swapped = {swap.source for _, swap in upheld(whole)}
+    own = [phrase for phrase in phrases if phrase in swapped]
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
         if phrase in silent:
@@ -354,12 +355,6 @@ def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> 
         words("decisions.kept", phrases=_named(of, words), why=why) for why, of in alike.items()
     ]
     return [*kept, words("decisions.own_pages", phrases=_named(own, words))] if own else kept
-
-
-def _swapped(phrases: Sequence[str], content: CommitteeContent) -> list[str]:
-    """Give the phrases for which a swap in all findings is upheld."""
-    whole = [part for part in content.maps or () if part.pathology is None]
-    return [phrase for phrase in phrases if phrase in {swap.source for _, swap in upheld(whole)}]
 
 
 def _named(phrases: Sequence[str], words: Strings) -> str:
