@@ -113,7 +113,7 @@ def _behind(
 
 def purge(
     config: ConfigArgument,
-    older_than_days: Annotated[int, typer.Option(min=1, help="Exams performed earlier go.")],
+    older_than_days: Annotated[int, typer.Option(min=1, max=36_525, help="Earlier exams go.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     *,
     as_json: JsonOption = False,

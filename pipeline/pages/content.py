@@ -18,6 +18,7 @@ from calibration.survey import PhraseTable
 from pipeline.pages.small_cells import complementary
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
+from pipeline.tables.observations import NOT_PURGED
 from pipeline.tables.pairing import INELIGIBLE, Sifted
 from pipeline.tables.results import Period, telling
 from reports import rounded
@@ -316,6 +317,7 @@ def flow_steps(flow: Sequence[Sifted]) -> tuple[FlowStep, ...]:
             excluded=(Exclusion(step.reason, step.excluded),) if step.excluded else (),
         )
         for step in flow
+        if step.excluded or step.name != NOT_PURGED
     )
 
 

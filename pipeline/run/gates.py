@@ -64,6 +64,7 @@ class Gathered:
             exams_cleaned=sum(shard.cleaned for shard in self.coded),
             exams_withheld=merged(shard.withheld for shard in self.coded).total(),
             exams_left_out=sum(shard.left_out for shard in self.coded),
+            exams_purged=sum(shard.purged for shard in self.coded),
             reports_read=sum(shard.reports for shard in self.read) - failed,
             reports_failed=failed,
             statements=sum(shard.statements for shard in self.read),
@@ -197,6 +198,7 @@ class Accounting:
     exams_cleaned: int
     exams_withheld: int
     exams_left_out: int
+    exams_purged: int
     reports_read: int
     reports_failed: int
     statements: int
@@ -232,11 +234,11 @@ def beside(before: Had | None, now: Had, config: Configuration) -> tuple[Gate, .
 def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
     words = Strings.load(language=config.reports.language)
     limits = config.extraction
+    wanted = a.rows_kept - a.exams_left_out - a.exams_purged
     gates = (
         _adds_up(words("gate.rows"), a.rows_in, (a.rows_kept, a.rows_quarantined)),
-        _adds_up(words("gate.exams"), a.rows_kept - a.exams_left_out,
-                 (a.exams_cleaned, a.exams_withheld)),
-        _share(words, "withheld", a.exams_withheld, a.rows_kept - a.exams_left_out,
+        _adds_up(words("gate.exams"), wanted, (a.exams_cleaned, a.exams_withheld)),
+        _share(words, "withheld", a.exams_withheld, wanted,
                config.deidentification.max_quarantined_share),
         _share(words, "failed", a.reports_failed, a.reports_read + a.reports_failed,
                limits.max_failed_share),

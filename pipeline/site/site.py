@@ -175,6 +175,11 @@ class Site:
         """Which set of reader codes is in force; 0 before the first run."""
         return Vault.stated(self.vault_path)[0] if self.vault_path.exists() else 0
 
+    @cached_property
+    def vault_keys(self) -> int:
+        """How often the vault's key was replaced: marks and invented values hang on it."""
+        return Vault.stated(self.vault_path)[2] if self.vault_path.exists() else 0
+
     def note_vault(self) -> None:
         """Note how often codes came into the vault under which exams are coded from now on."""
         with replacing(_noted(self)) as partial:

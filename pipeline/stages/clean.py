@@ -32,7 +32,7 @@ from pipeline.vault.codes import (
     under_one_number,
 )
 from pipeline.vault.key import Key
-from pipeline.vault.objections import purged
+from pipeline.vault.objections import Traces
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -64,12 +64,16 @@ class ExamShard:
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """What a shard came to: ``rows = cleaned + withheld + left_out``; spans by category."""
+    """What a shard came to; spans by category.
+
+    ``rows = cleaned + withheld + left_out + purged``, of which the last were gone when it was made.
+    """
 
     key: str
     rows: int
     cleaned: int
     left_out: int
+    purged: int
     withheld: Mapping[str, int]
     removed: Mapping[str, int]
     phrases_locked: int
@@ -92,6 +96,7 @@ class Clean(Keyed[ExamShard, Coded]):
             "pairing.min_age_years": str(site.config.pairing.min_age_years),
             "input.max_text_characters": str(site.config.input.max_text_characters),
             "reader codes' epoch": str(site.reader_epoch),
+            "vault's key": str(site.vault_keys),
         }
 
     def key(self, site: Site, item: ExamShard) -> str:
@@ -102,7 +107,8 @@ class Clean(Keyed[ExamShard, Coded]):
         """Code and clean the shard's exams."""
         store = site.workspace
         every = exams = store.read("raw", "exams", [item.shard])
-        gone = len(purged(store, item.shard))
+        before = Traces.of(store, item.shard)
+        gone = len(before.on_request)
         if item.merged or item.left_out:
             shared = site.config.input.patient_ids_shared
             stands = patients_joined(store, shared=shared).stands
@@ -117,9 +123,10 @@ class Clean(Keyed[ExamShard, Coded]):
         )
         found = Coded(
             key=key,
-            rows=len(every) + gone,
+            rows=len(every) + gone + before.past_retention,
             cleaned=len(cleaned.exams),
             left_out=len(every) - len(exams) + gone,
+            purged=before.past_retention,
             withheld=dict(Counter(cleaned.withheld["reason"])),
             removed=dict(sorted(cleaned.removed.items())),
             phrases_locked=int(cleaned.exams["phrases_locked"].sum()),

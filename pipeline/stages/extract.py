@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ from extraction.engines.account import Disagreement
 from extraction.tables import read_reports
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named
+from pipeline.tables.observations import PURGED
 from pipeline.tables.versions import joined
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class ReportShard:
 class Read:
     """What a shard's reports came to; failures by reason, unmapped statements by cue.
 
+    ``reports`` counts none whose text was purged: of it, ``readings`` says no more than that.
     ``disagreement`` is how far a model and the vocabulary part; nothing where the rules read.
     """
 
@@ -88,11 +90,15 @@ class Extract(Keyed[ReportShard, Read]):
         store, (exam_keys, addenda) = site.workspace, _asked(site, item)
         columns = ["exam_key", "modality", "text"]
         exams = store.read("analysis", "clean_exams", [item.shard], columns=columns)
-        wanted = exams[exams["exam_key"].isin(exam_keys)].drop_duplicates("exam_key")
         before = _with_what_came_before(store, addenda)
+        asked = set(exam_keys) - (set(addenda["exam_key"]) - set(before))
+        wanted = exams[exams["exam_key"].isin(asked)].drop_duplicates("exam_key")
         whole = wanted["exam_key"].map(before).astype("object")
         wanted = wanted.assign(text=whole.fillna(wanted["text"]))
         tables = read_reports(wanted, engine=site.engine, vocabulary=site.vocabulary)
+        gone = sorted(set(exam_keys) - set(wanted["exam_key"]))
+        rows = [*tables.readings.to_numpy().tolist(), *((key, PURGED, "", False) for key in gone)]
+        tables = replace(tables, readings=pd.DataFrame(rows, columns=list(tables.readings)))
         failed = tables.readings.loc[tables.readings["outcome"] == "failed", "reason"]
         unmapped = tables.findings.loc[tables.findings["outcome"] == "unmapped", "cue"]
         found = Read(
@@ -119,11 +125,12 @@ def _asked(site: Site, item: ReportShard) -> tuple[list[str], pd.DataFrame]:
 
 
 def _with_what_came_before(store: Workspace, addenda: pd.DataFrame) -> dict[str, str]:
-    """Give each addendum's text as it stood with the versions before it."""
+    """Give each addendum's text as it stood with the versions before it, if none was purged."""
     texts: dict[str, str] = {}
     for shard, some in addenda.groupby("shard"):
         exams = store.read("analysis", "clean_exams", [str(shard)], columns=["exam_key", "text"])
         held = exams[exams["exam_key"].isin(some["part_key"])]
         texts |= dict(zip(held["exam_key"], held["text"], strict=True))
     each = addenda.groupby("exam_key", sort=False)["part_key"]
-    return {str(key): joined([texts[part] for part in own]) for key, own in each}
+    whole = ((key, list(own)) for key, own in each if texts.keys() >= set(own))
+    return {str(key): joined([texts[part] for part in own]) for key, own in whole}

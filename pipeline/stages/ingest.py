@@ -125,7 +125,8 @@ class Ingest(Keyed[str, Ingested]):
             # Under what it holds: of an export that grows, what stands in it already costs nothing.
             rows = pd.util.hash_pandas_object(batch.exams, index=False)
             shard = digest_of(self.digest(site), rows.tolist())
-            if len(batch.exams):
+            # What is there may be purged, and then must not come back.
+            if len(batch.exams) and not store.has("raw", "exams", shard):
                 store.write("raw", "exams", shard, batch.exams)
             batches.add(batch, shard)
         if self.key(site, item) != key:
@@ -290,7 +291,8 @@ def reader_rules(site: Site) -> ReaderRules:
 def objections(site: Site) -> Objections:
     """Which patients and readers asked this site to be left out."""
     name = site.config.input.left_out
-    return Objections.of(site.config.path(name) if name else None, site.once(reader_rules))
+    path, shared = site.config.path(name) if name else None, site.config.input.patient_ids_shared
+    return Objections.of(path, site.once(reader_rules), shared=shared)
 
 
 def _exam_codes(site: Site) -> pd.DataFrame:

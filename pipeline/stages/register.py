@@ -39,7 +39,7 @@ from pipeline.vault.codes import (
     study_identifiers,
     under_one_number,
 )
-from pipeline.vault.objections import NOBODY, SAID_OF, marks, purged
+from pipeline.vault.objections import NOBODY, SAID_OF, Traces, marks
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -54,6 +54,7 @@ _NO_EARLIER: Final = pd.Timestamp("1900-01-01T00:00:00Z")
 _MOVED: Final = ["shard", "source_digest", "month", "is_own"]
 MERGED: Final = "exam under a patient number that was merged into another"
 UNMET: Final = "id in left_out that no exam bears: misspelt, purged, or of another authority"
+PURGED: Final = "exam purged past its retention: in no figure that was made since"
 CONTRADICTING: Final = "merges_contradict"
 _WHY_NOT: Final = "merged in a circle or into two, or listed with different numbers; not followed"
 
@@ -134,18 +135,19 @@ def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], 
 
 def _left_out(site: Site, shard: str, stands: Mapping[str, str]) -> str:
     """Hash which exams of a shard are left out, the same after they were purged; '' for none."""
-    asked, gone = site.once(objections), list(purged(site.workspace, shard))
+    asked = site.once(objections)
+    gone = list(Traces.of(site.workspace, shard).on_request)
     if asked != NOBODY:
         exams = site.workspace.read("raw", "exams", [shard], columns=SAID_OF)
         gone += marks(exams[asked.apply(exams, stands)])
     return digest_of(*sorted(gone)) if gone else ""
 
 
-def _unmet(site: Site, shards: Sequence[str]) -> int:
+def _unmet(site: Site, shards: Sequence[str], stands: Mapping[str, str]) -> int:
     """Count who is to be left out and stands in no exam: a slip of the pen leaves nobody out."""
     asked, met = site.once(objections), set[str]()
     for shard in shards if asked != NOBODY else ():
-        met |= asked.met(site.workspace.read("raw", "exams", [shard], columns=SAID_OF))
+        met |= asked.met(site.workspace.read("raw", "exams", [shard], columns=SAID_OF), stands)
     return len(asked.patients | asked.readers) - len(met)
 
 
@@ -259,7 +261,8 @@ class Register(Stage[Everyone, Registered]):
         site.note_vault()
         notes = Counter(_reader_notes(site, every))
         notes[MERGED] = sum(count for _, count in months.merged.values())
-        notes[UNMET] = _unmet(site, every)
+        notes[UNMET] = _unmet(site, every, merged.stands)
+        notes[PURGED] = sum(Traces.of(site.workspace, each).past_retention for each in every)
         return Made(Registered(len(todo), +notes, _contradicting(site, item.merges, merged)))
 
 

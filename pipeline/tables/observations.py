@@ -33,6 +33,12 @@ TALLY_KEYS: Final = ("reader_code", "pathology", "month", "phrase", "label_value
 SILENT: Final = "(not mentioned)"
 """The CT phrase of an observation whose CT does not mention the finding."""
 
+PURGED: Final = "purged"
+"""What became of a report whose text was purged before it was to be read (again)."""
+NOT_PURGED: Final = "both reports kept"
+"""The flow's step that is shown where it left something out."""
+_BECAME: Final = ("read", PURGED)
+
 RETURNED_WRONG: Final = "its reader returned the pair as wrong"
 RETURNED_NOT_APPLICABLE: Final = "its reader returned the case as not applicable"
 
@@ -91,15 +97,16 @@ def observe(
         ``exam_key, pathology, phrase, outcome``: what each report says after resolution; no row
         for a pathology the report does not mention. Keys may be of any type, one for all tables.
     readings
-        ``exam_key, outcome``: whether each report could be read at all.
+        ``exam_key, outcome``: whether each report could be read at all, or is purged.
     answer
         How a CT's words become a label.
     returned
         ``pair_id, pathology, answer`` of return sheets; "wrong pair" and "not applicable" leave
         cases out.
     """
-    read = set(readings.loc[readings["outcome"] != "failed", "exam_key"])
+    read, gone = (set(readings.loc[readings["outcome"] == how, "exam_key"]) for how in _BECAME)
     usable = pairs["xr_exam_key"].isin(read) & pairs["ct_exam_key"].isin(read)
+    purged = pairs["xr_exam_key"].isin(gone) | pairs["ct_exam_key"].isin(gone)
     used = pairs[usable].assign(pair_id=pairs["xr_study_code"] + ":" + pairs["ct_study_code"])
     joined = _joined(used, report_findings)
     labels = ct_labels(answer.phrases, rule=answer.label)
@@ -109,13 +116,14 @@ def observe(
     nameless = (used["reader_code"].fillna("") == "").to_numpy()[joined["pair"]]
     fate = _fates(joined, silent, nameless, known=labels, ct_silence=answer.silence)
     fate = _disowned(joined, used["pair_id"], fate, returned)
-    left_out = {"a report of the pair could not be read": int((~usable).sum())}
+    left_out = {"a report of the pair could not be read": int((~usable & ~purged).sum())}
+    left_out |= {"a report of the pair was purged": int(purged.sum())} if purged.any() else {}
     left_out |= {str(k): int(v) for k, v in fate[fate != ""].value_counts().items()}
     kept = joined[fate == ""].reset_index(drop=True).assign(weight=1.0)
     facts = used[_OF_THE_PAIR].iloc[kept["pair"]].reset_index(drop=True)
     rows = pd.concat([facts, kept], axis="columns")[_COLUMNS]
     observations = rows.sort_values(["pair_id", "pathology"], kind="stable", ignore_index=True)
-    return Observed(observations, left_out, _flow(pairs, usable))
+    return Observed(observations, left_out, _flow(pairs, usable, purged))
 
 
 def _joined(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
@@ -132,12 +140,13 @@ def _joined(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
     return joined.drop(columns=["xr_exam_key", "ct_exam_key", "exam_key"])
 
 
-def _flow(pairs: pd.DataFrame, usable: pd.Series) -> tuple[Sifted, ...]:
-    """Carry the pairing's flow diagram on: both reports read, and a reader named."""
-    read = int(usable.sum())
+def _flow(pairs: pd.DataFrame, usable: pd.Series, purged: pd.Series) -> tuple[Sifted, ...]:
+    """Carry the pairing's flow diagram on: both reports kept and read, and a reader named."""
+    read, kept = int(usable.sum()), int((~purged).sum())
     named = int((usable & (pairs["reader_code"].fillna("") != "")).sum())
     return (
-        Sifted("both reports read", read, len(pairs) - read, "a report could not be read"),
+        Sifted(NOT_PURGED, kept, len(pairs) - kept, "a report was purged"),
+        Sifted("both reports read", read, kept - read, "a report could not be read"),
         Sifted("attributable to a reader", named, read - named, "no reader is named"),
     )
 

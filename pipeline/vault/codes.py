@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import secrets
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -149,6 +150,20 @@ def patients_joined(store: Workspace, *, shared: bool) -> Joined:
     found = joined(map(folded, said))
     written = {normalised(n): n for numbers, _ in sorted(said, reverse=True) for n in numbers}
     return replace(found, stands={n: written[one] for n, one in found.stands.items()})
+
+
+def all_numbers(stands: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """Give all numbers of each merged patient, folded, by the one that stands for them.
+
+    Examples
+    --------
+    >>> sorted(all_numbers({"a": "C", "b": "C"})["c"])
+    ['a', 'b', 'c']
+    """
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for number, one in stands.items():
+        found[normalised(one)] |= {number, normalised(one)}
+    return {one: frozenset(numbers) for one, numbers in found.items()}
 
 
 def under_one_number(exams: pd.DataFrame, stands: Mapping[str, str]) -> pd.DataFrame:

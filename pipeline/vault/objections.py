@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,14 @@ from numpy.typing import NDArray
 from pipeline.config.basis import digest_of
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.tables import read_table, refuse
-from pipeline.vault.codes import normalised, patient_identifier, patient_identifiers, readable
+from pipeline.store.files import typed
+from pipeline.vault.codes import (
+    all_numbers,
+    normalised,
+    patient_identifier,
+    patient_identifiers,
+    readable,
+)
 
 if TYPE_CHECKING:
     from pipeline.store.workspace import Workspace
@@ -38,8 +45,14 @@ class Objections:
     readers: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, path: Path | None, rules: ReaderRules) -> Objections:
+    def of(cls, path: Path | None, rules: ReaderRules, *, shared: bool = False) -> Objections:
         """Read the list, if there is one; ``authority`` is who gave a patient's number.
+
+        Parameters
+        ----------
+        shared
+            Whether all sources share one numbering of patients: then nobody's number tells who
+            gave it, and neither does the list's.
 
         Raises
         ------
@@ -51,7 +64,8 @@ class Objections:
         table = read_table(path, _COLUMNS).fillna("").astype("str")
         who, ids = table["who"].str.strip().str.casefold(), table["id"].str.strip()
         refuse(~who.isin(_KINDS) | (ids == ""), path.name, "rows name neither patient nor reader")
-        givers = table["authority"].str.strip() if "authority" in table else ids.str[:0]
+        told = "authority" in table and not shared
+        givers = table["authority"].str.strip() if told else ids.str[:0]
         patients = map(patient_identifier, ids[who == "patient"], givers[who == "patient"])
         readers = rules.meant(ids[who == "reader"])
         return cls(frozenset(map(normalised, patients)), frozenset(readers))
@@ -68,21 +82,24 @@ class Objections:
         """
         if not self.patients:
             return np.zeros(len(exams), dtype=np.bool_)
-        ends = {each: normalised(end) for each, end in stands.items()}
-        every = filter(self._is_listed, {*ends, *ends.values()})
-        gone = {ends.get(each, each) for each in every}
-        own = map(normalised, patient_identifiers(exams))
-        found = (self._is_listed(each) or ends.get(each, each) in gone for each in own)
+        gone, own = self.joined(stands), map(normalised, patient_identifiers(exams))
+        found = (each in gone or self._is_listed(each) for each in own)
         return np.fromiter(found, dtype=np.bool_, count=len(exams))
+
+    def joined(self, stands: Mapping[str, str]) -> frozenset[str]:
+        """Give every merged number that is a listed patient's, folded; no exam need bear it."""
+        listed = (one for one in all_numbers(stands).values() if any(map(self._is_listed, one)))
+        return frozenset(number for one in listed for number in one)
 
     def apply(self, exams: pd.DataFrame, stands: Mapping[str, str]) -> NDArray[np.bool_]:
         """Tell which exams are left out; with a reader's, only X-rays."""
         own = exams["reader_id"].isin(self.readers) & (exams["modality"] == "XR")
         return self.of_patients(exams, stands) | own.to_numpy(dtype=np.bool_)
 
-    def met(self, exams: pd.DataFrame) -> frozenset[str]:
-        """Give the entries of the list that stand in exams."""
-        each = map(normalised, patient_identifiers(exams))
+    def met(self, exams: pd.DataFrame, stands: Mapping[str, str]) -> frozenset[str]:
+        """Give the entries of the list that stand in exams, or for a patient who does."""
+        each, same = frozenset(map(normalised, patient_identifiers(exams))), all_numbers(stands)
+        each = each.union(*(one for one in same.values() if one & each))
         numbers = {number for one in each for number in (one, readable(one))}
         return (self.patients & numbers) | (self.readers & frozenset(exams["reader_id"]))
 
@@ -98,7 +115,15 @@ def marks(exams: pd.DataFrame) -> list[str]:
     return [digest_of(each) for each in exams["source_digest"]]
 
 
-def purged(store: Workspace, shard: str) -> tuple[str, ...]:
-    """Give the marks of a raw shard's exams that went on request."""
-    kept = store.facts("raw", "exams", shard, object)
-    return tuple(kept) if isinstance(kept, list) else ()
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What is kept of exams that went: marks of those left out on request, a count of others."""
+
+    on_request: tuple[str, ...] = ()
+    past_retention: int = 0
+
+    @classmethod
+    def of(cls, store: Workspace, shard: str) -> Traces:
+        """Read what is kept of a raw shard's exams that went."""
+        kept: Any = store.facts("raw", "exams", shard, object)
+        return typed(cls, kept) if isinstance(kept, dict) else cls(tuple(kept or ()))

@@ -1,12 +1,14 @@
 """A vault over the years: another key for it; what is too old or not to be kept goes.
 
 Codes are random and lie in the rows, so pages, tables and returned sheets stay valid. What hangs on
-the key itself does not: values invented in place of identifiers (``replacement = "surrogate"``) are
-others in texts that are cleaned from then on. Copies made before open with the former key only.
+the key itself does not: marks of texts, and values invented in place of identifiers (``replacement
+= "surrogate"``). So the next run cleans every text anew: texts marked under two keys could not be
+told to be equal. Copies made before open with the former key only.
 
 Raw exams go by when they were performed, coded ones by their stated month (times are shifted).
 A shard that keeps rows is rewritten under its own name, so that a later run does not make it
-again; tallies, results and pages hold no text and no identifier and stay.
+again; tallies, results and pages hold no text and no identifier and stay. What is made anew since
+(other options, code or exports) is made of what is left: `Traces` say how much is not.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -26,6 +28,7 @@ from pipeline.store.workspace import Workspace, Zone
 from pipeline.vault.codes import (
     DOMAINS,
     Domain,
+    all_numbers,
     exam_identifiers,
     normalised,
     patient_identifiers,
@@ -35,7 +38,7 @@ from pipeline.vault.codes import (
     under_one_number,
 )
 from pipeline.vault.key import Box, Key
-from pipeline.vault.objections import NOBODY, Objections, marks, purged
+from pipeline.vault.objections import NOBODY, Objections, Traces, marks
 from pipeline.vault.vault import SCHEMA, Vault
 
 NEW_KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY_FILE"
@@ -79,9 +82,9 @@ def replace_key(path: Path, old: Key, new: Key) -> Rekeyed:
 
 
 def _copy_meta(source: sqlite3.Connection, target: sqlite3.Connection, new: Key) -> None:
-    meta: Mapping[str, bytes] = dict(source.execute("SELECT name, value FROM meta"))
-    sealed = {"check": Box(new).seal(b"radcal vault", "check")}
-    target.executemany("INSERT INTO meta VALUES (?, ?)", {**meta, **sealed}.items())
+    meta: Mapping[str, Any] = dict(source.execute("SELECT name, value FROM meta"))
+    now = {"check": Box(new).seal(b"radcal vault", "check"), "keys": int(meta.get("keys", 0)) + 1}
+    target.executemany("INSERT INTO meta VALUES (?, ?)", {**meta, **now}.items())
 
 
 def _copy_codes(
@@ -125,6 +128,7 @@ def _copy_shifts(
 
 _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 """Columns of raw exams that say who and when; every version of this program wrote them."""
+_NAMED_SINCE: Final = ("patient_domain", "reader_id", "modality")
 _MONTHS: Final = ("shard", "source_digest", "month", "is_own")
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 
@@ -168,19 +172,23 @@ def purge(
     gone = _purge_raw(store, before, left_out, stands, delete=delete)
     coded = vault.known_codes("patient", sorted(gone.unwanted))
     clean = _purge_clean(store, before.strftime("%Y-%m"), coded, delete=delete)
-    codes = sum(map(len, gone.forgotten.values()))
-    if delete:
-        _forget_months(store, gone.digests)
-        codes = sum(vault.forget(domain, sorted(each)) for domain, each in gone.forgotten.items())
-        # Who asked to be left out is known by what was said of the numbers, whatever comes.
-        nobody = {normalised(patient) for patient in gone.forgotten["patient"] - gone.unwanted}
-        _forget_merges(store, lambda number: stands.get(number, number) in nobody, shared=shared)
+    if not delete:
+        known = (vault.known_codes(domain, sorted(each)) for domain, each in gone.forgotten.items())
+        return Purged(gone.exams, clean, sum(map(len, known)))
+    _forget_months(store, gone.digests)
+    codes = sum(vault.forget(domain, sorted(each)) for domain, each in gone.forgotten.items())
+    # Who asked to be left out is known by what was said of the numbers, whatever comes.
+    nobody = gone.forgotten["patient"] - gone.unwanted
+    _forget_merges(store, lambda n: normalised(stands.get(n, n)) in nobody, shared=shared)
     return Purged(gone.exams, clean, codes)
 
 
 @dataclass(frozen=True, slots=True)
 class _Gone:
-    """Raw exams that go: how many, which, whose on request, and who has none left."""
+    """Raw exams that go: how many, which, whose on request, and who has none left.
+
+    Patients stand in it under every number of theirs.
+    """
 
     exams: int
     digests: frozenset[str]
@@ -198,23 +206,28 @@ def _purge_raw(
 ) -> _Gone:
     old: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
     left: dict[Domain, set[str]] = {domain: set() for domain in _DOMAINS}
-    count, digests, unwanted = 0, set[str](), set[str]()
+    count, digests, unwanted = 0, set[str](), set(left_out.joined(stands))
     for key in store.keys("raw", "exams"):
         frame = named(store, key)
         asked = left_out.of_patients(frame, stands)
         gone = (pd.to_datetime(frame["performed_at"], utc=True) < before) | asked
         digests |= set(frame["source_digest"][gone])
-        stated = identifiers(under_one_number(frame, stands))
-        unwanted |= set(stated["patient"][asked])
-        for domain, values in stated.items():
-            old[domain] |= set(values[gone])
-            left[domain] |= set(values[~gone])
+        for stated in map(identifiers, (frame, under_one_number(frame, stands))):
+            unwanted |= set(stated["patient"][asked])
+            for domain, values in stated.items():
+                old[domain] |= set(values[gone])
+                left[domain] |= set(values[~gone])
         count += int(gone.sum())
-        if delete:
-            facts = store.facts("raw", "exams", key, object)
-            kept = (*purged(store, key), *marks(frame[asked]))
-            _drop(store, "raw", "exams", key, gone, kept or facts)
+        if delete and gone.any():
+            told = left_out.apply if "reader_id" in frame else left_out.of_patients
+            asked, was = told(frame, stands)[gone], Traces.of(store, key)
+            on_request = (*was.on_request, *marks(frame[gone][asked]))
+            kept = Traces(on_request, was.past_retention + int((~asked).sum()))
+            _drop(store, "raw", "exams", key, gone, kept)
     forgotten = {domain: frozenset(old[domain] - left[domain]) for domain in old}
+    same, nobody = all_numbers(stands), forgotten["patient"]
+    others = (same.get(each, frozenset()) for each in nobody)
+    forgotten["patient"] = nobody.union(unwanted, *others)
     return _Gone(count, frozenset(digests), frozenset(unwanted), forgotten)
 
 
@@ -253,17 +266,17 @@ def _forget_months(store: Workspace, digests: Set[str]) -> None:
 def named(store: Workspace, key: str) -> pd.DataFrame:
     """Read who and when of a shard of identified exams, whichever version wrote it."""
     try:
-        return store.read("raw", "exams", [key], columns=(*_NAMED, "patient_domain"))
+        return store.read("raw", "exams", [key], columns=(*_NAMED, *_NAMED_SINCE))
     except InputError:
         return store.read("raw", "exams", [key], columns=_NAMED)
 
 
 def identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
-    """Give what of each exam stands in the vault, by domain."""
+    """Give what of each exam stands in the vault, by domain, folded as it is looked up."""
+    each = (patient_identifiers(exams), study_identifiers(exams), exam_identifiers(exams))
     return {
-        "patient": pd.Series(patient_identifiers(exams), index=exams.index),
-        "study": pd.Series(study_identifiers(exams), index=exams.index),
-        "exam": pd.Series(exam_identifiers(exams), index=exams.index),
+        domain: pd.Series(map(normalised, found), index=exams.index, dtype="object")
+        for domain, found in zip(_DOMAINS, each, strict=True)
     }
 
 

@@ -195,8 +195,10 @@ class Vault:
         return self._box.open(row[0], f"{domain}/{code}").decode()
 
     @staticmethod
-    def stated(path: Path) -> tuple[int, int]:
-        """Give the epoch of a vault's reader codes and how often codes came, without its key.
+    def stated(path: Path) -> tuple[int, int, int]:
+        """Give the epoch of its reader codes, and how often codes came and its key was replaced.
+
+        No key is needed.
 
         Raises
         ------
@@ -206,7 +208,8 @@ class Vault:
         try:
             with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
                 said = dict(db.execute("SELECT name, value FROM meta"))
-                return int(said["reader_epoch"]), int(said.get("times", 0))
+                epoch = int(said["reader_epoch"])
+                return epoch, int(said.get("times", 0)), int(said.get("keys", 0))
         except (sqlite3.DatabaseError, KeyError):
             raise ConfigurationError(f"{path.name}: not a vault of this program.") from None
 

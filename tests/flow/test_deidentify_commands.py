@@ -14,6 +14,7 @@ from pipeline.flows import nightly
 from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import study_identifiers
+from pipeline.vault.objections import Traces
 from pipeline.vault.upkeep import purge
 from pipeline.vault.vault import Vault
 from tests.e2e.commands import Finished, here
@@ -365,7 +366,7 @@ def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
     assert json.loads(done.out)["codes"] == 3
     store = Workspace(site.parent / "workspace")
     assert store.read("raw", "exams", ["k-00000"])["text"].tolist() == ["new"]
-    assert store.facts("raw", "exams", "k-00000", dict[str, int]) == {"n": 2}
+    assert Traces.of(store, "k-00000") == Traces((), 1)
     assert store.read("analysis", "clean_exams", ["c"])["text"].tolist() == ["new"]
     gone = radcal("reidentify", str(site), "--code", code, "--reason", "peer review 12")
     assert "not in this vault" in gone.err

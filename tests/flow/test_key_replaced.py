@@ -13,9 +13,11 @@ from typer.testing import CliRunner, Result
 
 from pipeline.cli.keep import register
 from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.site.site import Site
 from pipeline.vault.key import Key, new_key
 from pipeline.vault.upkeep import replace_key
 from pipeline.vault.vault import Vault
+from tests.fixtures.here import Here
 
 PATIENTS = ["M1", "NORTH\N{SYMBOL FOR UNIT SEPARATOR}M2", "Ünï 3"]
 READERS = ["KS1", "ks1"]
@@ -116,3 +118,26 @@ def test_rotation_copy_and_lookup_that_fail_are_entries(
     assert named == [
         "rotate readers refused", "vault copy refused", "reidentify refused", "purge refused",
     ]  # fmt: skip
+
+
+def test_texts_of_before_and_after_a_new_key_do_not_contradict_each_other(
+    tmp_path: Path, old: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = "accession,patient_id,reader_id,modality,exam_name,performed_at,signed_at,status"
+    rows = [f"{kind}1,M1,R1,{kind},{kind} CHEST,2026-03-04T{hour}:00:00Z,2026-03-04T{hour}:30:00Z,"
+            f"final,60,IMPRESSION: Likely pneumonia. Discussed with Dr. Margaret Hollister."
+            for kind, hour in (("XR", "08"), ("CT", "11"))]  # fmt: skip
+    lines = "\n".join([f"{head},patient_age_years,text", *rows])
+    (tmp_path / "a.csv").write_text(lines)
+    config = tmp_path / "radcal.toml"
+    config.write_text('[input]\npaths = ["*.csv"]\n[deidentification]\nreplacement = "surrogate"\n')
+    monkeypatch.setenv("RADCAL_VAULT_KEY", old)
+    site = Site.open(str(config))
+    assert Here(site).gather().accounting().pairs == 1
+    new = new_key()
+    replace_key(site.vault_path, Key.of(old), Key.of(new))
+    monkeypatch.setenv("RADCAL_VAULT_KEY", new)
+    (tmp_path / "b.csv").write_text(lines.replace(",60,", ",61,"))
+    Site.forget()
+    again = Here(Site.open(str(config))).gather()
+    assert (again.contradictory, again.accounting().pairs) == (0, 1)

@@ -13,9 +13,12 @@ from pipeline.errors import InputError
 from pipeline.formats.readers import ReaderRules
 from pipeline.run.gates import Gathered, check
 from pipeline.site.site import Site
-from pipeline.stages.register import UNMET
+from pipeline.stages.extract import EXTRACT
+from pipeline.stages.ingest import INGEST
+from pipeline.stages.register import PURGED, UNMET
 from pipeline.vault.key import new_key
 from pipeline.vault.objections import Objections
+from pipeline.vault.upkeep import Purged, purge
 from tests.e2e.commands import radcal
 from tests.fixtures.here import Here
 
@@ -24,7 +27,7 @@ HEAD = (
     "status,patient_age_years,text"
 )
 TEXT = {"XR": "IMPRESSION: Likely pneumonia.", "CT": "IMPRESSION: Pneumonia."}
-Gathering = Callable[[str], tuple[Site, Gathered]]
+Gathering = Callable[..., tuple[Site, Gathered]]
 
 
 def exam(modality: str, patient: str, reader: str, hour: int, giver: str = "N") -> str:
@@ -47,10 +50,12 @@ def gathering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Gathering:
     monkeypatch.setenv("RADCAL_VAULT_KEY", new_key())
     (tmp_path / "exams.csv").write_text("\n".join([HEAD, *EXAMS]))
 
-    def run(left_out: str = "") -> tuple[Site, Gathered]:
+    def run(left_out: str = "", more: str = "") -> tuple[Site, Gathered]:
         option = 'left_out = "left_out.csv"\n' if left_out else ""
         (tmp_path / "left_out.csv").write_text(left_out)
-        (tmp_path / "radcal.toml").write_text(f'[input]\npaths = ["exams.csv"]\n{option}')
+        (tmp_path / "radcal.toml").write_text(
+            f'[input]\npaths = ["exams*", "*.hl7"]\n{option}{more}'
+        )
         Site.forget()
         site = Site.open(str(tmp_path / "radcal.toml"))
         return site, Here(site).gather()
@@ -129,6 +134,154 @@ def test_purge_forgets_who_is_left_out_and_nobody_else(
         site, after = gathering(later)
         assert after.accounting().pairs == 3, "purged exams do not come back by older shards"
         assert all(gate.passed for gate in check(after.accounting(), site.config))
+
+
+MERGED = (
+    "MSH|^~\\&|ADT|N|R|H|20260801120000||ADT^A40^ADT_A39|1|P|2.5\r"
+    "EVN|A40|20260801120000\rPID|1||M9^^^N^MR||DOE^J\rMRG|M1^^^N^MR\r"
+)
+
+
+def test_a_merged_patient_is_met_and_forgotten_under_every_number(
+    gathering: Gathering, tmp_path: Path
+) -> None:
+    site, _ = gathering()
+    with site.open_vault(read_only=True) as vault:
+        (was,) = vault.known_codes("patient", ["N␟M1"])
+    (tmp_path / "adt.hl7").write_text(MERGED)
+    gathering()
+    site, found = gathering("who,id\npatient,M9\n")
+    assert UNMET not in found.reading
+    assert found.accounting().exams_left_out == 2
+    asked = ["purge", str(tmp_path / "radcal.toml"), "--older-than-days", "36500", "--json"]
+    told = [json.loads(radcal(*asked, *more, cwd=tmp_path).out) for more in (["--dry-run"], [])]
+    assert {**told[0], "dry_run": False} == told[1]
+    assert (told[1]["raw_exams"], told[1]["clean_exams"]) == (2, 4), "under both numbers"
+    store = site.workspace
+    clean = store.read("analysis", "clean_exams", store.keys("analysis", "clean_exams"))
+    assert was not in set(clean["patient_code"])
+    with site.open_vault(read_only=False) as vault:
+        assert vault.known_codes("patient", ["N␟M1", "N␟M9"]) == frozenset()
+        (left,) = vault._db.execute("SELECT count(*) FROM shifts").fetchone()
+    assert left == 3, "those of M2, M3 and M4"
+
+
+ADDENDUM = exam("CT", "M1", "R1", 13).replace("final", "addendum").replace("T13:00", "T11:00")
+OLD = [line.replace("2026-03", "2026-01") if "-M1-" in line or "-M2-" in line else line
+       for line in (*EXAMS, ADDENDUM.replace(TEXT["CT"], "Called to the ward."))]  # fmt: skip
+
+
+def purged(site: Site, **more: Objections) -> Purged:
+    """Purge what was performed before February."""
+    with site.open_vault(read_only=False) as vault:
+        return purge(
+            site.workspace, before=pd.Timestamp("2026-02-01", tz="UTC"), vault=vault, **more
+        )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "",
+        "[deidentification]\ncaution = 11.0\n",
+        "who,id\npatient,M4\n",
+        "who,id\npatient,M1\n",
+        MERGED.replace("M1", "M3"),
+    ],
+)
+def test_runs_after_a_retention_purge_add_up_whatever_changes(
+    gathering: Gathering, tmp_path: Path, change: str
+) -> None:
+    (tmp_path / "exams.csv").write_text("\n".join([HEAD, *OLD]))
+    site, before = gathering()
+    assert purged(site).raw_exams == 5
+    if change.startswith("MSH"):
+        (tmp_path / "adt.hl7").write_text(change)
+    asked, option = (change * change.startswith(start) for start in ("who", "["))
+    site, found = gathering(asked, option)
+    told = found.accounting()
+    assert found.reading[PURGED] == 5
+    assert all(gate.passed for gate in check(told, site.config)), change
+    fresh = found.coded[0].key != before.coded[0].key
+    assert fresh == (change not in {"", "who,id\npatient,M1\n"})
+    assert told.exams_purged == (5 if fresh else 0)
+    assert told.exams_cleaned == (9 if not fresh else 2 if "M4" in change else 4)
+
+
+def test_purged_exams_do_not_come_back_with_an_export_that_grows(
+    gathering: Gathering, tmp_path: Path
+) -> None:
+    export = tmp_path / "exams.csv"
+    export.write_text("\n".join([HEAD, *OLD]))
+    site, _ = gathering()
+    purged(site)
+    INGEST.make(site, str(export), INGEST.key(site, str(export)))
+    store = site.workspace
+    assert len(store.read("raw", "exams", store.keys("raw", "exams"))) == 4
+
+
+def test_a_readers_films_that_went_in_time_leave_the_rest_as_it_was(
+    gathering: Gathering, tmp_path: Path
+) -> None:
+    (tmp_path / "exams.csv").write_text("\n".join([HEAD, *OLD]))
+    listed = "who,id\nreader,R1\n"
+    site, before = gathering(listed)
+    purged(site, left_out=Objections(readers=frozenset({"R1"})))
+    _, after = gathering(listed)
+    assert [shard.key for shard in after.coded] == [shard.key for shard in before.coded]
+
+
+def test_what_was_purged_is_not_read_again_and_told_apart_from_what_failed(
+    gathering: Gathering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "exams.csv").write_text("\n".join([HEAD, *OLD]))
+    site, before = gathering()
+    purged(site)
+    _, same = gathering()
+    assert same.tallied == before.tallied, "what was made stays"
+    monkeypatch.setattr(type(EXTRACT), "settings", lambda *_: {"extraction engine": "another"})
+    site, after = gathering()
+    told = after.accounting()
+    assert (told.pairs, told.reports_read, told.reports_failed) == (4, 4, 0)
+    assert told.left_out == {
+        "a report of the pair could not be read": 0,
+        "a report of the pair was purged": 2,
+    }
+    assert all(gate.passed for gate in check(told, site.config))
+    store = site.workspace
+    read = store.read("analysis", "readings", [shard.key for shard in after.read])
+    assert read["outcome"].value_counts().to_dict() == {"read": 4, "purged": 4}
+
+
+def test_an_addendum_whose_report_is_purged_is_not_read_alone(
+    gathering: Gathering, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "exams.csv").write_text("\n".join([HEAD, *OLD]).replace("2026-01", "2026-03"))
+    site, before = gathering()
+    (key,) = (shard.key for shard in before.coded)
+    clean = site.workspace.read("analysis", "clean_exams", [key])
+    facts = site.workspace.facts("analysis", "clean_exams", key, object)
+    whole = (clean["modality"] == "CT") & (clean["status"] == "final")
+    first = clean[clean["status"] == "addendum"]["study_code"].iloc[0] == clean["study_code"]
+    site.workspace.write("analysis", "clean_exams", key, clean[~(whole & first)], facts=facts)
+    monkeypatch.setattr(type(EXTRACT), "settings", lambda *_: {"extraction engine": "another"})
+    _, after = gathering()
+    assert after.accounting().left_out["a report of the pair was purged"] == 1
+
+
+def test_no_authority_is_asked_for_where_all_share_one_numbering(
+    gathering: Gathering, tmp_path: Path
+) -> None:
+    listed = "who,id,authority\npatient,M1,ELSEWHERE\n"
+    _, found = gathering(listed, "patient_ids_shared = true\n")
+    assert found.accounting().exams_left_out == 2
+    assert UNMET not in found.reading
+
+
+def test_more_days_than_a_century_are_refused_in_words(tmp_path: Path) -> None:
+    done = radcal("purge", "radcal.toml", "--older-than-days", "999999", cwd=tmp_path)
+    assert done.code == 2
+    assert "36525" in done.err
 
 
 @pytest.mark.parametrize(

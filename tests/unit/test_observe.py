@@ -90,6 +90,18 @@ def test_unread_ct_is_not_taken_for_silence() -> None:
     assert found.left_out == {"a report of the pair could not be read": 1}
 
 
+def test_a_purged_report_is_neither_silent_nor_unread() -> None:
+    read = readings(3, "C1").replace({"outcome": {"failed": "purged"}})
+    read.loc[read["exam_key"] == "X2.final.1", "outcome"] = "failed"
+    found = observe(pairs("R1", "R2", "R3"), says(("X1", "likely", "stated")), read,
+                    answer=Answer(PHRASES))  # fmt: skip
+    assert found.left_out == {
+        "a report of the pair could not be read": 1,
+        "a report of the pair was purged": 1,
+    }
+    assert [(s.remaining, s.excluded) for s in found.flow] == [(2, 1), (1, 1), (1, 0)]
+
+
 @pytest.mark.parametrize(
     ("xray", "ct", "reason"),
     [
@@ -171,7 +183,7 @@ def test_flow_goes_on_to_pairs_that_were_read_and_name_a_reader() -> None:
         readings(3, "C2"),
         answer=Answer(PHRASES),
     )
-    assert [(s.remaining, s.excluded) for s in found.flow] == [(2, 1), (1, 1)]
+    assert [(s.remaining, s.excluded) for s in found.flow] == [(3, 0), (2, 1), (1, 1)]
 
 
 def test_no_pairs_and_no_findings_give_no_observations_and_no_error() -> None:
