@@ -52,6 +52,8 @@ _OTHERS: Final = (
 _IDS: Final = ("accession", "patient_id")
 _DECIMAL: Final = re.compile(r"(\d+)\.0+")
 """What programs write for whole numbers in a column that lacks some."""
+SET_ASIDE: Final = "radcal.set_aside"
+"""The column that says why a query's row was set aside before it was kept here, if it was."""
 _NUMBER: Final = "a workbook's number: accession or patient, zeros before it are lost"
 
 
@@ -216,7 +218,7 @@ def _parquet(source: Path, options: TableOptions) -> Iterator[Table]:
         names = file.schema_arrow.names
     columns = mapped.within(keys_of(names))
     require(source.name, names, columns, mapped.twice(names))
-    used = [name for name in names if name in columns.names]
+    used = [name for name in names if name in (*columns.names, SET_ASIDE)]
     yield Table(columns, _parquet_records(source, used, options.batch_rows))
 
 
@@ -227,7 +229,7 @@ def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterato
             for batch in file.iter_batches(batch_rows, row_groups=[group], columns=names):
                 for record in batch.to_pylist():
                     number += 1
-                    yield Record(number, record)
+                    yield Record(number, record.pop(SET_ASIDE, None) or record)
 
 
 def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
@@ -315,7 +317,8 @@ def _rows(table: Table, exam_codes: Mapping[str, str]) -> Iterator[Row]:
 def _cells(table: Table) -> Iterator[Row]:
     for number, cells, decoded_as in table.records:
         if isinstance(cells, str):
-            yield number, SetAside(cells)
+            reason, _, detail = cells.partition(": ")
+            yield number, SetAside(reason, detail)
         else:
             yield number, {**table.columns.cells(cells), "decoded_as": decoded_as}
 
