@@ -23,7 +23,15 @@ import pyarrow.parquet as pq
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, written
-from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
+from pipeline.formats.columns import (
+    TIMES,
+    ColumnMap,
+    Columns,
+    Spec,
+    keys_of,
+    nested_keys,
+    numbers_of,
+)
 from pipeline.formats.decoding import AUTO, FALLBACK, blank, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import EMPTY, ExamBatch, Row, SetAside, batches
 from pipeline.formats.people import named_reader
@@ -235,7 +243,7 @@ def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterato
 def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
     """Give the table of each sheet that has one: a header with all that is needed, or numbers."""
     mapped, counter = ColumnMap(options.columns), count(1)
-    with opened_sheets(source) as sheets:
+    with opened_sheets(source) as (sheets, later):
         names: list[str] = []
         has_none = True
         for rows in sheets:
@@ -252,7 +260,7 @@ def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
             require(source.name, named, columns, mapped.twice(named))
             below = first if not named else first[(header or 0) + 1 :]
             told = _sheet_records(chain(below, rows), (keys, named), columns, counter)
-            yield Table(columns, told)
+            yield Table(columns, (_dated(each, columns, later) for each in told) if later else told)
         if has_none:
             require(source.name, names, mapped.within(keys_of(names)))
 
@@ -287,6 +295,18 @@ def _sheet_records(
             cells = dict(zip(keys, chain(row, repeat(None)), strict=False))
             is_number = any(isinstance(cells.get(name), int | float) for name in ids)
             yield Record(number, cells, _NUMBER if is_number else "")
+
+
+def _dated(record: Record, columns: Columns, later: int) -> Record:
+    """Count the days of a date that stands as a number from 1899-12-30, as other calendars do."""
+    named = {place[0].name for ours in TIMES for place in columns.places.get(ours, ())}
+    cells = record.cells if isinstance(record.cells, Mapping) else {}
+    moved = {
+        name: day + later
+        for name in named
+        if isinstance(day := cells.get(name), int | float) and 10_000 <= day + later < 100_000
+    }
+    return record._replace(cells={**cells, **moved}) if moved else record
 
 
 _OPENERS: Final = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet, ".xlsx": _workbook}
