@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import openpyxl
+from openpyxl.utils.datetime import WINDOWS_EPOCH
 from openpyxl.utils.escape import unescape
 
 from pipeline.errors import InputError
@@ -218,8 +219,10 @@ _EXACT: Final = 10**15
 
 
 @contextmanager
-def opened_sheets(path: Path) -> Iterator[Sequence[Rows]]:
+def opened_sheets(path: Path) -> Iterator[tuple[Sequence[Rows], int]]:
     """Open a workbook: of each sheet that is not hidden its rows, to be read in this order.
+
+    Beside them stands by how many days its calendar begins later than others' do: 1904, not 1900.
 
     Raises
     ------
@@ -231,7 +234,8 @@ def opened_sheets(path: Path) -> Iterator[Sequence[Rows]]:
     with _told(path), warnings.catch_warnings(action="ignore"):
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
     with closing(book):
-        yield [_rows(path, each) for each in book.worksheets if each.sheet_state == "visible"]
+        sheets = [_rows(path, each) for each in book.worksheets if each.sheet_state == "visible"]
+        yield sheets, (book.epoch - WINDOWS_EPOCH).days
 
 
 def _refuse(path: Path) -> None:

@@ -146,7 +146,7 @@ _STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Needed column → columns of which any can stand in for it."""
 _OURS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
-_TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date", "sent_at"})
+TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date", "sent_at"})
 _JOIN: Final = " + "
 _BY: Final = " by "
 
@@ -283,7 +283,7 @@ def _first(ours: str, places: _Places, row: Mapping[str, object]) -> str:
         values = [part.of(row) for part in place]
         if ours == "text":
             text = report([(part.name, value) for part, value in zip(place, values, strict=True)])
-        elif ours in _TIMES:
+        elif ours in TIMES:
             text = date_and_time([written(value) for value in values])
         else:
             joint = "; " if ours in SEVERAL else " "

@@ -23,7 +23,15 @@ import pyarrow.parquet as pq
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
 from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, written
-from pipeline.formats.columns import ColumnMap, Columns, Spec, keys_of, nested_keys, numbers_of
+from pipeline.formats.columns import (
+    TIMES,
+    ColumnMap,
+    Columns,
+    Spec,
+    keys_of,
+    nested_keys,
+    numbers_of,
+)
 from pipeline.formats.decoding import AUTO, FALLBACK, blank, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import EMPTY, ExamBatch, Row, SetAside, batches
 from pipeline.formats.people import named_reader
@@ -52,6 +60,8 @@ _OTHERS: Final = (
 _IDS: Final = ("accession", "patient_id")
 _DECIMAL: Final = re.compile(r"(\d+)\.0+")
 """What programs write for whole numbers in a column that lacks some."""
+SET_ASIDE: Final = "radcal.set_aside"
+"""The column that says why a query's row was set aside before it was kept here, if it was."""
 _NUMBER: Final = "a workbook's number: accession or patient, zeros before it are lost"
 
 
@@ -216,7 +226,7 @@ def _parquet(source: Path, options: TableOptions) -> Iterator[Table]:
         names = file.schema_arrow.names
     columns = mapped.within(keys_of(names))
     require(source.name, names, columns, mapped.twice(names))
-    used = [name for name in names if name in columns.names]
+    used = [name for name in names if name in (*columns.names, SET_ASIDE)]
     yield Table(columns, _parquet_records(source, used, options.batch_rows))
 
 
@@ -227,13 +237,13 @@ def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterato
             for batch in file.iter_batches(batch_rows, row_groups=[group], columns=names):
                 for record in batch.to_pylist():
                     number += 1
-                    yield Record(number, record)
+                    yield Record(number, record.pop(SET_ASIDE, None) or record)
 
 
 def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
     """Give the table of each sheet that has one: a header with all that is needed, or numbers."""
     mapped, counter = ColumnMap(options.columns), count(1)
-    with opened_sheets(source) as sheets:
+    with opened_sheets(source) as (sheets, later):
         names: list[str] = []
         has_none = True
         for rows in sheets:
@@ -250,7 +260,7 @@ def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
             require(source.name, named, columns, mapped.twice(named))
             below = first if not named else first[(header or 0) + 1 :]
             told = _sheet_records(chain(below, rows), (keys, named), columns, counter)
-            yield Table(columns, told)
+            yield Table(columns, (_dated(each, columns, later) for each in told) if later else told)
         if has_none:
             require(source.name, names, mapped.within(keys_of(names)))
 
@@ -287,6 +297,18 @@ def _sheet_records(
             yield Record(number, cells, _NUMBER if is_number else "")
 
 
+def _dated(record: Record, columns: Columns, later: int) -> Record:
+    """Count the days of a date that stands as a number from 1899-12-30, as other calendars do."""
+    named = {place[0].name for ours in TIMES for place in columns.places.get(ours, ())}
+    cells = record.cells if isinstance(record.cells, Mapping) else {}
+    moved = {
+        name: day + later
+        for name in named
+        if isinstance(day := cells.get(name), int | float) and 10_000 <= day + later < 100_000
+    }
+    return record._replace(cells={**cells, **moved}) if moved else record
+
+
 _OPENERS: Final = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet, ".xlsx": _workbook}
 
 
@@ -315,7 +337,8 @@ def _rows(table: Table, exam_codes: Mapping[str, str]) -> Iterator[Row]:
 def _cells(table: Table) -> Iterator[Row]:
     for number, cells, decoded_as in table.records:
         if isinstance(cells, str):
-            yield number, SetAside(cells)
+            reason, _, detail = cells.partition(": ")
+            yield number, SetAside(reason, detail)
         else:
             yield number, {**table.columns.cells(cells), "decoded_as": decoded_as}
 

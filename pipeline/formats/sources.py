@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -164,12 +165,17 @@ def digest(paths: Iterable[Path]) -> str:
 
 
 def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Path:
-    """Run the configured query and keep its rows as one Parquet file, named by its content."""
+    """Run the configured query and keep its rows as one Parquet file, named by its content.
+
+    Rows that were set aside stay among them, by their reason.
+    """
     target = folder / "query.parquet"
-    schema = pa.schema([(name, pa.string()) for name in _SPOOLED])
+    schema = pa.schema([(name, pa.string()) for name in (*_SPOOLED, exports.SET_ASIDE)])
     with replacing(target) as partial, pq.ParquetWriter(partial, schema) as writer:
         for batch in queried(address, settings, batch_rows=batch_rows):
-            rows = batch.exams.loc[:, list(_SPOOLED)]
+            aside = batch.quarantined
+            told = pd.DataFrame({exports.SET_ASIDE: aside["reason"] + ": " + aside["detail"]})
+            rows = pd.concat([batch.exams, told]).reindex(columns=schema.names)
             writer.write_table(pa.Table.from_pandas(rows, schema=schema, preserve_index=False))
     return target.replace(folder / f"{digest([target])[:16]}.parquet")
 

@@ -55,7 +55,7 @@ _BORN_IN: Final = r"^((?:18|19|20)\d\d)(?:-?(0\d|1[0-2])(?:-?00)?)?$"
 """A birth date of which the day, or the month too, is unknown: left out, or 00."""
 _LISTED: Final = 20
 """So many unknown values of a column are named; the others are counted."""
-_NUMBER: Final = r"\d{1,9}(?:\.\d{1,4})?"
+_NUMBER: Final = r"(\d{1,9})(?:\.(\d{1,4}))?"
 _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 """No identifier and no name holds these."""
 _MOST_CHARACTERS: Final = 2000
@@ -63,8 +63,10 @@ _MOST_CHARACTERS: Final = 2000
 _BESIDE: Final = ["text", "source_row"]
 _EARLIEST: Final = pd.Timestamp("1980-01-01", tz="UTC")
 """Before it lie the days that programs write where the true one is lost: 0001, 1900, 1970."""
-_ROUNDED: Final = r"\d[.,]\d{1,14}E\+\d\d"
-"""A number as a spreadsheet shows it that has thrown its last figures away."""
+_ROUNDED: Final = r"\d{1,3}(?:(?:[.,]\d*)?[Ee]\+|[.,]\d*[Ee])\d{1,3}"
+"""A number as a spreadsheet or a program shows it that has thrown its last figures away: with a
+sign (3E+11, 2.6e+016) or a fraction (2.6E16). One with neither (26E123) may be a true number."""
+_NUMBERS: Final = ["accession", "patient_id", "reader_id"]
 _IDENTITY: Final = (
     "accession", "status", "version", "patient_id", "reader_id", "modality", "exam_code",
     "exam_name", "performed_at", "signed_at", "text", "site", "patient_class",
@@ -108,7 +110,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
         another. A row set aside as ``future_date`` says in ``not_before`` when it may be judged
         again.
     """
-    raw, zone = _dated(batch.exams, options.time_formats), options.time_zone
+    raw, zone = _dated(batch.exams, options), options.time_zone
     exams = _typed(raw, options)
     fails = _fails(raw, exams, options, seen)
     reason = pd.Series("", index=raw.index, dtype="object")
@@ -190,8 +192,9 @@ def _fails(
     fails: dict[str, pd.Series] = {
         "missing_accession": raw["accession"].map(is_no_number),
         "missing_patient_id": raw["patient_id"].map(is_no_number),
-        "rounded_number": raw["accession"].str.strip().str.fullmatch(_ROUNDED)
-        | raw["patient_id"].str.strip().str.fullmatch(_ROUNDED),
+        "rounded_number": _any(
+            raw[[*_NUMBERS, *_BESIDE]], lambda column: column.str.strip().str.fullmatch(_ROUNDED)
+        ),
         "nul_bytes": _any(raw, lambda column: column.str.contains(_CONTROL, regex=True))
         | (text.str.contains("\x00", regex=False) & ~gone),
         "field_too_long": _any(raw, lambda column: column.str.len() > _MOST_CHARACTERS),
@@ -240,11 +243,28 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
     return repeated
 
 
-def _dated(exams: pd.DataFrame, formats: tuple[str, ...]) -> pd.DataFrame:
+def _dated(exams: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     """Rewrite the times of the site's own formats in ISO 8601."""
-    born = iso_times(exams["patient_birth_date"], date_formats(formats))
-    times = {name: iso_times(exams[name], formats) for name in _TIMES}
+    times = {name: iso_times(exams[name], options.time_formats) for name in _TIMES}
+    performed = utc_times(times["performed_at"], options.time_zone)
+    born = _born(exams["patient_birth_date"], performed, options.time_formats)
     return exams.assign(patient_birth_date=born, **times)
+
+
+def _born(stated: pd.Series, performed: pd.Series, formats: tuple[str, ...]) -> pd.Series:
+    """Rewrite birth dates in ISO 8601.
+
+    A year of two figures is one of 1969 to 2068 to every program: whom that lets be born after
+    their exam was born a hundred years before.
+    """
+    born = iso_times(stated, date_formats(formats))
+    whole = [form for form in formats if not re.search("%[yx]", form)]
+    if len(whole) == len(formats):
+        return born
+    day = pd.to_datetime(born, utc=True, errors="coerce", format="ISO8601")
+    back = (day > performed + CLOCK_TOLERANCE) & (born != iso_times(stated, date_formats(whole)))
+    born[back] = [f"{int(date[:4]) - 100}{date[4:]}" for date in born[back]]
+    return born
 
 
 def _texts(values: Iterable[str], index: pd.Index) -> pd.Series:
@@ -286,9 +306,12 @@ def _patient_domain(raw: pd.DataFrame, *, shared: bool) -> pd.Series:
 
 
 def _sequence(versions: pd.Series) -> pd.Series:
-    """Read the numbers of versions, 2 or 1.2; NaN for labels and where there is none."""
-    text = versions.str.strip()
-    return pd.to_numeric(text.where(text.str.fullmatch(_NUMBER)), errors="coerce").astype(float)
+    """Read the numbers of versions, 2 or 1.2; NaN for labels and where there is none.
+
+    Each part is a whole number: 1.10 comes behind 1.9.
+    """
+    parts = versions.str.strip().str.extract(f"^{_NUMBER}$").astype(float)
+    return parts[0] + parts[1].fillna(0) / 10_000
 
 
 def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:

@@ -78,8 +78,8 @@ class Gathered:
 
     @property
     def had(self) -> Had:
-        """Count sources and exams, for the next run to compare its own with."""
-        return Had(len(self.sources), sum(source.kept for source in self.sources))
+        """Count sources and exams, a copy's once, for the next run to compare its own with."""
+        return Had(len(self.sources), sum({each.key: each.rows for each in self.coded}.values()))
 
     @property
     def exit_code(self) -> int:

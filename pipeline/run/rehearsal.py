@@ -243,7 +243,9 @@ def _engine(site: Site) -> str:
 def _readable(site: Site) -> dict[str, Path | None]:
     if site.config.input.format == "sql":
         return {"query": None}
-    return {path.name: path for path in ingest.files(site)}
+    paths = ingest.files(site)
+    several = Counter(path.name for path in paths)
+    return {str(path) if several[path.name] > 1 else path.name: path for path in paths}
 
 
 def _batches(site: Site, source: Path | None) -> Generator[ExamBatch, None, None]:
@@ -375,12 +377,17 @@ def _ages(kept: pd.DataFrame, least: int) -> Iterator[Finding]:
     if not least or not len(kept):
         return
     films = kept[kept["modality"] == "XR"]
-    unknown = int(films["patient_age_years"].isna().sum())
-    if unknown:
-        told = f"{unknown:,} of {len(films):,} X-rays have neither an age nor a birth date and are "
-        told += "left out; export birth dates too (FHIR: Patient resources), or set [pairing] "
-        told += "min_age_years = 0 to take them in"
-        yield Finding("ages", "note", told)
+    unknown = films[films["patient_age_years"].isna()]
+    if len(unknown):
+        dated = int((unknown["patient_birth_date"].str.strip() != "").sum())
+        told = (
+            f"{len(unknown):,} of {len(films):,} X-rays have neither an age nor a birth date that "
+        )
+        told += (
+            f"can be read ({dated:,} have one: see [input] time_format) and are left out; export "
+        )
+        told += "birth dates too (FHIR: Patient resources), or set [pairing] min_age_years = 0 to "
+        yield Finding("ages", "note", f"{told}take them in")
 
 
 def _minutes(site: Site, rows: float, raw: pd.DataFrame) -> float:

@@ -277,6 +277,28 @@ def test_xrays_of_unknown_age_are_counted_where_an_age_is_asked_for(
     assert ("3 of 4 X-rays have neither an age nor a birth date" in output) == is_told
 
 
+def test_a_birth_date_that_cannot_be_read_is_told_from_none(folder: Path) -> None:
+    head = f"{HEAD},patient_birth_date"
+    rows = [
+        f"{row(i).replace(',50,', ',,')},{born}" for i, born in enumerate(["13/02/60", "", "1960"])
+    ]
+    (folder / "ris.csv").write_text("\n".join([head, *rows]))
+    findings = json.loads(checked(folder, "--json").output)["findings"]
+    told = {each["subject"]: each["told"] for each in findings}["ages"]
+    assert told.startswith(
+        "2 of 3 X-rays have neither an age nor a birth date that can be read (1 have"
+    )
+
+
+def test_sources_of_one_name_in_several_folders_are_all_read(folder: Path) -> None:
+    for n, each in enumerate(("north", "south")):
+        (folder / each).mkdir()
+        (folder / each / "ris.csv").write_text(f"{HEAD}\n{row(n)}\n")
+    (folder / "radcal.toml").write_text('[input]\npaths = ["north", "south", "ris.csv"]\n')
+    told = json.loads(checked(folder, "--json").output)["sources"]
+    assert {Path(each["name"]).parent.name for each in told} == {folder.name, "north", "south"}
+
+
 def test_a_file_of_which_nothing_is_kept_stands_beside_good_ones(folder: Path) -> None:
     (folder / "stray.csv").write_text(f"{HEAD}\nA1,471\n")
     (folder / "radcal.toml").write_text('[input]\npaths = ["*.csv"]\n')

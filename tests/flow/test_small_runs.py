@@ -290,6 +290,28 @@ def test_fewer_exams_within_the_limit_are_counted_and_hold_nothing_up(
     )
 
 
+@pytest.mark.usefixtures("no_server")
+def test_a_copy_of_an_export_neither_adds_exams_nor_stands_in_for_one_that_is_gone(
+    folder: Path,
+) -> None:
+    config, copy, other = folder / "radcal.toml", folder / "ris (2).csv", folder / "south.csv"
+    config.write_text('[input]\npaths = ["*.csv"]\nmax_missing_share = 0.1\n')
+    copy.write_text((folder / "ris.csv").read_text())
+    nightly.fn(str(config))
+    copy.unlink()
+    Site.forget()
+    assert nightly.fn(str(config)).pairs == 3, "six exams are there as before"
+    write(folder, *pair(3), *pair(4))
+    other.write_text((folder / "ris.csv").read_text())
+    write(folder, *pair(0), *pair(1))
+    Site.forget()
+    nightly.fn(str(config))
+    other.write_text((folder / "ris.csv").read_text())
+    Site.forget()
+    with pytest.raises(GateFailedError, match=r"50.00.*\(4 of 8\)"):
+        nightly.fn(str(config))
+
+
 def test_a_configuration_error_is_told_to_whom_it_names_and_kept_as_the_last_run(
     folder: Path,
 ) -> None:

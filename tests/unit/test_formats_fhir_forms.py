@@ -290,11 +290,72 @@ def test_a_report_that_a_history_deletes_is_taken_back(tmp_path: Path) -> None:
             "response": {"status": "204", "lastModified": at}}  # fmt: skip
     history = {"resourceType": "Bundle", "type": "history", "entry": [gone, {"resource": report()}]}
     exams, aside = found(tmp_path, json.dumps(history), "a.json")
-    assert exams["status"].tolist() == ["final", "retracted"]
+    assert exams["status"].tolist() == ["retracted", "final"]
     assert exams["accession"].nunique() == exams["patient_id"].nunique() == 1
-    assert (exams["sent_at"].iloc[1], exams["text"].iloc[1], aside) == (at, "", [])
+    assert (exams["sent_at"].iloc[0], exams["text"].iloc[0], aside) == (at, "", [])
     alone = history | {"entry": [gone]}
-    assert found(tmp_path, lines(report(), alone))[1] == ["deleted_elsewhere"]
+    (tmp_path / "a.json").unlink()
+    assert found(tmp_path, lines(alone))[1] == ["deleted_elsewhere"]
+
+
+def deleted(url: str, **told: str) -> dict[str, Any]:
+    gone = {"request": {"method": "DELETE", "url": url}, "response": {"status": "204", **told}}
+    return {"resourceType": "Bundle", "type": "history", "entry": [gone]}
+
+
+@pytest.mark.parametrize(
+    "place", ["the same file", "a page before it", "a page behind", "elsewhere"]
+)
+@pytest.mark.parametrize(
+    "url",
+    ["DiagnosticReport/r1", "DiagnosticReport/r1/_history/2", "https://h/DiagnosticReport/r1"],
+)
+def test_a_deletion_takes_its_report_back_wherever_the_report_stands(
+    tmp_path: Path, url: str, place: str
+) -> None:
+    order = {"resourceType": "ServiceRequest", "id": "o1", "identifier": [
+        {"system": "http://x/accession-number", "value": "ACC7"}]}  # fmt: skip
+    whole = report(identifier=[], basedOn=[{"reference": "#o1"}], contained=[order])
+    history = deleted(url, lastModified="2026-03-02T08:00:00Z")
+    feed, other = tmp_path / "feed", tmp_path / "other"
+    name = {"the same file": "b", "a page behind": "c"}.get(place, "a")
+    folder = other if place == "elsewhere" else feed
+    for each in (feed, other):
+        each.mkdir()
+    (folder / f"{name}.ndjson").write_text(lines(whole, PATIENT))
+    with (feed / "b.ndjson").open("a") as page:
+        page.write("\n" + lines(history))
+    elsewhere = [path for path in (other / "a.ndjson",) if path.exists()]
+    batches = list(read(feed, FhirOptions(elsewhere=elsewhere)))
+    exams = pd.concat([batch.exams for batch in batches])
+    gone = exams[exams["status"] == "retracted"]
+    assert gone[
+        ["accession", "patient_id", "sent_at", "performed_at", "text"]
+    ].to_numpy().tolist() == [["ACC7", "M1", "2026-03-02T08:00:00Z", "2026-03-01T10:00:00Z", ""]]
+    assert [len(batch.quarantined) + len(batch.notes) for batch in batches] == [0]
+
+
+def test_a_deletion_without_a_time_takes_every_version_of_its_report_back(tmp_path: Path) -> None:
+    exams, aside = found(tmp_path, lines(report(), PATIENT, deleted("DiagnosticReport/r1")))
+    assert exams["performed_at"].tolist() == ["2026-03-01T10:00:00Z"] * 2
+    assert (exams["signed_at"].tolist()[1], exams["sent_at"].tolist()[1], aside) == ("", "", [])
+
+
+@pytest.mark.parametrize(
+    "url", ["DiagnosticReport/r2", "DiagnosticReport?identifier=http://x|ACC1"]
+)
+def test_a_deletion_of_what_no_file_holds_is_set_aside(tmp_path: Path, url: str) -> None:
+    exams, aside = found(tmp_path, lines(report(), PATIENT, deleted(url), deleted("Patient/p9")))
+    assert (exams["status"].tolist(), aside) == (["final"], ["deleted_elsewhere"])
+
+
+def test_a_version_borrows_no_time_of_its_exam_from_another(tmp_path: Path) -> None:
+    order = {"resourceType": "ServiceRequest", "id": "o1", "identifier": [{"value": "ACC7"}]}
+    whole = report(basedOn=[{"reference": "ServiceRequest/o1"}])
+    bare = {name: whole[name] for name in ("resourceType", "id", "status", "code", "presentedForm")}
+    exams, _ = found(tmp_path, lines(whole, bare, PATIENT, order))
+    assert exams["accession"].tolist() == ["ACC1", "ACC1"]
+    assert exams["performed_at"].tolist() == ["2026-03-01T10:00:00Z", ""]
 
 
 def test_a_patient_who_was_replaced_is_the_one_who_replaced_them(tmp_path: Path) -> None:

@@ -15,7 +15,9 @@ import sqlalchemy
 from pipeline.config.sections import Input
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.exams import ExamBatch
-from pipeline.formats.sources import queried
+from pipeline.formats.exports import TableOptions
+from pipeline.formats.exports import read as read_table
+from pipeline.formats.sources import queried, spool
 from tests.fixtures.postgres import USER, has_postgres, postgres
 
 ROWS = pd.DataFrame(
@@ -74,6 +76,31 @@ def server() -> Iterator[str]:
 
 def test_sqlite_rows_become_exams(tmp_path: Path) -> None:
     check(f"sqlite:///{tmp_path / 'ris.sqlite'}")
+
+
+def test_what_is_set_aside_of_a_query_is_what_is_set_aside_of_the_same_rows_as_a_table(
+    tmp_path: Path,
+) -> None:
+    address = f"sqlite:///{tmp_path / 'ris.sqlite'}"
+    columns = {**OPTIONS.columns, "text": "body by line"}
+    lines = [ROWS.iloc[[at]].assign(line=n) for at, n in [(0, 1), (0, 1), (1, ""), (2, 2), (2, 1)]]
+    lines[1]["body"] = "Another."
+    table = pd.concat(lines)
+    engine = sqlalchemy.create_engine(address)
+    table.to_sql("reports", engine, index=False)
+    engine.dispose()
+    table.to_csv(tmp_path / "ris.csv", index=False)
+    asked = OPTIONS.model_copy(update={"columns": columns})
+    kept = spool(address, asked, tmp_path, batch_rows=2)
+    for batches in (read_table(kept, TableOptions(kind="parquet")),
+                    read_table(tmp_path / "ris.csv", TableOptions(columns=columns))):  # fmt: skip
+        whole = list(batches)
+        assert [each for batch in whole for each in batch.exams["accession"]] == ["A3"]
+        aside = pd.concat([batch.quarantined for batch in whole])
+        assert sorted(zip(aside["reason"], aside["detail"], strict=True)) == [
+            ("lines_unordered", "a line has no number"),
+            ("lines_unordered", "two lines have the same number"),
+        ]
 
 
 @pytest.mark.slow
@@ -138,7 +165,9 @@ def test_a_database_out_of_reach_is_said_without_its_password(server: str) -> No
 PEAK = """
 import resource, sys
 from pipeline.config.sections import Input
-from pipeline.formats.sources import queried
+from pipeline.formats.exports import TableOptions
+from pipeline.formats.exports import read as read_table
+from pipeline.formats.sources import queried, spool
 first = Input(format="sql", query="SELECT * FROM reports LIMIT 1")
 list(queried(sys.argv[1], first, batch_rows=1))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -12,6 +12,7 @@ from typing import Any
 import openpyxl
 import pandas as pd
 import pytest
+from openpyxl.utils.datetime import MAC_EPOCH
 
 from pipeline.errors import InputError
 from pipeline.formats.exams import ExamBatch
@@ -154,3 +155,25 @@ def test_a_workbook_that_would_fill_the_memory_is_refused_unread(
     monkeypatch.setattr("pipeline.formats.cells._MAX_UNPACKED", 2000)
     with pytest.raises(InputError, match="would unpack to"):
         found(path)
+
+
+def test_days_are_counted_by_the_workbooks_own_calendar(tmp_path: Path) -> None:
+    head = [*HEAD, "patient_birth_date", "exam_time"]
+    cells = {"performed_at": 46085.395833 - 1462, "signed_at": 46085.5 - 1462}
+    rows = [
+        [*row("A1", **cells), 21317 - 1462, 0.25],
+        [*row("A2"), 1941, 0.25],  # a date's own format, a year
+        [*row(44623, **cells | {"performed_at": 20260304}), 19410512, 93000],
+    ]
+    path = tmp_path / "mac.xlsx"
+    made = openpyxl.Workbook()
+    made.epoch = MAC_EPOCH
+    for each in (head, *rows):
+        made.active.append(each)
+    made.save(path)
+    read_as = exams(path, performed_at="performed_at + exam_time")
+    assert read_as["accession"].tolist() == ["A1", "A2", "44623"]
+    assert read_as["performed_at"].tolist()[::2] == ["46085.395833 0.25", "20260304 093000"]
+    assert read_as["performed_at"][1].startswith("2026-03-04")
+    assert read_as["signed_at"].tolist()[::2] == ["46085.5", "46085.5"]
+    assert read_as["patient_birth_date"].tolist() == ["21317", "1941", "19410512"]

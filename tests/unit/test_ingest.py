@@ -33,6 +33,11 @@ NO_NUMBERS = (
     "N/A", "na", "None", "NULL", "NaN", "nil", "Unknown", "-", "--", "?", "0", "000000", "Infinity",
     "-inf", "TEST", "0.0",
 )  # fmt: skip
+NAN = float("nan")
+ROUNDED = (
+    "3E+11", "3e+11", "2.026010112345678e+16", "2,02601E+16", "2.0260E16", "3.E+11", "202.6E+15",
+    "2.02601e+016", " 1.2E+5 ",
+)  # fmt: skip
 LOST = (
     "0001-01-01T00:00:00",
     "1900-01-01 08:10",
@@ -121,6 +126,9 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
         ({"patient_id": ""}, "missing_patient_id"),
         ({"accession": "1.00235E+11"}, "rounded_number"),
         ({"patient_id": "4,2E+08"}, "rounded_number"),
+        *(({"patient_id": number}, "rounded_number") for number in ROUNDED),
+        *(({"accession": number}, "rounded_number") for number in ROUNDED),
+        *(({"reader_id": number}, "rounded_number") for number in ROUNDED),
         ({"performed_at": "2026-03"}, "no_time_of_day"),
         ({"signed_at": "2026-03"}, "bad_signed_at"),
         ({"text": "   "}, "missing_text"),
@@ -189,9 +197,46 @@ def test_a_birth_date_stands_in_for_an_age_that_cannot_be_read(tmp_path: Path) -
     assert kept["patient_age_years"].tolist() == [75.0]
 
 
-@pytest.mark.parametrize("number", ["N-0", "NA7", "0001", "NUL", "Nonet", "O", "99999999"])
-def test_a_number_that_only_looks_like_a_word_for_none_is_one(tmp_path: Path, number: str) -> None:
+@pytest.mark.parametrize(
+    "number",
+    ["N-0", "NA7", "0001", "NUL", "Nonet", "O", "99999999", "12E4567", "26E123", "1E5", "E+11",
+     "3E+11X", "1.5", "7.12.2026", "1E+1234", "26-3E+11"],
+)  # fmt: skip
+def test_a_number_that_only_looks_like_a_word_for_none_or_a_rounded_one_is_one(
+    tmp_path: Path, number: str
+) -> None:
     assert ingested(tmp_path, GOOD | {"patient_id": number, "accession": number})[1] == []
+
+
+@pytest.mark.parametrize(
+    ("born", "age"),
+    [("12.05.60", 65), ("04.03.26", 0), ("05.03.26", NAN), ("06.03.26", 99), ("12.05.1960", 65),
+     ("12.05.20", 5), ("12.05.72", 53), ("", NAN)],
+)  # fmt: skip
+def test_a_birth_year_of_two_figures_is_the_last_that_is_not_after_the_exam(
+    tmp_path: Path, born: str, age: float
+) -> None:
+    dated = {"performed_at": "04.03.26 09:00", "signed_at": "04.03.26 10:00"}
+    dated |= {"patient_age_years": "", "patient_birth_date": born}
+    formats = ("%d.%m.%y %H:%M", "%d.%m.%Y %H:%M")
+    kept, bad = ingested(tmp_path, GOOD | dated, time_formats=formats)
+    assert bad == []
+    assert kept["patient_age_years"].tolist() == pytest.approx([age], nan_ok=True)
+
+
+def test_a_birth_date_with_its_whole_year_behind_the_exam_is_nobodys(tmp_path: Path) -> None:
+    later = {"patient_age_years": "", "patient_birth_date": "12.05.2060"}
+    kept, _ = ingested(tmp_path, GOOD | later, time_formats=("%d.%m.%y", "%d.%m.%Y"))
+    assert kept["patient_age_years"].isna().all()
+
+
+def test_versions_are_counted_part_by_part(tmp_path: Path) -> None:
+    written = ["1.9", "1.10", "2", "2.0", "2.1", "10.1", "v3", "1.2.3", ""]
+    rows = [GOOD | {"version": each, "accession": f"V{n}"} for n, each in enumerate(written)]
+    sequence = ingested(tmp_path, *rows)[0]["sequence"].reset_index(drop=True)
+    assert sequence[:6].is_monotonic_increasing
+    assert (sequence[0] < sequence[1], sequence[2] == sequence[3]) == (True, True)
+    assert sequence[6:].isna().all()
 
 
 def test_a_retraction_with_a_lost_date_is_kept_by_when_it_was_signed(tmp_path: Path) -> None:

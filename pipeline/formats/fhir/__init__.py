@@ -19,6 +19,7 @@ from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Note, SetAside, ga
 from pipeline.formats.fhir.directory import (
     ORDERS,
     STAFF,
+    TIMES,
     Directory,
     kinds_of,
     patient_numbers,
@@ -48,6 +49,7 @@ _UNNUMBERED: Final = SetAside("order_elsewhere", "its order or study is not in t
 _NUMBERED: Final = SetAside(
     "order_exported", "its order is there, though input.fhir.orders is none"
 )
+_NOWHERE: Final = SetAside("deleted_elsewhere", "it is named by its id, and no file read holds it")
 _NO_PATIENT: Final = Note("unknown patient resource: it is in no file, and so no age or name")
 _ORDERED: Final = "basedOn"
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
@@ -96,9 +98,13 @@ def exams(
     if raw_status in _WITHOUT_REPORT:
         yield SetAside("no_valid_report", "the status says there is no report")
         return
-    report = {**directory.get(f"{REPORT}/{text_of(report, 'id')}"), **report}
-    directory = directory.within(report)
     is_gone = status_of(raw_status) == RETRACTED
+    held = directory.get(f"{REPORT}/{text_of(report, 'id')}")
+    report = {name: held[name] for name in held if is_gone or name not in TIMES} | dict(report)
+    if is_gone and not any(items(report, name) for name in (*ORDERS, "identifier", "subject")):
+        yield _NOWHERE
+        return
+    directory = directory.within(report)
     text, form, fault = ("", "", None) if is_gone else _text(report, directory)
     is_own = bool(raw_status) and not status_of(raw_status) and fault is None
     if not text and not is_gone and not is_own:
@@ -311,7 +317,8 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Fe
         if isinstance(resource, str):
             yield number, SetAside(resource)
         elif text_of(resource, "resourceType") == "DiagnosticReport":
-            if not directory.within(resource).patient(resource):
+            is_gone = status_of(text_of(resource, "status")) == RETRACTED
+            if not is_gone and not directory.within(resource).patient(resource):
                 yield number, _NO_PATIENT
             for found in exams(resource, directory, options):
                 yield number, found

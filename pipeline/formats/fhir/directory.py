@@ -32,6 +32,9 @@ from pipeline.formats.values import is_no_number
 
 ORDERS: Final = ("basedOn", "imagingStudy", "study")
 """Where a report points at what has its accession number."""
+TIMES: Final = ("effectiveDateTime", "effectivePeriod")
+"""When a report's exam was: what a deletion does not say, and no other version may borrow."""
+_ORDERED: Final = (*ORDERS, "identifier", "subject", "contained")
 _REPLACED: Final = "replaced-by"
 _REPLACES: Final = "replaces"
 _MOST_REPLACED: Final = 4
@@ -51,14 +54,14 @@ class Directory:
         """Keep a resource that reports may point at; only what is wanted, where that is said.
 
         Of a report only what it points at is kept, and of one that is wanted, because a version of
-        it says nothing of its order, what its other versions say.
+        it says nothing of its order, or it was deleted, what its other versions say.
         """
         kind, names = text_of(resource, "resourceType"), names_of(resource)
         if kind == REPORT:
             if only is None:
                 self.pointed.update(_pointed(resource))
             elif names & only:
-                said = {n: resource[n] for n in (*ORDERS, "identifier", "subject") if n in resource}
+                said = {name: resource[name] for name in (*_ORDERED, *TIMES) if name in resource}
                 for name in names & only:
                     self.by_reference[name] = {**said, **self.by_reference.get(name, {})}
                 self.pointed.update(_pointed(said))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -52,6 +53,8 @@ class Place:
 
 
 REPORT: Final = "DiagnosticReport"
+_DELETED: Final = re.compile(rf"(?:.*/)?{REPORT}(?:/([^/?#]+)(?:/_history.*)?|[/?].*)?")
+"""Addresses of a report, of a version of it (its id is caught), or of those that a search finds."""
 _WHOLE: Final = -1
 """Where a resource stands in a file of which no line can be read alone."""
 
@@ -155,27 +158,19 @@ def _is_entry(found: object) -> bool:
 
 
 def _bundled(entries: list[dict[str, Any]]) -> Iterator[Resource | str]:
-    """Give what the entries of a bundle hold; a report that a history says was deleted, as such."""
-    reports: dict[str, Resource] = {}
-    gone: list[dict[str, Any]] = []
+    """Give what the entries of a bundle hold; a report that it says was deleted, as taken back."""
     for entry in entries:
         resource = entry.get("resource")
         if isinstance(resource, dict) and resource.get("resourceType") == "Bundle":
             yield from _entries(resource)
         elif isinstance(resource, dict):
-            if resource.get("resourceType") == REPORT:
-                reports.setdefault(f"{REPORT}/{text_of(resource, 'id')}", resource)
             yield {**resource, URL: text_of(entry, "fullUrl")}
-        elif any(text_of(request, "method") == "DELETE" for request in items(entry, "request")):
-            gone.append(entry)
-    for entry in gone:
-        named = "/".join(text_of(items(entry, "request")[0], "url").split("/")[-2:])
-        if named in reports:
-            at = {text_of(told, "lastModified") for told in items(entry, "response")}
-            meta = {"meta": {"lastUpdated": max(at)}} if any(at) else {"meta": {}}
-            yield {**reports[named], **meta, "status": "entered-in-error"}
-        elif named.startswith(REPORT):
-            yield "deleted_elsewhere"
+        for request in items(entry, "request"):
+            named = _DELETED.fullmatch(text_of(request, "url") or text_of(entry, "fullUrl"))
+            if named and text_of(request, "method") == "DELETE":
+                at = max(text_of(told, "lastModified") for told in (*items(entry, "response"), {}))
+                yield {"resourceType": REPORT, "id": named[1] or "", "status": "entered-in-error",
+                       "meta": {"lastUpdated": at}}  # fmt: skip
 
 
 def items(resource: Resource, name: str) -> list[dict[str, Any]]:
