@@ -172,6 +172,23 @@ def test_locked_pages_open_with_their_passphrase_only_and_hold_the_sheet(tmp_pat
     assert not any("battery" in json.dumps(e) for e in place.ledger())
 
 
+def test_delivery_killed_when_pages_are_first_locked_is_made_whole_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place(tmp_path)
+    page = place.page("R-A", "one")
+    place.deliver(page)
+    place.config.write_text(f"{place.config.read_text()}passphrases = 'locks.csv'\n")
+    locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(deliver, "_place", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            place.deliver(page)
+    assert place.deliver(page) == (0, 1)
+    assert [file.name for file in place.of("R-A").iterdir()] == ["feedback.pdf"]
+    assert pypdf.PdfReader(place.of("R-A") / "feedback.pdf").is_encrypted
+
+
 def test_only_a_changed_passphrase_delivers_that_readers_file_again(tmp_path: Path) -> None:
     place = Place(tmp_path, 'passphrases = "locks.csv"')
     locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\nR-B,another long one\n")
@@ -224,6 +241,14 @@ def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
     assert '"readers": 2' in logged or '"readers":2' in logged
     assert "A2" not in logged
     assert "A2" not in json.dumps(place.ledger())
+    assert place.deliver(mine) == (0, 1)
+    place.config.write_text(place.config.read_text().replace("accessions = true", ""))
+    assert place.deliver(mine) == (1, 0)
+    with pikepdf.open(place.of("R-A") / "feedback.pdf", password="correct horse battery") as pdf:
+        assert list(pdf.attachments) == ["return.csv"]
+    assert place.deliver(mine) == (0, 1)
+    place.config.write_text(f"{place.config.read_text()}accessions = true\n")
+    assert place.deliver(mine) == (1, 0)
     assert place.deliver(mine) == (0, 1)
 
 
