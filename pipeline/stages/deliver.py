@@ -285,14 +285,15 @@ def _place(target: Path) -> None:
 
 def _keep(target: Path, new: Path, ours: Mapping[str, str]) -> None:
     """Carry over what the recipient put into the folder or changed there."""
-    for path in sorted(p for p in target.iterdir() if p.is_file()):
-        content = path.read_bytes()
-        if ours.get(path.name) == _digest(content):
+    for path in sorted(p for p in target.rglob("*") if p.is_file()):
+        name, content = path.relative_to(target), path.read_bytes()
+        if ours.get(str(name)) == _digest(content):
             continue
-        place, number = new / path.name, 1
+        place, number = new / name, 1
         while place.exists():
-            place = new / f"{path.stem}-{_KEPT}-{number}{path.suffix}"
+            place = new / name.with_stem(f"{name.stem}-{_KEPT}-{number}")
             number += 1
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(place, content)
 
 

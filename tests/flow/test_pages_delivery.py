@@ -109,9 +109,15 @@ def test_changed_issue_replaces_ours_and_keeps_what_the_recipient_did(place: Pla
     place.deliver(place.page("R-A", "one"))
     (place.of("R-A") / "return.csv").write_text("answer\ndiscordant\n")
     (place.of("R-A") / "notes.txt").write_text("mine")
+    (place.of("R-A") / "sent" / "back").mkdir(parents=True)
+    (place.of("R-A") / "sent" / "back" / "return.csv").write_text("answer\nwrong pair\n")
+    (place.of("R-A") / "sent" / "return.csv").write_bytes(b"answer\n")
     assert place.deliver(place.page("R-A", "two")) == (1, 0)
     names = sorted(p.name for p in place.of("R-A").iterdir())
-    assert names == ["feedback.pdf", "notes.txt", "return-kept-1.csv", "return.csv"]
+    assert names == ["feedback.pdf", "notes.txt", "return-kept-1.csv", "return.csv", "sent"]
+    sent = place.of("R-A") / "sent"
+    assert (sent / "back" / "return.csv").read_text() == "answer\nwrong pair\n"
+    assert (sent / "return.csv").read_text() == "answer\n"
     assert (place.of("R-A") / "return-kept-1.csv").read_text() == "answer\ndiscordant\n"
     assert (place.of("R-A") / "feedback.pdf").read_bytes() == pdf("two")
 
