@@ -33,6 +33,7 @@ from urllib.parse import quote
 
 from pipeline.errors import ConfigurationError, StorageError
 from pipeline.stages import Made, Stage
+from pipeline.stages.ingest import reader_rules
 from pipeline.store.files import plain, typed_json
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import readable
@@ -121,7 +122,8 @@ def _locks(site: Site, recipients: Sequence[str]) -> dict[str, str]:
     file = site.config.reports.passphrases
     if file is None:
         return {}
-    return passphrases(site.config.path(file), recipients, vault=site.vault_path)
+    path, rules = site.config.path(file), reader_rules(site)
+    return passphrases(path, recipients, vault=site.vault_path, rules=rules)
 
 
 def _accessions(site: Site, pages: Sequence[Pages]) -> dict[str, dict[str, bytes]]:
@@ -209,8 +211,7 @@ class _Ledger:
 
     def delivered(self, whose: _Whose) -> dict[str, str]:
         """Digest of each file that the last delivery laid into the recipient's folder."""
-        laid = self._last(whose).values()
-        return {e.file: e.sha256 for e in laid if e.file is not None and e.sha256 is not None}
+        return {e.file: e.sha256 for e in self._last(whose).values() if e.file and e.sha256}
 
     def add(
         self, whose: _Whose, marks: Mapping[str, str], files: Mapping[str, bytes], lock: str | None
@@ -240,9 +241,7 @@ class _Ledger:
 
 
 def _same_lock(mark: str | None, lock: str | None) -> bool:
-    if mark is None or lock is None:
-        return mark is None and lock is None
-    return is_mark_of(mark, lock)
+    return mark == lock if mark is None or lock is None else is_mark_of(mark, lock)
 
 
 def _recover(target: Path, *, ours: Mapping[str, str]) -> None:

@@ -220,6 +220,26 @@ def test_readers_identifier_finds_its_code_in_the_vault(tmp_path: Path, monkeypa
     assert place.deliver(place.page(code, "one")) == (1, 0)
 
 
+def test_passphrase_is_found_by_an_identifier_that_is_read_as_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", "f3Jq9-Lw0ZbT7xVn2RkYcH5uAePd8sGmQi4oKtBy")
+    rules = '[input.reader_ids]\ncase_sensitive = false\naliases = "ids.csv"'
+    place = Place(tmp_path, f'passphrases = "locks.csv"\n{rules}')
+    (tmp_path / "ids.csv").write_text("reader_id,reader\nstone.k,KS1\n")
+    (tmp_path / "workspace" / "raw").mkdir()
+    with Vault.ensure(tmp_path / "workspace" / "raw" / "vault.sqlite") as vault:
+        aliased, folded = vault.codes("reader", ["ks1", "roe.j"])
+    locks(
+        tmp_path,
+        "recipient,passphrase\nStone.K,correct horse battery\nRoe.J,another long one\n",
+    )
+    assert place.deliver(place.page(aliased, "one"), place.page(folded, "two")) == (2, 0)
+    for code, passphrase in ((aliased, "correct horse battery"), (folded, "another long one")):
+        with pikepdf.open(place.of(code) / "feedback.pdf", password=passphrase):
+            pass
+
+
 def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
