@@ -1,8 +1,10 @@
 """``radcal returns``: sheets and pages that readers filled in → answers, beside the observations.
 
 A sheet (a CSV, or the feedback's PDF with boxes ticked) is one shard of ``analysis/returns``, keyed
-by its bytes, so that a sheet recorded twice counts once. Where a case was answered on several
-sheets, the sheet recorded last decides.
+by a digest of its bytes and its number in the order of recording. Where a case was answered on
+several sheets, the sheet recorded last decides. A sheet recorded twice counts once; but if another
+sheet answered one of its cases otherwise in between, and is not given along with it, then it is
+sent again on purpose, and recorded again.
 """
 
 from __future__ import annotations
@@ -43,11 +45,12 @@ def returns(
     from pipeline.site.site import Site
 
     done = record(Site.open(str(config.resolve())), sheets)
+    leaves_out = "the next `radcal run` leaves out wrong pairs and cases that do not apply"
     told: dict[str, object] = {
         "sheets_recorded": done.sheets_recorded,
         "sheets_known_already": done.sheets_known_already,
         **{f"answers_{name.replace(' ', '_')}": n for name, n in done.answers.items()},
-        "next": "the next `radcal run` leaves out wrong pairs and cases that do not apply",
+        "next": leaves_out if done.sheets_recorded else "nothing new; the last answers stand",
     }
     if done.words:
         told["words"] = [f"{a.reader}, “{a.phrase}” → “{a.instead}”: {a.words}" for a in done.words]
@@ -56,7 +59,7 @@ def returns(
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What reading some sheets came to; answers by what they say."""
+    """What reading some sheets came to; answers of those recorded, by what they say."""
 
     sheets_recorded: int
     sheets_known_already: int
@@ -74,6 +77,7 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
         If a sheet cannot be read, holds no answer, or answers cases this workspace does not know
         or that belong to more than one reader.
     """
+    from pipeline.stages.tally import answers
     from pipeline.vault.audit_log import AuditLog
 
     store = site.workspace
@@ -82,26 +86,53 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
             "returns: this workspace has no pairs yet; run `radcal run` before reading returns."
         )
     with store.locked():
-        known = _known_pairs(store)
+        known = _known_readers(store)
         phrases = _passphrases(site)
         checked = [_sheet(path, known, phrases) for path in paths]
-        recorded = set(store.keys("analysis", "returns"))
-        new = {key: rows for key, rows, _ in checked if key not in recorded}
-        for number, (key, rows) in enumerate(new.items(), start=len(recorded)):
-            store.write("analysis", "returns", key, rows.assign(sequence=number))
-    counts = dict(sorted(Counter(a for _, rows, _ in checked for a in rows["answer"]).items()))
+        last = answers(store)
+        recorded = {name.partition("-")[0] for name in store.keys("analysis", "returns")}
+        given = {key for key, _, _ in checked}
+        new = {
+            key: rows
+            for key, rows, _ in checked
+            if key not in recorded or not _spoken_since(rows, last) <= given
+        }
+        first = 0 if last.empty else int(last["sequence"].max()) + 1
+        for number, (key, rows) in enumerate(new.items(), start=first):
+            store.write("analysis", "returns", f"{key}-{number}", rows.assign(sequence=number))
+    counts = dict(sorted(Counter(a for rows in new.values() for a in rows["answer"]).items()))
     if new:
         AuditLog(store.root / "audit.jsonl").append("returns", sheets=len(new), answers=counts)
     written = tuple(swap for _, _, swaps in checked for swap in swaps if swap.words)
     return Recorded(len(new), len(checked) - len(new), counts, written)
 
 
-def _known_pairs(store: Workspace) -> dict[str, str]:
-    """Pair → reader, over every pairing this workspace has made."""
+def _spoken_since(rows: pd.DataFrame, last: pd.DataFrame) -> set[str]:
+    """Give the sheets that answered cases of a sheet last, and otherwise."""
+    both = rows.merge(last, on=["pair_id", "pathology"], suffixes=("", "_last"))
+    return set(both.loc[both["answer"] != both["answer_last"], "sheet"])
+
+
+def _known_readers(store: Workspace) -> pd.DataFrame:
+    """Pair and reader, over every pairing this workspace has made, that of the last run last.
+
+    Reports change hands (corrections, aliases, new codes): a pair may have had several readers.
+    A reader stands beside the own code too, as swaps are kept.
+    """
+    import pandas as pd
+
+    from pipeline.run.books import LastRun, last_run
+    from pipeline.run.pruning import listed
+
+    run = (last_run(store.root) or LastRun()).last_run
+    used = listed(store.root / "runs" / (run or "")) or set()
+    keys = store.keys("analysis", "pairs")
+    keys.sort(key=lambda key: f"analysis/pairs/{key}.parquet" in used)
     columns = ["xr_study_code", "ct_study_code", "reader_code"]
-    pairs = store.read("analysis", "pairs", store.keys("analysis", "pairs"), columns=columns)
+    pairs = store.read("analysis", "pairs", keys, columns=columns)
     names = pairs["xr_study_code"] + ":" + pairs["ct_study_code"]
-    return dict(zip(names, pairs["reader_code"], strict=True))
+    both = [pairs.assign(pair_id=pairs["reader_code"]), pairs.assign(pair_id=names)]
+    return pd.concat(both)[["pair_id", "reader_code"]].drop_duplicates(keep="last")
 
 
 def _passphrases(site: Site) -> tuple[str, ...]:
@@ -113,7 +144,7 @@ def _passphrases(site: Site) -> tuple[str, ...]:
 
 
 def _sheet(
-    path: Path, known: dict[str, str], phrases: Sequence[str]
+    path: Path, known: pd.DataFrame, phrases: Sequence[str]
 ) -> tuple[str, pd.DataFrame, tuple[SwapAnswer, ...]]:
     """Read one sheet: its key, a row for every case or swap answered, and what is said of swaps."""
     import pandas as pd
@@ -132,27 +163,22 @@ def _sheet(
         raise InputError(
             f"{path.name}: no case is answered. Fill in an answer, or do not return it."
         )
-    readers = {reader: reader for reader in known.values()}
-    asked = [(f"{a.xray_code}:{a.ct_code}", a.pathology, a.answer) for a in given]
-    said: list[tuple[str | None, ...]] = [(*row, known.get(row[0])) for row in asked]
-    said += [(a.reader, a.swap, a.answer, readers.get(a.reader)) for a in swaps if a.answer]
-    rows = pd.DataFrame(said, columns=["pair_id", "pathology", "answer", "reader_code"])
-    _check(path.name, rows)
+    said: list[tuple[str, str, str]] = []
+    said += [(f"{a.xray_code}:{a.ct_code}", a.pathology, a.answer) for a in given]
+    said += [(a.reader, a.swap, a.answer) for a in swaps if a.answer]
+    rows = pd.DataFrame(said, columns=["pair_id", "pathology", "answer"])
+    rows = rows.assign(reader_code=_whose(path.name, rows, known))
     return hashlib.sha256(content).hexdigest()[:16], rows, swaps
 
 
-def _check(name: str, rows: pd.DataFrame) -> None:
-    unknown = rows["reader_code"].isna()
+def _whose(name: str, rows: pd.DataFrame, known: pd.DataFrame) -> str | None:
+    """Check answers, and find the reader whose all are or once were; of several the last run's."""
+    own = known[known["pair_id"].isin(rows["pair_id"])]
+    unknown = ~rows["pair_id"].isin(own["pair_id"])
     if unknown.any():
         raise InputError(
             f"{name}: {int(unknown.sum())} of {len(rows)} answers are not about pairs or readers "
             "of this workspace. Return the sheet that came with the feedback, codes unchanged."
-        )
-    readers = set(rows["reader_code"])
-    if len(readers) > 1:
-        raise InputError(
-            f"{name}: its cases belong to {len(readers)} readers; a sheet holds "
-            "one reader's cases. Nothing was recorded."
         )
     twice = rows.duplicated(["pair_id", "pathology"])
     if twice.any():
@@ -160,3 +186,11 @@ def _check(name: str, rows: pd.DataFrame) -> None:
             f"{name}: {int(twice.sum())} of {len(rows)} cases are answered twice. "
             "Leave one answer per case."
         )
+    pairs = own["reader_code"].value_counts()
+    readers = own.loc[own["reader_code"].map(pairs) == rows["pair_id"].nunique(), "reader_code"]
+    if len(own) and readers.empty:
+        raise InputError(
+            f"{name}: its cases belong to {len(pairs)} readers; a sheet holds "
+            "one reader's cases. Nothing was recorded."
+        )
+    return None if own.empty else str(readers.iloc[-1])

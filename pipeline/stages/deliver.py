@@ -8,8 +8,9 @@
 
 A folder is made beside its place, noted in the ledger, and renamed onto its place; a delivery that
 is killed anywhere between is finished or begun again by the next run. The ledger knows the digest
-of every page as drawn and a mark of its passphrase; a recipient whose pages are all in it under the
-same one gets nothing again, even if they have moved or filled in a file since. When an issue
+of every page as drawn and a mark of its passphrase; a recipient whose last delivery was these pages
+under the same one gets nothing again, even if they have moved or filled in a file since; one that
+held a page more (a list of accession numbers) is delivered again without it. When an issue
 changes, files of the old folder that are not ours, or were changed after delivery (a return sheet
 being filled in), are kept in the new one.
 
@@ -32,6 +33,7 @@ from urllib.parse import quote
 
 from pipeline.errors import ConfigurationError, StorageError
 from pipeline.stages import Made, Stage
+from pipeline.stages.ingest import reader_rules
 from pipeline.store.files import plain, typed_json
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import readable
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 _MAKING, _READY, _OLD = ".making", ".ready", ".old"
 _KEPT: Final = "kept"
 _SHEET: Final = "return.csv"
+_WITHDRAWN: Final = ""
+"""Stands for the digest of a page that the recipient had, and has no more."""
 _Whose: TypeAlias = tuple[str, str]
 """An issue's period, and one recipient of it."""
 
@@ -118,7 +122,8 @@ def _locks(site: Site, recipients: Sequence[str]) -> dict[str, str]:
     file = site.config.reports.passphrases
     if file is None:
         return {}
-    return passphrases(site.config.path(file), recipients, vault=site.vault_path)
+    path, rules = site.config.path(file), reader_rules(site)
+    return passphrases(path, recipients, vault=site.vault_path, rules=rules)
 
 
 def _accessions(site: Site, pages: Sequence[Pages]) -> dict[str, dict[str, bytes]]:
@@ -198,22 +203,23 @@ class _Ledger:
 
     def has(self, whose: _Whose, marks: Mapping[str, str], lock: str | None) -> bool:
         """Whether these pages under this passphrase are the recipient's last of the period."""
-        last = {entry.page: entry for entry in self._of(whose)}
-        if not all(name in last and last[name].drawn == mark for name, mark in marks.items()):
+        last = self._last(whose)
+        if {name: e.drawn for name, e in last.items() if e.drawn != _WITHDRAWN} != marks:
             return False
         locked = {last[name].lock for name in marks}
         return len(locked) == 1 and _same_lock(locked.pop(), lock)
 
     def delivered(self, whose: _Whose) -> dict[str, str]:
-        """Digest of each file as it was last laid into the recipient's folder."""
-        laid = self._of(whose)
-        return {e.file: e.sha256 for e in laid if e.file is not None and e.sha256 is not None}
+        """Digest of each file that the last delivery laid into the recipient's folder."""
+        return {e.file: e.sha256 for e in self._last(whose).values() if e.file and e.sha256}
 
     def add(
         self, whose: _Whose, marks: Mapping[str, str], files: Mapping[str, bytes], lock: str | None
     ) -> None:
-        """Note one recipient's delivery."""
+        """Note one recipient's delivery, and what was delivered before and is withdrawn by it."""
         mark_of_lock = None if lock is None else mark_of(lock)
+        withdrawn = sorted(self._last(whose).keys() - marks.keys())
+        self.entries += [_Entry(*whose, name, _WITHDRAWN, None, None) for name in withdrawn]
         self.entries += [
             _Entry(
                 *whose,
@@ -229,14 +235,13 @@ class _Ledger:
         lines = (json.dumps(plain(entry), sort_keys=True) + "\n" for entry in self.entries)
         self.store.write_bytes(self.path, "".join(lines).encode())
 
-    def _of(self, whose: _Whose) -> list[_Entry]:
-        return [e for e in self.entries if (e.period, e.recipient) == whose]
+    def _last(self, whose: _Whose) -> dict[str, _Entry]:
+        """Give the newest entry of each page that the recipient ever had of the period."""
+        return {e.page: e for e in self.entries if (e.period, e.recipient) == whose}
 
 
 def _same_lock(mark: str | None, lock: str | None) -> bool:
-    if mark is None or lock is None:
-        return mark is None and lock is None
-    return is_mark_of(mark, lock)
+    return mark == lock if mark is None or lock is None else is_mark_of(mark, lock)
 
 
 def _recover(target: Path, *, ours: Mapping[str, str]) -> None:
@@ -279,14 +284,15 @@ def _place(target: Path) -> None:
 
 def _keep(target: Path, new: Path, ours: Mapping[str, str]) -> None:
     """Carry over what the recipient put into the folder or changed there."""
-    for path in sorted(p for p in target.iterdir() if p.is_file()):
-        content = path.read_bytes()
-        if ours.get(path.name) == _digest(content):
+    for path in sorted(p for p in target.rglob("*") if p.is_file()):
+        name, content = path.relative_to(target), path.read_bytes()
+        if ours.get(str(name)) == _digest(content):
             continue
-        place, number = new / path.name, 1
+        place, number = new / name, 1
         while place.exists():
-            place = new / f"{path.stem}-{_KEPT}-{number}{path.suffix}"
+            place = new / name.with_stem(f"{name.stem}-{_KEPT}-{number}")
             number += 1
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(place, content)
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pipeline.store.workspace import Workspace
 
 _SAID: Final = ("exam_key", "pathology", "phrase", "outcome")
-_ANSWERED: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence")
+_ANSWERED: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence", "sheet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +116,16 @@ def answers(store: Workspace) -> pd.DataFrame:
     Returns
     -------
     pd.DataFrame
-        ``pair_id, pathology, answer, reader_code, sequence``; of a swap the reader's code and
-        the swap in place of pair and finding.
+        ``pair_id, pathology, answer, reader_code, sequence, sheet``; of a swap the reader's code
+        and the swap in place of pair and finding. A sheet goes by the digest of its bytes.
     """
     keys = store.keys("analysis", "returns")
     if not keys:
         return pd.DataFrame(columns=list(_ANSWERED))
-    rows = store.read("analysis", "returns", keys).sort_values("sequence", kind="stable")
+    sheets = (
+        store.read("analysis", "returns", [k]).assign(sheet=k.partition("-")[0]) for k in keys
+    )
+    rows = pd.concat(sheets).sort_values("sequence", kind="stable")
     return rows.drop_duplicates(["pair_id", "pathology"], keep="last").reset_index(drop=True)
 
 

@@ -19,17 +19,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
 import pikepdf
 
 from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.formats.readers import ReaderRules
 from pipeline.vault.vault import Vault
 
 _SHORTEST: Final = 12
 _COLUMNS: Final = ("recipient", "passphrase")
 
 
-def passphrases(file: Path, recipients: Sequence[str], *, vault: Path) -> dict[str, str]:
+def passphrases(
+    file: Path, recipients: Sequence[str], *, vault: Path, rules: ReaderRules
+) -> dict[str, str]:
     """Give every recipient's passphrase; `vault` knows the codes of readers named as exported.
+
+    `rules` say as whom an exported identifier is read; of a reader's several rows the last counts.
 
     Raises
     ------
@@ -37,12 +43,12 @@ def passphrases(file: Path, recipients: Sequence[str], *, vault: Path) -> dict[s
         If the file cannot be read, others can read it, a passphrase is short, or a recipient has
         none.
     """
-    given = read_passphrases(file)
-    by_code = {who: phrase for who, phrase in given.items() if who in recipients}
-    others = {who: phrase for who, phrase in given.items() if who not in recipients}
-    if others:
+    by_code = read_passphrases(file)
+    others = pd.Series([who for who in by_code if who not in recipients], dtype="str")
+    if len(others):
         with Vault.open(vault, read_only=True) as codes:
-            by_code |= {_code(who, codes): phrase for who, phrase in others.items()}
+            named = zip(rules.meant(others), others, strict=True)
+            by_code |= {_code(each, codes): by_code[who] for each, who in named}
     missing = sorted(set(recipients) - set(by_code))
     if missing:
         raise ConfigurationError(
@@ -75,8 +81,7 @@ def mark_of(passphrase: str, *, salt: bytes | None = None) -> str:
 
 def is_mark_of(mark: str, passphrase: str) -> bool:
     """Whether a mark was made of this passphrase."""
-    salt = bytes.fromhex(mark.partition(":")[0])
-    return hmac.compare_digest(mark, mark_of(passphrase, salt=salt))
+    return hmac.compare_digest(mark, mark_of(passphrase, salt=bytes.fromhex(mark.split(":")[0])))
 
 
 def read_passphrases(path: Path) -> dict[str, str]:

@@ -109,9 +109,15 @@ def test_changed_issue_replaces_ours_and_keeps_what_the_recipient_did(place: Pla
     place.deliver(place.page("R-A", "one"))
     (place.of("R-A") / "return.csv").write_text("answer\ndiscordant\n")
     (place.of("R-A") / "notes.txt").write_text("mine")
+    (place.of("R-A") / "sent" / "back").mkdir(parents=True)
+    (place.of("R-A") / "sent" / "back" / "return.csv").write_text("answer\nwrong pair\n")
+    (place.of("R-A") / "sent" / "return.csv").write_bytes(b"answer\n")
     assert place.deliver(place.page("R-A", "two")) == (1, 0)
     names = sorted(p.name for p in place.of("R-A").iterdir())
-    assert names == ["feedback.pdf", "notes.txt", "return-kept-1.csv", "return.csv"]
+    assert names == ["feedback.pdf", "notes.txt", "return-kept-1.csv", "return.csv", "sent"]
+    sent = place.of("R-A") / "sent"
+    assert (sent / "back" / "return.csv").read_text() == "answer\nwrong pair\n"
+    assert (sent / "return.csv").read_text() == "answer\n"
     assert (place.of("R-A") / "return-kept-1.csv").read_text() == "answer\ndiscordant\n"
     assert (place.of("R-A") / "feedback.pdf").read_bytes() == pdf("two")
 
@@ -172,6 +178,23 @@ def test_locked_pages_open_with_their_passphrase_only_and_hold_the_sheet(tmp_pat
     assert not any("battery" in json.dumps(e) for e in place.ledger())
 
 
+def test_delivery_killed_when_pages_are_first_locked_is_made_whole_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Place(tmp_path)
+    page = place.page("R-A", "one")
+    place.deliver(page)
+    place.config.write_text(f"{place.config.read_text()}passphrases = 'locks.csv'\n")
+    locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(deliver, "_place", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            place.deliver(page)
+    assert place.deliver(page) == (0, 1)
+    assert [file.name for file in place.of("R-A").iterdir()] == ["feedback.pdf"]
+    assert pypdf.PdfReader(place.of("R-A") / "feedback.pdf").is_encrypted
+
+
 def test_only_a_changed_passphrase_delivers_that_readers_file_again(tmp_path: Path) -> None:
     place = Place(tmp_path, 'passphrases = "locks.csv"')
     locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\nR-B,another long one\n")
@@ -195,6 +218,26 @@ def test_readers_identifier_finds_its_code_in_the_vault(tmp_path: Path, monkeypa
         (code,) = vault.codes("reader", ["u4711"])
     locks(tmp_path, "recipient,passphrase\nu4711,correct horse battery\nu9,another long one\n")
     assert place.deliver(place.page(code, "one")) == (1, 0)
+
+
+def test_passphrase_is_found_by_an_identifier_that_is_read_as_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RADCAL_VAULT_KEY", "f3Jq9-Lw0ZbT7xVn2RkYcH5uAePd8sGmQi4oKtBy")
+    rules = '[input.reader_ids]\ncase_sensitive = false\naliases = "ids.csv"'
+    place = Place(tmp_path, f'passphrases = "locks.csv"\n{rules}')
+    (tmp_path / "ids.csv").write_text("reader_id,reader\nstone.k,KS1\n")
+    (tmp_path / "workspace" / "raw").mkdir()
+    with Vault.ensure(tmp_path / "workspace" / "raw" / "vault.sqlite") as vault:
+        aliased, folded = vault.codes("reader", ["ks1", "roe.j"])
+    locks(
+        tmp_path,
+        "recipient,passphrase\nStone.K,correct horse battery\nRoe.J,another long one\n",
+    )
+    assert place.deliver(place.page(aliased, "one"), place.page(folded, "two")) == (2, 0)
+    for code, passphrase in ((aliased, "correct horse battery"), (folded, "another long one")):
+        with pikepdf.open(place.of(code) / "feedback.pdf", password=passphrase):
+            pass
 
 
 def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
@@ -224,6 +267,14 @@ def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
     assert '"readers": 2' in logged or '"readers":2' in logged
     assert "A2" not in logged
     assert "A2" not in json.dumps(place.ledger())
+    assert place.deliver(mine) == (0, 1)
+    place.config.write_text(place.config.read_text().replace("accessions = true", ""))
+    assert place.deliver(mine) == (1, 0)
+    with pikepdf.open(place.of("R-A") / "feedback.pdf", password="correct horse battery") as pdf:
+        assert list(pdf.attachments) == ["return.csv"]
+    assert place.deliver(mine) == (0, 1)
+    place.config.write_text(f"{place.config.read_text()}accessions = true\n")
+    assert place.deliver(mine) == (1, 0)
     assert place.deliver(mine) == (0, 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from calibration.survey import builtin
 from pipeline.cli.returns import record
 from pipeline.errors import InputError
 from pipeline.pages.content import returned_of
+from pipeline.run.pruning import keep_list
 from pipeline.site.site import Site
 from pipeline.stages.tally import about_cases
 from pipeline.stages.tally import answers as answered
@@ -92,6 +94,83 @@ def test_same_sheet_twice_counts_once_and_a_later_one_decides(config: Path, tmp_
     assert record(Site.open(str(config)), [first]).sheets_recorded == 0
     record(Site.open(str(config)), [later])
     assert answers(config) == {("S-X1:S-C1", "effusion"): "concordant"}
+
+
+def test_sheet_sent_again_after_another_is_a_new_answer(config: Path, tmp_path: Path) -> None:
+    wrong = sheet(tmp_path, (1, "effusion", "wrong pair"), name="a.csv")
+    right = sheet(tmp_path, (1, "effusion", "concordant"), name="b.csv")
+    site = Site.open(str(config))
+    record(site, [wrong])
+    record(site, [right])
+    before = site.workspace.keys("analysis", "returns")
+    again = here("returns", wrong, "--config", config)
+    assert "sheets recorded: 1" in again.out
+    assert "answers wrong pair: 1" in again.out
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}
+    assert site.workspace.keys("analysis", "returns") != before, "the next run would not see it"
+    known = here("returns", wrong, "--config", config)
+    assert "sheets known already: 1" in known.out
+    assert "answers" not in known.out.replace("the last answers stand", "")
+
+
+def test_all_sheets_of_a_folder_given_again_change_no_answer(config: Path, tmp_path: Path) -> None:
+    site = Site.open(str(config))
+    corrected = sheet(tmp_path, (1, "effusion", "concordant"), name="a.csv")
+    first = sheet(tmp_path, (1, "effusion", "wrong pair"), name="b.csv")
+    record(site, [first])
+    record(site, [corrected])
+    told = record(site, sorted(tmp_path.glob("*.csv")))
+    assert (told.sheets_recorded, told.sheets_known_already, told.answers) == (0, 2, {})
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "concordant"}
+
+
+def test_sheet_recorded_again_after_its_damage_is_the_last_word(
+    config: Path, tmp_path: Path
+) -> None:
+    store = Site.open(str(config)).workspace
+    given = ("wrong pair", "discordant", "concordant")
+    sheets = [
+        sheet(tmp_path, (1, "effusion", answer), name=f"{n}.csv") for n, answer in enumerate(given)
+    ]
+    for path in sheets:
+        before = set(store.keys("analysis", "returns"))
+        record(Site.open(str(config)), [path])
+        (name,) = set(store.keys("analysis", "returns")) - before
+        if path == sheets[0]:
+            damaged = name
+    (store.root / "analysis" / "returns" / f"{damaged}.parquet").unlink()
+    record(Site.open(str(config)), [sheets[0]])
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "wrong pair"}
+    record(Site.open(str(config)), [sheets[2]])
+    assert answers(config) == {("S-X1:S-C1", "effusion"): "concordant"}
+    numbers = store.read("analysis", "returns", store.keys("analysis", "returns"))["sequence"]
+    assert numbers.is_unique
+
+
+@pytest.mark.parametrize("key", ["a", "z"])
+def test_delivered_sheet_is_taken_when_a_case_has_gone_to_a_colleague_since(
+    config: Path, tmp_path: Path, key: str
+) -> None:
+    store = Site.open(str(config)).workspace
+    store.write("analysis", "pairs", key, PAIRS.assign(reader_code=["R-B", "R-A", "R-B"]))
+    both = sheet(tmp_path, (1, "effusion", "concordant"), (2, "effusion", "concordant"))
+    record(Site.open(str(config)), [both])
+    assert set(answered(store)["reader_code"]) == {"R-A"}
+    mixed = sheet(tmp_path, (2, "effusion", "concordant"), (3, "effusion", "wrong pair"))
+    with pytest.raises(InputError, match="belong to 2 readers"):
+        record(Site.open(str(config)), [mixed])
+
+
+@pytest.mark.parametrize("key", ["a", "z"])
+def test_sheet_that_fits_two_readers_goes_to_whom_the_last_run_gave_it(
+    config: Path, tmp_path: Path, key: str
+) -> None:
+    store = Site.open(str(config)).workspace
+    store.write("analysis", "pairs", key, PAIRS.assign(reader_code=["R-N", "R-N", "R-B"]))
+    keep_list(store.root / "runs" / "r", [f"analysis/pairs/{key}.parquet"])
+    (store.root / "runs" / "last.json").write_text(json.dumps({"last_run": "r"}))
+    record(Site.open(str(config)), [sheet(tmp_path, (1, "effusion", "wrong pair"))])
+    assert set(answered(store)["reader_code"]) == {"R-N"}
 
 
 def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
