@@ -38,7 +38,7 @@ class Objections:
     readers: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, path: Path | None, rules: ReaderRules) -> Objections:
+    def of(cls, path: Path | None, rules: ReaderRules, encoding: str = "UTF-8") -> Objections:
         """Read the list, if there is one; ``authority`` is who gave a patient's number.
 
         Raises
@@ -48,7 +48,7 @@ class Objections:
         """
         if path is None:
             return cls()
-        table = read_table(path, _COLUMNS).fillna("").astype("str")
+        table = read_table(path, _COLUMNS, encoding).fillna("").astype("str")
         who, ids = table["who"].str.strip().str.casefold(), table["id"].str.strip()
         refuse(~who.isin(_KINDS) | (ids == ""), path.name, "rows name neither patient nor reader")
         givers = table["authority"].str.strip() if "authority" in table else ids.str[:0]
