@@ -301,11 +301,8 @@ def _dated(record: Record, columns: Columns, later: int) -> Record:
     """Count the days of a date that stands as a number from 1899-12-30, as other calendars do."""
     named = {place[0].name for ours in TIMES for place in columns.places.get(ours, ())}
     cells = record.cells if isinstance(record.cells, Mapping) else {}
-    moved = {
-        name: day + later
-        for name in named
-        if isinstance(day := cells.get(name), int | float) and 10_000 <= day + later < 100_000
-    }
+    days = ((name, cells.get(name)) for name in named)
+    moved = {n: d + later for n, d in days if isinstance(d, int | float) and 1e4 <= d + later < 1e5}
     return record._replace(cells={**cells, **moved}) if moved else record
 
 

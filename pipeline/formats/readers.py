@@ -40,7 +40,7 @@ class ReaderRules:
     aliases: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, path: Path | None, *, case_sensitive: bool) -> ReaderRules:
+    def of(cls, path: Path | None, *, case_sensitive: bool, encoding: str = "UTF-8") -> ReaderRules:
         """Read the table of aliases, if there is one.
 
         Raises
@@ -52,7 +52,7 @@ class ReaderRules:
         """
         if path is None:
             return cls(case_sensitive)
-        table = read_table(path, _COLUMNS).astype("str")
+        table = read_table(path, _COLUMNS, encoding).astype("str")
         rules = cls(case_sensitive)
         ids, meant = (rules._spelt(table[name]) for name in _COLUMNS)
         twice = pd.DataFrame({"id": ids, "as": meant}).drop_duplicates()["id"].duplicated().sum()

@@ -173,9 +173,8 @@ def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Pa
     schema = pa.schema([(name, pa.string()) for name in (*_SPOOLED, exports.SET_ASIDE)])
     with replacing(target) as partial, pq.ParquetWriter(partial, schema) as writer:
         for batch in queried(address, settings, batch_rows=batch_rows):
-            aside = batch.quarantined
-            told = pd.DataFrame({exports.SET_ASIDE: aside["reason"] + ": " + aside["detail"]})
-            rows = pd.concat([batch.exams, told]).reindex(columns=schema.names)
+            why = batch.quarantined["reason"] + ": " + batch.quarantined["detail"]
+            rows = pd.concat([batch.exams, why.to_frame(exports.SET_ASIDE)])
             writer.write_table(pa.Table.from_pandas(rows, schema=schema, preserve_index=False))
     return target.replace(folder / f"{digest([target])[:16]}.parquet")
 

@@ -10,6 +10,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -18,7 +19,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from pipeline.errors import InputError
-from pipeline.formats.decoding import require_file
+from pipeline.formats.decoding import opened_lines, require_file
 from pipeline.store.files import replacing
 
 T = TypeVar("T")
@@ -26,20 +27,26 @@ T = TypeVar("T")
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
 """What a column is not called: with a number, a caret or a line break in it, empty, or long."""
 
+_DELIMITERS: Final = ",;\t|"
 _SHOWN: Final = 60
 """So many names a message lists."""
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def read_table(path: Path, needed: Mapping[str, str] | None = None) -> pd.DataFrame:
+def read_table(
+    path: Path, needed: Mapping[str, str] | None = None, encoding: str = "UTF-8"
+) -> pd.DataFrame:
     """Read a whole table; the extension says how.
 
     Parameters
     ----------
     path
-        A ``.csv``, ``.parquet`` or ``.jsonl`` file. CSV cells and JSON strings stay text.
+        A ``.csv``, ``.parquet`` or ``.jsonl`` file. CSV cells and JSON strings stay text; what
+        parts cells is told by the header.
     needed
         Columns that it must have, as of `require_columns`.
+    encoding
+        What the text is in, unless a byte order mark says so; "auto" as for exports.
 
     Raises
     ------
@@ -49,11 +56,11 @@ def read_table(path: Path, needed: Mapping[str, str] | None = None) -> pd.DataFr
     reader = _of_kind(path, READERS)
     require_file(path)
     try:
-        frame = reader(path)
+        frame = reader(path, encoding)
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path.name}: not valid UTF-8 at byte {error.start}; "
-            "save it as UTF-8 or set [input] encoding."
+            f"{path.name}: not valid {encoding} at byte {error.start}; "
+            'save it as "CSV UTF-8", with a byte order mark.'
         ) from None
     except (ValueError, OSError) as error:
         raise InputError(f"{path.name}: cannot be read ({type(error).__name__}).") from None
@@ -141,34 +148,35 @@ def undefused(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA_STARTS) else cell
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
+def _read_csv(path: Path, encoding: str) -> pd.DataFrame:
     csv.field_size_limit(2**31 - 1)
-    _refuse_long_rows(path)
+    with opened_lines(path, encoding) as lines:
+        text = "".join(lines)
+    header = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
+    delimiter = max(_DELIMITERS, key=header.count)
+    _refuse_long_rows(path, text, delimiter)
     try:
-        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+        return pd.read_csv(StringIO(text, ""), sep=delimiter, dtype=str, keep_default_na=False)
     except pd.errors.EmptyDataError:
         raise InputError(f"{path.name}: the file has no header row.") from None
     except pd.errors.ParserError:
-        raise InputError(
-            f"{path.name}: a quoted cell is never closed; export the table again."
-        ) from None
+        raise InputError(f"{path.name}: a quoted cell is never closed; export it again.") from None
 
 
-def _refuse_long_rows(path: Path) -> None:
+def _refuse_long_rows(path: Path, text: str, delimiter: str) -> None:
     """Refuse rows of more cells than the header, which would shift every cell to another column."""
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        rows = csv.reader(lines)
-        width = len(next(rows, []))
-        long = [rows.line_num for row in rows if len(row) > width]
+    rows = csv.reader(StringIO(text, ""), delimiter=delimiter)
+    width = len(next(rows, []))
+    long = [rows.line_num for row in rows if len(row) > width]
     if long and width:
         raise InputError(
             f"{path.name}: {len(long)} row(s) have more cells than the {width} of the header; "
-            f"first at line {long[0]}. Quote the cells that hold commas."
+            f"first at line {long[0]}. Quote the cells that hold {delimiter!r}."
         )
 
 
-def _read_jsonl(path: Path) -> pd.DataFrame:
-    with path.open(encoding="utf-8-sig") as lines:
+def _read_jsonl(path: Path, encoding: str) -> pd.DataFrame:
+    with opened_lines(path, encoding) as lines:
         return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
 
 
@@ -193,10 +201,10 @@ def _write_jsonl(frame: pd.DataFrame, path: Path) -> None:
     frame.to_json(path, orient="records", lines=True, force_ascii=False)
 
 
-READERS: Final[Mapping[str, Callable[[Path], pd.DataFrame]]] = {
+READERS: Final[Mapping[str, Callable[[Path, str], pd.DataFrame]]] = {
     ".csv": _read_csv,
     ".jsonl": _read_jsonl,
-    ".parquet": pd.read_parquet,
+    ".parquet": lambda path, _: pd.read_parquet(path),
 }
 _WRITERS: Final[Mapping[str, Callable[[pd.DataFrame, Path], None]]] = {
     ".csv": _write_csv,

@@ -192,9 +192,7 @@ def _fails(
     fails: dict[str, pd.Series] = {
         "missing_accession": raw["accession"].map(is_no_number),
         "missing_patient_id": raw["patient_id"].map(is_no_number),
-        "rounded_number": _any(
-            raw[[*_NUMBERS, *_BESIDE]], lambda column: column.str.strip().str.fullmatch(_ROUNDED)
-        ),
+        "rounded_number": _any(raw[_NUMBERS], lambda one: one.str.strip().str.fullmatch(_ROUNDED)),
         "nul_bytes": _any(raw, lambda column: column.str.contains(_CONTROL, regex=True))
         | (text.str.contains("\x00", regex=False) & ~gone),
         "field_too_long": _any(raw, lambda column: column.str.len() > _MOST_CHARACTERS),
@@ -215,7 +213,7 @@ def _fails(
 
 def _any(raw: pd.DataFrame, is_so: Callable[[pd.Series], pd.Series]) -> pd.Series:
     """Tell which rows have a cell beside their text of which something is so."""
-    names = raw.columns.drop(_BESIDE)
+    names = raw.columns.drop(_BESIDE, errors="ignore")
     return pd.DataFrame({name: is_so(raw[name]) for name in names}, index=raw.index).any(axis=1)
 
 
@@ -259,8 +257,6 @@ def _born(stated: pd.Series, performed: pd.Series, formats: tuple[str, ...]) -> 
     """
     born = iso_times(stated, date_formats(formats))
     whole = [form for form in formats if not re.search("%[yx]", form)]
-    if len(whole) == len(formats):
-        return born
     day = pd.to_datetime(born, utc=True, errors="coerce", format="ISO8601")
     back = (day > performed + CLOCK_TOLERANCE) & (born != iso_times(stated, date_formats(whole)))
     born[back] = [f"{int(date[:4]) - 100}{date[4:]}" for date in born[back]]

@@ -187,7 +187,8 @@ class Site:
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))
-        frame = read_table(path, {"phrase": "the phrase", "kind": "beta or atom"})
+        needed = {"phrase": "the phrase", "kind": "beta or atom"}
+        frame = read_table(path, needed, self.config.input.encoding)
         for column in ("alpha", "beta", "at", "n"):
             if column in frame:
                 frame[column] = pd.to_numeric(frame[column], errors="coerce")

@@ -283,16 +283,22 @@ def _elsewhere(site: Site, path: Path) -> list[Path]:
 
 def reader_rules(site: Site) -> ReaderRules:
     """Which of this site's reader ids are one reader's."""
-    settings = site.config.input.reader_ids
+    settings, encoding = site.config.input.reader_ids, site.config.input.encoding
     path = site.config.path(settings.aliases) if settings.aliases else None
-    return ReaderRules.of(path, case_sensitive=settings.case_sensitive)
+    return ReaderRules.of(path, case_sensitive=settings.case_sensitive, encoding=encoding)
 
 
 def objections(site: Site) -> Objections:
     """Which patients and readers asked this site to be left out."""
+<<<<<<< HEAD
     name = site.config.input.left_out
     path, shared = site.config.path(name) if name else None, site.config.input.patient_ids_shared
     return Objections.of(path, site.once(reader_rules), shared=shared)
+=======
+    name, encoding = site.config.input.left_out, site.config.input.encoding
+    path = site.config.path(name) if name else None
+    return Objections.of(path, site.once(reader_rules), encoding)
+>>>>>>> fixB
 
 
 def _exam_codes(site: Site) -> pd.DataFrame:
@@ -302,7 +308,7 @@ def _exam_codes(site: Site) -> pd.DataFrame:
         return pd.DataFrame({"exam_code": [], "chest": [], "modality": []}, dtype="str")
     path = site.config.path(name)
     needed = {"exam_code": "the code as exported", "chest": "true or false"}
-    return read_table(path, needed).astype("str")
+    return read_table(path, needed, site.config.input.encoding).astype("str")
 
 
 def chest_codes(site: Site) -> dict[str, bool]:

@@ -45,7 +45,11 @@ class Objections:
     readers: frozenset[str] = frozenset()
 
     @classmethod
+<<<<<<< HEAD
     def of(cls, path: Path | None, rules: ReaderRules, *, shared: bool = False) -> Objections:
+=======
+    def of(cls, path: Path | None, rules: ReaderRules, encoding: str = "UTF-8") -> Objections:
+>>>>>>> fixB
         """Read the list, if there is one; ``authority`` is who gave a patient's number.
 
         Parameters
@@ -61,7 +65,7 @@ class Objections:
         """
         if path is None:
             return cls()
-        table = read_table(path, _COLUMNS).fillna("").astype("str")
+        table = read_table(path, _COLUMNS, encoding).fillna("").astype("str")
         who, ids = table["who"].str.strip().str.casefold(), table["id"].str.strip()
         refuse(~who.isin(_KINDS) | (ids == ""), path.name, "rows name neither patient nor reader")
         told = "authority" in table and not shared

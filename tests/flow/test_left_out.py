@@ -13,6 +13,7 @@ from pipeline.errors import InputError
 from pipeline.formats.readers import ReaderRules
 from pipeline.run.gates import Gathered, check
 from pipeline.site.site import Site
+from pipeline.stages import ingest
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.register import PURGED, UNMET
@@ -303,3 +304,20 @@ def test_an_alias_of_a_reader_names_the_reader(tmp_path: Path) -> None:
     path = tmp_path / "left_out.csv"
     path.write_text("who,id\nreader,stone.k\n")
     assert Objections.of(path, ReaderRules(aliases={"stone.k": "KS1"})).readers == {"KS1"}
+
+
+@pytest.mark.parametrize(("named", "written"), [("auto", "cp1252"), ("cp1250", "cp1250")])
+def test_a_sites_lists_are_read_as_its_exports_are(
+    tmp_path: Path, named: str, written: str
+) -> None:
+    config = f'[input]\npaths = ["*.csv"]\nencoding = "{named}"\nleft_out = "gone.csv"\n'
+    config += 'exam_codes = "codes.csv"\n[input.reader_ids]\naliases = "ids.csv"\n'
+    (tmp_path / "radcal.toml").write_text(config)
+    lists = {"gone": "who;id\nreader;Kr\u00f6ger\n", "ids": "reader_id\treader\n\u00f6\tKS1\n",
+             "codes": "exam_code;chest\nTH\u00d6;yes\n"}  # fmt: skip
+    for name, rows in lists.items():
+        (tmp_path / f"{name}.csv").write_bytes(rows.encode(written))
+    site = Site(tmp_path / "radcal.toml")
+    assert ingest.objections(site).readers == {"Kr\u00f6ger"}
+    assert ingest.reader_rules(site).aliases == {"\u00f6": "KS1"}
+    assert ingest.chest_codes(site) == {"TH\u00d6": True}

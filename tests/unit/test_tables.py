@@ -24,6 +24,32 @@ def test_text_stays_text(tmp_path: Path, suffix: str) -> None:
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("parted", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [("utf-8", "UTF-8"), ("utf-8-sig", "UTF-8"), ("utf-8", "auto"), ("utf-8-sig", "cp1250"),
+     ("utf-16", "UTF-8"), ("cp1252", "auto"), ("cp1250", "cp1250")],
+)  # fmt: skip
+def test_a_table_is_read_by_its_own_delimiter_and_the_encoding_that_is_named(
+    tmp_path: Path, parted: str, written: str, named: str
+) -> None:
+    rows = [["who", "id"], ["patient", '"K\u00f6nig, J;|\tx\r\ny"'], ["reader", "00123"]]
+    path = tmp_path / "left_out.csv"
+    path.write_bytes("\r\n".join(map(parted.join, rows)).encode(written))
+    found = read_table(path, {"who": "", "id": ""}, named)
+    assert found.to_numpy().tolist() == [
+        ["patient", "K\u00f6nig, J;|\tx\r\ny"],
+        ["reader", "00123"],
+    ]
+
+
+def test_a_table_in_another_encoding_is_refused_with_what_helps(tmp_path: Path) -> None:
+    path = tmp_path / "left_out.csv"
+    path.write_bytes("who;id\npatient;K\u00f6nig\n".encode("cp1252"))
+    with pytest.raises(InputError, match='not valid UTF-8 at byte 16; save it as "CSV UTF-8"'):
+        read_table(path)
+
+
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1"])
 def test_formula_in_a_cell_is_defused(tmp_path: Path, cell: str) -> None:
     path = tmp_path / "table.csv"

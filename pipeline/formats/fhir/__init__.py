@@ -99,11 +99,6 @@ def exams(
         yield SetAside("no_valid_report", "the status says there is no report")
         return
     is_gone = status_of(raw_status) == RETRACTED
-    held = directory.get(f"{REPORT}/{text_of(report, 'id')}")
-    report = {name: held[name] for name in held if is_gone or name not in TIMES} | dict(report)
-    if is_gone and not any(items(report, name) for name in (*ORDERS, "identifier", "subject")):
-        yield _NOWHERE
-        return
     directory = directory.within(report)
     text, form, fault = ("", "", None) if is_gone else _text(report, directory)
     is_own = bool(raw_status) and not status_of(raw_status) and fault is None
@@ -318,9 +313,14 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Fe
             yield number, SetAside(resource)
         elif text_of(resource, "resourceType") == "DiagnosticReport":
             is_gone = status_of(text_of(resource, "status")) == RETRACTED
-            if not is_gone and not directory.within(resource).patient(resource):
+            held = directory.get(f"{REPORT}/{text_of(resource, 'id')}")
+            report = {n: held[n] for n in held if is_gone or n not in TIMES} | dict(resource)
+            if is_gone and not any(items(report, n) for n in (*ORDERS, "identifier", "subject")):
+                yield number, _NOWHERE
+                continue
+            if not is_gone and not directory.within(report).patient(report):
                 yield number, _NO_PATIENT
-            for found in exams(resource, directory, options):
+            for found in exams(report, directory, options):
                 yield number, found
         elif text_of(resource, "resourceType") == "Patient":
             yield from ((number, merge) for merge in directory.merges(resource))
