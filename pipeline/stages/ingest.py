@@ -290,15 +290,10 @@ def reader_rules(site: Site) -> ReaderRules:
 
 def objections(site: Site) -> Objections:
     """Which patients and readers asked this site to be left out."""
-<<<<<<< HEAD
-    name = site.config.input.left_out
-    path, shared = site.config.path(name) if name else None, site.config.input.patient_ids_shared
-    return Objections.of(path, site.once(reader_rules), shared=shared)
-=======
-    name, encoding = site.config.input.left_out, site.config.input.encoding
-    path = site.config.path(name) if name else None
-    return Objections.of(path, site.once(reader_rules), encoding)
->>>>>>> fixB
+    given = site.config.input
+    path = site.config.path(given.left_out) if given.left_out else None
+    rules, shared = site.once(reader_rules), given.patient_ids_shared
+    return Objections.of(path, rules, given.encoding, shared=shared)
 
 
 def _exam_codes(site: Site) -> pd.DataFrame:

@@ -45,11 +45,9 @@ class Objections:
     readers: frozenset[str] = frozenset()
 
     @classmethod
-<<<<<<< HEAD
-    def of(cls, path: Path | None, rules: ReaderRules, *, shared: bool = False) -> Objections:
-=======
-    def of(cls, path: Path | None, rules: ReaderRules, encoding: str = "UTF-8") -> Objections:
->>>>>>> fixB
+    def of(
+        cls, path: Path | None, rules: ReaderRules, encoding: str = "UTF-8", *, shared: bool = False
+    ) -> Objections:
         """Read the list, if there is one; ``authority`` is who gave a patient's number.
 
         Parameters
