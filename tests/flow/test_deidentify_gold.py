@@ -270,6 +270,8 @@ FLOORS = {
     "kh": Floor(0.99, 0.966, 0.65),
     "ki": Floor(0.986, 0.989, 0.3),
     "kj": Floor(0.997, 0.997, 0.75),
+    "la": Floor(0.994, 0.99, 0.8, clinical=1),
+    "lb": Floor(0.994, 0.99, 0.6, clinical=1),
 }
 """By set (fixtures/deid/blind.py); nothing was learned from DA, DB and HA to HD."""
 
