@@ -32,7 +32,7 @@ from calibration.profile.shown import as_shown
 from calibration.profile.sparse import ROUNDS, Found, fit_with_habits, without_word
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
-from calibration.profile.variances import fit
+from calibration.profile.variances import fit, readers_apart
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
 from calibration.survey import PhraseTable
@@ -139,6 +139,7 @@ def _judged(
         unmapped=rows.unmapped,
         diagnostics=_diagnostics(hedges, found, between),
         settings=rules,
+        spread=readers_apart(found.fitted, judged, least=rules.least_shared),
     )
 
 

@@ -266,15 +266,28 @@ def test_a_column_of_drawn_intervals_says_that_its_numbers_are_those_of_the_axis
 def test_how_readers_differ_is_told_by_the_standard_deviation_of_their_distribution(
     usual: CommitteeContent,
 ) -> None:
-    """A Student t with four degrees of freedom of scale .3 has .3 · √2."""
+    """The prior's deviation stood there of readers of whom the data said nothing."""
     found = guard_committee(usual).judged
     assert found is not None
-    sd = found.diagnostics.deviations["shift"] * math.sqrt(2.0)
-    low, high = (percent(expit(found.shared.shift.value + by)) for by in (-sd, sd))
-    (section, *_) = apart(guard_committee(usual), WORDS)
-    text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
-    assert f"comes true {low} of the time" in text
-    assert f"below the line that most readers lie round, {high} one above" in text
+
+    def text(spread: Interval) -> str:
+        opened = replace(guard_committee(usual), profiles=replace(found, spread=spread))
+        pieces = apart(opened, WORDS)[0].pieces
+        return " ".join(piece.text for piece in pieces if isinstance(piece, Prose))
+
+    def ends(sd: float) -> list[str]:
+        return [percent(expit(found.shared.shift.value + by)) for by in (-sd, sd)]
+
+    low, high = ends(0.4)
+    differ = text(Interval(0.4, 0.2, 0.8))
+    assert f"**Readers differ.** A word that promises even odds comes true {low} of" in differ
+    assert f"below the line that most readers lie round, {high} one above" in differ
+    assert f"from {' and '.join(ends(0.2))} to {' and '.join(ends(0.8))}." in differ
+    unknown = text(Interval(0.2, 0.0, 0.8))
+    assert "Readers differ" not in unknown
+    assert "Whether readers differ cannot be told yet" in unknown
+    assert all(end in unknown for end in ends(0.8))
+    assert "readers differ" not in text(Interval(math.nan, math.nan, math.nan)).lower()
 
 
 def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_reading(

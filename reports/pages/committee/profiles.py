@@ -112,7 +112,7 @@ def _findings(
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
     changes = [change for change in found.changes or () if change.reader not in hidden]
     moved = () if found.changes and not changes else (_moved(found, changes, words),)
-    return (said, _choice(found, words), *common, *read, _spread(found, words), *moved)
+    return (said, _choice(found, words), *common, *read, *_spread(found, words), *moved)
 
 
 def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
@@ -162,15 +162,22 @@ def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) 
     return words("committee.moved.some", moves=", ".join(moves), readers=count(len(changes)))
 
 
-def _spread(found: DepartmentProfile, words: Strings) -> str:
-    """Say what a word means in different hands: most readers' line, ± one deviation.
+def _spread(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
+    """Say what a word means in different hands, most readers' line ± one deviation, if it differs.
 
-    That of a Student t with t degrees of freedom is its scale times √(t / (t - 2)).
+    Nothing where too few could be judged.
     """
-    tail, mean = found.settings.priors.tails[0], found.shared.shift.value
-    sd = found.diagnostics.deviations["shift"] * math.sqrt(tail / (tail - 2.0))
-    low, high = (float(expit(mean + move)) for move in (-sd, sd))
-    return words("committee.spread", low=percent(low), high=percent(high))
+    sd, mean = found.spread, found.shared.shift.value
+    if not math.isfinite(sd.value):
+        return ()
+    key = "spread" if sd.low > 0.0 else "spread_open"
+    ends = {"": sd.value, "least_": sd.low, "most_": sd.high}
+    shown = {
+        f"{name}{side}": percent(float(expit(mean + move)))
+        for name, by in ends.items()
+        for side, move in (("low", -by), ("high", by))
+    }
+    return (words(f"committee.{key}", **shown),)
 
 
 def profile_table(
