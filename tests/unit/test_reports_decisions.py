@@ -15,7 +15,7 @@ from scipy.special import expit
 from calibration.distributions import Beta
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
-from calibration.phrase_calibration import phrase_calibration
+from calibration.phrase_calibration import phrase_calibration, wilson
 from calibration.profile import DepartmentProfile, Interval, PhraseRate, ReaderProfile, Swap
 from calibration.result import GroupResult
 from calibration.run_chart import process
@@ -39,7 +39,7 @@ from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import reader_table, readers
 from reports.pages.committee.sections import department, maps, pathologies
-from reports.pages.committee.tables import use_table
+from reports.pages.committee.tables import pathology_table, use_table
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import kept_swaps
@@ -891,16 +891,51 @@ def test_the_finding_that_carries_most_is_so_by_the_distance_of_page_1(
         for phrase, by in observed.items():
             k = table.phrases.index(phrase)
             n[k], seen[k] = 100.0, table.expected[k] + by
+        low, high = wilson(n * seen, n)
         error = replace(result.phrase_error, value=0.2, low=0.1, high=0.3)
         return replace(
             result, n=float(n.sum()), phrase_error=error,
-            phrases=replace(table, n=n, observed=seen),
+            phrases=replace(table, n=n, observed=seen, low=low, high=high),
         )  # fmt: skip
 
     both = replace(parts[0], result=off(first, likely=-0.2, possibly=0.2))
     net = replace(parts[1], result=off(second, likely=-0.25, possibly=0.0))
     (text,) = by_finding(replace(review, by_pathology=(both, net)))
     assert f"hedges on {both.pathology} carry the largest share of the distance, " in text
+    assert not isinstance(both.result, SuppressedCell)
+    gap = points(both.result.phrase_error.value)
+    (row, _) = pathology_table(replace(review, by_pathology=(both, net)), words=WORDS).rows
+    assert f"{points(0.2)} of the {gap} points of its row below (200 statements)" in text
+    assert float(row.cells[2]) * 100 == pytest.approx(float(gap))
+
+
+def test_no_finding_is_named_where_hedges_are_off_alike_in_all_of_them(
+    review: CommitteeContent,
+) -> None:
+    """The largest of several shares was named, of departments without an effect of finding."""
+    opened = guard_committee(review)
+    parts = [p for p in opened.by_pathology if not isinstance(p.result, SuppressedCell)]
+
+    def told(by: float) -> list[str]:
+        made = []
+        for k, part in enumerate(parts):
+            assert not isinstance(part.result, SuppressedCell)
+            table = part.result.phrases
+            hedges = table.hedges
+            n = np.where(hedges, 200.0 if k else 260.0, 500.0)
+            seen = np.where(hedges, table.expected * 0.95, 0.5)
+            seen = seen * (1.0 - by * (hedges & (k == 0)))
+            low, high = wilson(n * seen, n)
+            table = replace(table, n=n, observed=seen, label_mass=n * seen, low=low, high=high)
+            error = replace(part.result.phrase_error, value=0.2, low=0.1, high=0.3)
+            result = replace(part.result, n=float(n.sum()), phrase_error=error, phrases=table)
+            made.append(replace(part, result=result))
+        return by_finding(replace(review, by_pathology=tuple(made), maps=()))
+
+    assert told(0.0) == []
+    assert told(0.01) == []
+    (text,) = told(0.3)
+    assert f"hedges on {parts[0].pathology} carry the largest share" in text
 
 
 @pytest.mark.parametrize(("swaps", "asked"), [(2, False), (3, True)])

@@ -69,7 +69,7 @@ def _of_side(
     gap, adds = points(whole.phrase_error.value), _adds(whole)
     carried = [adds[phrase] for phrase in named]
     shares = _and([points(each) for each in carried], words)
-    sure = points(_carried(whole)[~whole.phrases.hedges].sum())
+    sure = points(added(whole)[~whole.phrases.hedges].sum())
     said = [
         words(f"decisions.heaviest_{lies}", phrases=_named(named, words)),
         words("decisions.carry", gap=gap, shares=shares, sure=sure),
@@ -91,7 +91,7 @@ def _open(
     rows = phrase_rows(table, minimum_n=content.minimum_n)
     right = [row.phrase for row in rows if row.hedge and not missed(row)]
     lies = table.hedges & ((table.observed < table.expected) == (side == "less"))
-    weighs = np.where(lies & np.isin(table.phrases, right), _carried(whole), 0.0)
+    weighs = np.where(lies & np.isin(table.phrases, right), added(whole), 0.0)
     k = int(np.argmax(weighs))
     shown = {"phrase": table.phrases[k], "share": points(weighs[k])}
     return words("decisions.open", **shown) if weighs[k] >= least else ""
@@ -118,7 +118,7 @@ def on_own_pages(
     return words.several("decisions.own_cards", len(swaps), statements=moved, **shown)
 
 
-def _carried(whole: GroupResult) -> FloatArray:
+def added(whole: GroupResult) -> FloatArray:
     """Give what each phrase adds to the department's distance from CT, (K,)."""
     table = whole.phrases
     return np.nan_to_num(table.n * np.abs(table.observed - table.expected)) / whole.n
@@ -169,48 +169,6 @@ def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words
     if not scale:
         return words("decisions.choose_two")
     return words("decisions.choose", scale=words("decisions.choices").join(scale))
-
-
-def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the finding furthest off, and the upheld swap in one finding that weighs most.
-
-    A swap of a word that is one reader's habit there is that reader's, and not the department's.
-    """
-    readers = content.judged.readers if content.judged else ()
-    habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
-    found = [(f, s) for f, s in upheld(content.maps or ()) if f and (f, s.source) not in habits]
-    said = _furthest(content, words)
-    if found:
-        finding, swap = max(found, key=lambda each: nearer(each[1]))
-        key = (swap.source, swap.target, finding)
-        told = (
-            any((s.phrase, s.instead, s.finding) == key for s in kept_swaps(reader))
-            for reader in readers
-        )
-        shown = {"rate": percent(swap.observed), "meaning": percent(swap.expected)}
-        shown |= {"finding": words.name(finding), "phrase": swap.source, "instead": swap.target}
-        shown["statements"] = words.several("unit.statements", round(swap.n))
-        said.append(words("decisions.upheld", n=sum(told), of=len(readers), **shown))
-    return [words("decisions.cells", said="; ".join(said))] if said else []
-
-
-def _furthest(content: CommitteeContent, words: Strings) -> list[str]:
-    """Say in which finding the hedges carry most of the distance, where chance does not explain it.
-
-    It is the distance of page 1: gaps phrase by phrase, which do not make up for one another.
-    """
-    whole, said = content.department, dict[float, str]()
-    if isinstance(whole, SuppressedCell):
-        return []
-    for part in content.by_pathology:
-        if isinstance(part.result, SuppressedCell) or not part.result.phrase_error.low > 0.0:
-            continue
-        hedges, n = part.result.phrases.hedges, np.nan_to_num(part.result.phrases.n)
-        share = float(_carried(part.result)[hedges].sum()) * part.result.n / whole.n
-        shown = {"share": points(share), "gap": points(whole.phrase_error.value)}
-        shown["statements"] = words.several("unit.statements", round(float(n[hedges].sum())))
-        said[share] = words("decisions.furthest", finding=part.pathology, **shown)
-    return [said[max(said)]] if said else []
 
 
 def distances(swap: Suggestion) -> tuple[float, float]:
@@ -313,7 +271,7 @@ def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:
 
 
 def _adds(whole: GroupResult) -> dict[str, float]:
-    return dict(zip(whole.phrases.phrases, _carried(whole).tolist(), strict=True))
+    return dict(zip(whole.phrases.phrases, added(whole).tolist(), strict=True))
 
 
 def carrying(
