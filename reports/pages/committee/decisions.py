@@ -19,7 +19,6 @@ from typing import Final
 
 import numpy as np
 
-from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import Coordinate, DepartmentProfile, Interval, Part, PhraseRate
 from calibration.profile.shared import PARTS
@@ -59,9 +58,7 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         taught = [_teach(found, swap, content, words)] if swap else []
         weighs = heaviest(content, words, {swap.source} if swap else ())
         what = shared_pattern(found, words)
-        sloped = "slope" in coordinates_of(found.shared.parts)
-        steady = _steady(content, words) if sloped else ""
-        common = words("decisions.common", what=what, steady=steady)
+        common = words("decisions.common", what=what)
         scale = discouraged(content, words) or scale_gap(content, words)
         asked = [common] * bool(what) + scale + _contradicted(found, words)
         proposed = weighs + taught + asked
@@ -101,16 +98,6 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     sure = all(round(at.high, 2) < even or round(at.low, 2) > even for at, even in ends)
     together = "taken_together" if sure else "taken_together_open"
     return words(f"committee.{together}", by=", ".join(by), what=what) if parts else ""
-
-
-def _steady(content: CommitteeContent, words: Strings) -> str:
-    """Say where the department's slope lies under other choices; nothing of fewer than two."""
-    rows = [row.slope for table in content.sensitivity or () for row in table.rows]
-    slopes = [each.value for each in rows if isinstance(each, Estimate)]
-    slopes = [each for each in slopes if each == each]
-    if len(slopes) < _LEAST_READERS:
-        return ""
-    return words("decisions.steady", low=decimal(min(slopes), 2), high=decimal(max(slopes), 2))
 
 
 def coordinate(value: Coordinate | Interval, *, sign: bool = False) -> str:
