@@ -738,6 +738,23 @@ def test_a_heavy_word_without_a_better_one_says_why(review: CommitteeContent) ->
     )
 
 
+def test_no_reason_for_naming_no_word_contradicts_that_the_word_is_off(
+    review: CommitteeContent,
+) -> None:
+    """Of a word of which CT showed less than promised it said that CT showed what it says."""
+    heavy = leaning(also_off(review), Interval(0.9, 0.87, 0.93))
+    (part,) = heavy.maps or ()
+    silent = tuple(
+        Suppressed(word, None, "matches expectation", "60 uses")
+        for word in ("possibly", "unlikely")
+    )
+    kept = replace(part, advice=replace(part.advice, suppressed=silent))
+    (text,) = [each for each in said(replace(heavy, maps=(kept,))) if "**Decide what" in each]
+    assert "CT shows less than promised" in text
+    why = "lies no further from the word, or no more surely, than a swap requires."
+    assert f"No word is named instead of “possibly” and “unlikely”. What CT shows {why}" in text
+
+
 @pytest.mark.parametrize(
     ("kinds", "scale"),
     [
