@@ -22,7 +22,7 @@ from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally
-from reports.content import Instrument, InstrumentFigure, PathologyAdvice, SuppressedCell
+from reports.content import Coverage, Instrument, InstrumentFigure, PathologyAdvice, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Drawing, Text
@@ -528,6 +528,20 @@ def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_fig
     )
     assert any(together in text for text in texts)
     assert not any("readers gather" in text for text in said(review))
+
+
+@pytest.mark.parametrize(("without", "followed"), [(0, False), (150, False), (400, True)])
+def test_nobody_is_to_be_followed_up_without_a_ct_where_all_have_one(
+    review: CommitteeContent, without: int, followed: bool
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    shared = replace(found.shared, parts=("too sure",), slope=Interval(0.8, 0.7, 0.9))
+    seen = Coverage(2000, 2000 - without, 12.0)
+    judged = replace(review, profiles=replace(found, shared=shared), coverage=seen)
+    (text,) = [each for each in said(judged) if "what CT misses.**" in each]
+    assert ("200 patients without a CT" in text) == followed
+    assert ("Read 200 of these CTs again" in text) != followed
 
 
 def test_absent_contradicted_in_several_hands_is_named(review: CommitteeContent) -> None:

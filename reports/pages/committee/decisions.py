@@ -46,6 +46,8 @@ from reports.swaps import kept_swaps, side_of
 _MOST: Final = 3
 _LEAST_READERS: Final = 2
 _LEAST_SHARE: Final = 0.25
+# X-rays without a CT that it takes to follow up as many patients.
+_FOLLOWED: Final = 200
 # Share of a word's uses up to which it is no one reader's.
 _MUCH: Final = 1 / 3
 
@@ -58,7 +60,9 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         taught = [_teach(found, swap, content, words)] if swap else []
         weighs = heaviest(content, words, {swap.source} if swap else ())
         what = shared_pattern(found, words)
-        common = words("decisions.common", what=what)
+        cover = content.coverage
+        unseen = cover is None or cover.xrays - cover.paired >= _FOLLOWED
+        common = words(f"decisions.{'common' if unseen else 'common_all'}", what=what)
         scale = discouraged(content, words) or scale_gap(content, words)
         asked = [common] * bool(what) + scale + _contradicted(found, words)
         proposed = weighs + taught + asked
