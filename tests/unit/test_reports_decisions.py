@@ -16,7 +16,15 @@ from calibration.distributions import Beta
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
 from calibration.phrase_calibration import phrase_calibration, wilson
-from calibration.profile import DepartmentProfile, Interval, PhraseRate, ReaderProfile, Swap
+from calibration.profile import (
+    Change,
+    Coordinate,
+    DepartmentProfile,
+    Interval,
+    PhraseRate,
+    ReaderProfile,
+    Swap,
+)
 from calibration.result import GroupResult
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
@@ -1072,6 +1080,27 @@ def test_a_reader_whose_figures_are_not_reportable_has_none_on_any_page(
     }
 
 
+def test_a_reader_without_hedges_has_no_figure_and_no_disc(review: CommitteeContent) -> None:
+    """All stood at a perfect point, with an interval from -6 to 6, from no hedge at all."""
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    silent = [replace(each, hedges=0.0, phrases=(), advice=()) for each in found.readers]
+    one = replace(review, profiles=replace(found, readers=(silent[0], *found.readers[1:])))
+    code = silent[0].reader
+    assert table_of_readers(one)[code][2:5] == ("no hedges", "–", "–")
+    drawn = committee.pages(one, style=Style())
+    assert f"plane.{code}" not in {mark.id for page in drawn for mark in page.marks}
+    nobody = replace(review, profiles=replace(found, readers=tuple(silent)))
+    (section,) = apart(guard_committee(nobody), WORDS)
+    assert not any(isinstance(piece, Figure) for piece in section.pieces)
+    text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
+    assert text.startswith("Nobody wrote a hedge that is scored")
+    assert "eaders differ" not in text
+    assert {cells[2] for cells in table_of_readers(nobody).values()} == {"no hedges"}
+    assert by_finding(nobody) == by_finding(review)
+    assert committee.pages(nobody, style=Style())
+
+
 def test_a_funnel_knows_what_chance_gives_and_how_readers_differ() -> None:
     """Four readers of 100, standard error .05: limits by hand, with and without τ = .1."""
     gaps = Gaps(np.array([-0.3, -0.12, 0.0, 0.12]), np.full(4, 0.05), np.full(4, 100.0))
@@ -1243,6 +1272,22 @@ def test_too_little_before_a_window_and_a_failure_do_not_read_as_nobody_moved(
         assert f"Whether readers have moved {'' if changes == () else 'since'}" in text
         assert said in text
         assert "shown to have moved" not in text
+
+
+def test_a_move_that_is_withheld_says_so_and_why(review: CommitteeContent) -> None:
+    """Nothing was said of it where no reader's figures are reliable enough to print."""
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    still = Coordinate(0.0, -0.2, 0.2, 0.1)
+    changes = tuple(Change(each.reader, still, still) for each in found.readers)
+    rows = tuple(replace(row, reliability=0.4) for row in review.readers)
+    for listed, hidden in ((review.readers, False), (rows, True)):
+        given = replace(review, readers=listed, profiles=replace(found, changes=changes))
+        (section,) = apart(guard_committee(given), WORDS)
+        text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
+        assert ("Whether readers have moved is not shown" in text) == hidden
+        assert ("(reliability below 0.7)" in text) == hidden
+        assert ("is shown to have moved" in text) != hidden
 
 
 def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(
