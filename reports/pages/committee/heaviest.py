@@ -37,8 +37,11 @@ _NAMED: Final = 3
 _FAR, _FEW = 0.08, 2
 # Share of the department's distance from which a word is worth a committee's time.
 _WORTH: Final = 0.05
-# Swaps that a discouraged word must hold back before it is put to the committee.
+# Words whose swaps a discouraged one must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
+_LEAST_READERS, _LEAST_SHARE = 2, 0.25
+MUCH: Final = 1 / 3
+"""Share of a word's uses up to which it is no one reader's."""
 
 
 def side_of_all(content: CommitteeContent) -> str:
@@ -200,6 +203,47 @@ def hands(
     return [r for r, _ in enough], [r for r, rate in enough if off_with(r, rate) == side]
 
 
+def several(readers: int) -> float:
+    """Give how many of some readers are several."""
+    return max(_LEAST_READERS, _LEAST_SHARE * readers)
+
+
+def _of_several(content: CommitteeContent, whole: GroupResult, phrase: str, side: Side) -> bool:
+    """Say whether a word is off in several hands; where too few can be judged, if it is no one's.
+
+    Of one reader's word there is nothing to decide for all.
+    """
+    if content.judged is None:
+        return True
+    enough, off = hands(content.judged, phrase, side, content.minimum_n)
+    if len(enough) >= several(len(content.judged.readers)):
+        return len(off) >= several(len(enough))
+    most = max((p.n for p in in_hands(content.judged, phrase, content.minimum_n)), default=0.0)
+    return most <= MUCH * float(whole.phrases.n[whole.phrases.phrases.index(phrase)])
+
+
+def one_hand(content: CommitteeContent, words: Strings) -> list[str]:
+    """Say of a word that is off in all hands together that it lies with one reader."""
+    whole, found, said = content.department, content.judged, []
+    if isinstance(whole, SuppressedCell) or found is None:
+        return []
+    for side in get_args(Side):
+        for phrase in carrying(content, whole, side, (), alone=True):
+            enough, off = hands(found, phrase, side, content.minimum_n)
+            if len(off) != 1:
+                continue
+            (own,) = [rate for rate in off[0].phrases if rate.phrase == phrase]
+            k, table = whole.phrases.phrases.index(phrase), whole.phrases
+            n, rate = float(table.n[k]), float(table.observed[k])
+            others = ""
+            if len(enough) > content.minimum_readers and n > own.n:
+                rest = (n * rate - own.n * own.observed) / (n - own.n)
+                others = words("decisions.one_hand_others", rate=percent(min(max(rest, 0.0), 1.0)))
+            shown = {"meaning": percent(table.expected[k]), "rate": percent(rate)}
+            said.append(words("decisions.one_hand", phrase=phrase, others=others, **shown))
+    return said
+
+
 def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
     """Say on which side CT lies of a word that is off in a reader's hands.
 
@@ -211,16 +255,24 @@ def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
 
 
 def discouraged(content: CommitteeContent, words: Strings) -> list[str]:
-    """Put to the committee the word whose discouragement holds back most swaps, if several."""
-    held: defaultdict[str, list[str]] = defaultdict(list)
-    for part in content.maps or ():
-        for each in part.advice.suppressed:
-            if each.reason == "forbidden" and each.target:
-                held[each.target].append(each.source)
+    """Put to the committee the word whose discouragement holds back most words' swaps, if several.
+
+    A word counts once, whatever the findings, and only where it is off in several hands.
+    """
+    whole = content.department
+    if isinstance(whole, SuppressedCell):
+        return []
+    means = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
+    held: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for each in (each for part in content.maps or () for each in part.advice.suppressed):
+        if each.reason == "forbidden" and each.target in means and each.source in means:
+            side = side_of(means[each.target], means[each.source])
+            if _of_several(content, whole, each.source, side):
+                held[each.target][each.source] = None
     word = max(held, key=lambda target: (len(held[target]), target), default=None)
     if word is None or len(held[word]) < _HELD_BACK:
         return []
-    sources = _named(tuple(dict.fromkeys(held[word])), words)
+    sources = _named(tuple(held[word]), words)
     said = words("decisions.discouraged", phrase=word, n=len(held[word]), sources=sources)
     return [f"{said}{_own_rate(word, content, words)} {words('decisions.discouraged_effect')}"]
 
@@ -275,12 +327,18 @@ def _adds(whole: GroupResult) -> dict[str, float]:
 
 
 def carrying(
-    content: CommitteeContent, whole: GroupResult, side: Side, besides: Collection[str]
+    content: CommitteeContent,
+    whole: GroupResult,
+    side: Side,
+    besides: Collection[str],
+    *,
+    alone: bool = False,
 ) -> dict[str, float]:
     """Give the heaviest words of a side and what they weigh by what each adds to the distance.
 
     Who reads "unlikely" looks no further: what reassures falsely weighs twice, and stays where
-    chance explains to which side all hedges lie.
+    chance explains to which side all hedges lie. A word counts that is off in several hands, or,
+    ``alone``, one that is not.
     """
     adds, falsely = _adds(whole), LOW if side == "more" else 0.0
     least, most = _WORTH * whole.phrase_error.value, 1.0 if side_of_all(content) else falsely
@@ -288,6 +346,7 @@ def carrying(
         row.phrase: adds[row.phrase] * (1.0 + (row.expected <= falsely))
         for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n)
         if missed(row) == side and row.expected <= most and row.phrase not in besides
+        if _of_several(content, whole, row.phrase, side) != alone
         if adds[row.phrase] >= least and points(adds[row.phrase]) != points(0.0)
     }
     return {p: off[p] for p in sorted(off, key=lambda p: (-off[p], p))[:_NAMED]}

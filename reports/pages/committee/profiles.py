@@ -37,7 +37,7 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found is None or isinstance(found, SuppressedCell):
         why = state_of(found, words) if found else words("state.not_computed")
         return (Section(title, (statement(why),)),)
-    if not any(reader.hedges for reader in found.readers):
+    if found.readers and not any(reader.hedges for reader in found.readers):
         return (Section(title, (statement(words("committee.no_hedges")),)),)
     hidden = _unreportable(content)
     readers = [each for each in found.readers if each.hedges and each.reader not in hidden]
