@@ -172,6 +172,26 @@ def test_the_headline_says_to_which_side_the_words_lie_where_chance_does_not_exp
         assert (text.strip() in committee.headline(content, words=WORDS)) == (side == key)
 
 
+def test_the_headline_leaves_open_what_a_plausible_choice_of_cts_explains(
+    usual: CommitteeContent,
+) -> None:
+    """It stated what page 2 put as a question."""
+    found = usual.profiles
+    assert isinstance(found, DepartmentProfile)
+    for ratio, short in (
+        (Interval(0.92, 0.9, 0.94), "much"),
+        (Interval(1.06, 1.04, 1.09), "little"),
+    ):
+        for question in (True, False):
+            shared = replace(found.shared, question=question)
+            moved = replace(found, shared=shared, large=replace(found.large, ratio=ratio))
+            opened = guard_committee(replace(usual, profiles=moved))
+            text = committee.headline(opened, words=WORDS)
+            assert f"they say too {short}" in text
+            asked = f"they say too {short}, unless who gets a CT explains it."
+            assert (asked in text and "Among X-rays with a CT" in text) == question
+
+
 def test_the_committee_reads_of_a_first_swap_what_the_readers_card_says(
     review: CommitteeContent,
 ) -> None:
