@@ -101,8 +101,7 @@ def _judged(
     """Fit the department, and read every reader off the fit."""
     hedges = hedged(rows, words, misread=rules.misread)
     between, found, less = _fitted(hedges, rules, advance)
-    error = (found.posterior.survey_error, found.posterior.survey_variance)
-    line = lines(found)
+    error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     shared = shared_line(line, judged, settings=rules)

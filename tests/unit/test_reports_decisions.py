@@ -967,7 +967,7 @@ def test_the_finding_that_carries_most_is_so_by_the_distance_of_page_1(
     gap = points(both.result.phrase_error.value)
     (row, _) = pathology_table(replace(review, by_pathology=(both, net)), words=WORDS).rows
     assert f"{points(0.2)} of the {gap} points of its row below (200 statements)" in text
-    assert float(row.cells[2]) * 100 == pytest.approx(float(gap))
+    assert float(str(row.cells[2])) * 100 == pytest.approx(float(gap))
 
 
 def test_no_finding_is_named_where_hedges_are_off_alike_in_all_of_them(

@@ -223,24 +223,22 @@ def _of_several(content: CommitteeContent, whole: GroupResult, phrase: str, side
 
 
 def one_hand(content: CommitteeContent, words: Strings) -> list[str]:
-    """Say of a word that is off in all hands together that it lies with one reader."""
+    """Say of a heavy word that is off in all hands together that it lies with one reader."""
     whole, found, said = content.department, content.judged, []
     if isinstance(whole, SuppressedCell) or found is None:
         return []
-    for side in get_args(Side):
-        for phrase in carrying(content, whole, side, (), alone=True):
-            enough, off = hands(found, phrase, side, content.minimum_n)
-            if len(off) != 1:
-                continue
-            (own,) = [rate for rate in off[0].phrases if rate.phrase == phrase]
-            k, table = whole.phrases.phrases.index(phrase), whole.phrases
-            n, rate = float(table.n[k]), float(table.observed[k])
-            others = ""
-            if len(enough) > content.minimum_readers and n > own.n:
-                rest = (n * rate - own.n * own.observed) / (n - own.n)
-                others = words("decisions.one_hand_others", rate=percent(min(max(rest, 0.0), 1.0)))
-            shown = {"meaning": percent(table.expected[k]), "rate": percent(rate)}
-            said.append(words("decisions.one_hand", phrase=phrase, others=others, **shown))
+    adds, least = _adds(whole), _WORTH * whole.phrase_error.value
+    for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n):
+        side = missed(row) if adds[row.phrase] >= least else None
+        enough, off = hands(found, row.phrase, side, content.minimum_n) if side else ([], [])
+        if side is None or len(off) != 1 or _of_several(content, whole, row.phrase, side):
+            continue
+        (own,) = (rate for rate in off[0].phrases if rate.phrase == row.phrase)
+        shown, others = {"meaning": percent(row.expected), "rate": percent(row.observed)}, ""
+        if len(enough) > content.minimum_readers:
+            rest = (row.n * row.observed - own.n * own.observed) / max(row.n - own.n, 1.0)
+            others = words("decisions.one_hand_others", rate=percent(min(max(rest, 0.0), 1.0)))
+        said.append(words("decisions.one_hand", phrase=row.phrase, others=others, **shown))
     return said
 
 
@@ -327,18 +325,12 @@ def _adds(whole: GroupResult) -> dict[str, float]:
 
 
 def carrying(
-    content: CommitteeContent,
-    whole: GroupResult,
-    side: Side,
-    besides: Collection[str],
-    *,
-    alone: bool = False,
+    content: CommitteeContent, whole: GroupResult, side: Side, besides: Collection[str]
 ) -> dict[str, float]:
     """Give the heaviest words of a side and what they weigh by what each adds to the distance.
 
     Who reads "unlikely" looks no further: what reassures falsely weighs twice, and stays where
-    chance explains to which side all hedges lie. A word counts that is off in several hands, or,
-    ``alone``, one that is not.
+    chance explains to which side all hedges lie. A word that is off in few hands is no decision.
     """
     adds, falsely = _adds(whole), LOW if side == "more" else 0.0
     least, most = _WORTH * whole.phrase_error.value, 1.0 if side_of_all(content) else falsely
@@ -346,7 +338,7 @@ def carrying(
         row.phrase: adds[row.phrase] * (1.0 + (row.expected <= falsely))
         for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n)
         if missed(row) == side and row.expected <= most and row.phrase not in besides
-        if _of_several(content, whole, row.phrase, side) != alone
+        if _of_several(content, whole, row.phrase, side)
         if adds[row.phrase] >= least and points(adds[row.phrase]) != points(0.0)
     }
     return {p: off[p] for p in sorted(off, key=lambda p: (-off[p], p))[:_NAMED]}

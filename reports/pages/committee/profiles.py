@@ -176,14 +176,11 @@ def _spread(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     sd, mean = found.spread, found.shared.shift.value
     if not math.isfinite(sd.value):
         return ()
-    key = "spread" if sd.low > 0.0 else "spread_open"
-    ends = {"": sd.value, "least_": sd.low, "most_": sd.high}
-    shown = {
-        f"{name}{side}": percent(float(expit(mean + move)))
-        for name, by in ends.items()
-        for side, move in (("low", -by), ("high", by))
-    }
-    return (words(f"committee.{key}", **shown),)
+    ends = [by for end in (sd.value, sd.low, sd.high) for by in (-end, end)]
+    rates = [percent(float(expit(mean + by))) for by in ends]
+    names = ("low", "high", "least_low", "least_high", "most_low", "most_high")
+    key = "committee.spread" if sd.low > 0.0 else "committee.spread_open"
+    return (words(key, **dict(zip(names, rates, strict=True))),)
 
 
 def profile_table(

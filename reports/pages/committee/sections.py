@@ -177,17 +177,16 @@ def _furthest(content: CommitteeContent, words: Strings) -> list[str]:
     """
     every = ((part.pathology, part.result) for part in content.by_pathology)
     parts = [(name, of) for name, of in every if not isinstance(of, SuppressedCell)]
-    hedges = [float(np.nansum(of.phrases.n[of.phrases.hedges])) for _, of in parts]
-    shares = [float(added(of)[of.phrases.hedges].sum()) for _, of in parts]
-    adds = [share * of.n for share, (_, of) in zip(shares, parts, strict=True)]
-    k = int(np.argmax(adds)) if len(parts) > 1 else 0
-    left, n = sum(hedges) - sum(hedges[k : k + 1]), sum(hedges[k : k + 1])
-    if not left or not n or adds[k] / n <= (sum(adds) - adds[k]) / left:
-        return []
-    if not _stands_apart([of.phrases for _, of in parts], k, content.minimum_n):
+    tables = [of.phrases for _, of in parts]
+    uses = np.array([np.nansum(table.n[table.hedges]) for table in tables])
+    shares = np.array([added(of)[of.phrases.hedges].sum() for _, of in parts])
+    adds = shares * np.array([of.n for _, of in parts])
+    k = int(np.argmax(adds)) if parts else 0
+    further = bool(parts) and adds[k] * uses.sum() > adds.sum() * uses[k]
+    if not further or not _stands_apart(tables, k, content.minimum_n):
         return []
     shown = {"share": points(shares[k]), "gap": points(parts[k][1].phrase_error.value)}
-    shown["statements"] = words.several("unit.statements", round(n))
+    shown["statements"] = words.several("unit.statements", round(float(uses[k])))
     return [words("decisions.furthest", finding=parts[k][0], **shown)]
 
 
