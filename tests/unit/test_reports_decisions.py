@@ -192,6 +192,16 @@ def test_the_headline_leaves_open_what_a_plausible_choice_of_cts_explains(
             assert (asked in text and "Among X-rays with a CT" in text) == question
 
 
+def test_chance_that_gives_nothing_is_not_said_to_give_up_to_0(usual: CommitteeContent) -> None:
+    whole = usual.department
+    assert not isinstance(whole, SuppressedCell)
+    error = replace(whole.phrase_error, null_high=0.0)
+    content = replace(usual, department=replace(whole, phrase_error=error))
+    text = committee.headline(guard_committee(content), words=WORDS)
+    assert "chance alone would give next to nothing" in text
+    assert "up to 0.0" not in text
+
+
 def test_the_committee_reads_of_a_first_swap_what_the_readers_card_says(
     review: CommitteeContent,
 ) -> None:
@@ -277,7 +287,7 @@ def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
     both = sum(bool(kept_swaps(reader)) for reader in stand)
     pieces = [piece for section in over_time(opened, WORDS) for piece in section.pieces]
     (text,) = [p.text for p in pieces if isinstance(p, Prose) and "**Advice:**" in p.text]
-    assert f"; {both} of the {len(stand)} who stand apart have one." in text
+    assert f"; of those who stand apart ({len(stand)}), {both} have one." in text
     none = tuple(replace(reader, advice=()) for reader in found.readers)
     calm = replace(opened, profiles=replace(found, readers=none))
     pieces = [piece for section in over_time(calm, WORDS) for piece in section.pieces]

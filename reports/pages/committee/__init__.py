@@ -145,6 +145,7 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
         chance = words("committee.headline_no_chance")
     else:
         key = "within" if gap.value <= gap.null_high else "beyond"
+        key = "no_part" if points(gap.null_high) == points(0.0) else key
         chance = words(f"committee.headline_{key}", null=points(gap.null_high))
     return words(
         "committee.headline",
