@@ -223,8 +223,8 @@ def _of_several(content: CommitteeContent, whole: GroupResult, phrase: str, side
 
 
 def one_hand(content: CommitteeContent, words: Strings) -> list[str]:
-    """Say of a heavy word that is off in all hands together that it lies with one reader."""
-    whole, found, said = content.department, content.judged, []
+    """Say of the heaviest word off in all hands together by one reader that it lies there."""
+    whole, found, said = content.department, content.judged, dict[float, str]()
     if isinstance(whole, SuppressedCell) or found is None:
         return []
     adds, least = _adds(whole), _WORTH * whole.phrase_error.value
@@ -238,8 +238,9 @@ def one_hand(content: CommitteeContent, words: Strings) -> list[str]:
         if len(enough) > content.minimum_readers:
             rest = (row.n * row.observed - own.n * own.observed) / max(row.n - own.n, 1.0)
             others = words("decisions.one_hand_others", rate=percent(min(max(rest, 0.0), 1.0)))
-        said.append(words("decisions.one_hand", phrase=row.phrase, others=others, **shown))
-    return said
+        text = words("decisions.one_hand", phrase=row.phrase, others=others, **shown)
+        said[adds[row.phrase]] = text
+    return [said[max(said)]] if said else []
 
 
 def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
