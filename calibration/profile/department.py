@@ -32,7 +32,7 @@ from calibration.profile.shown import as_shown
 from calibration.profile.sparse import ROUNDS, Found, fit_with_habits, without_word
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
-from calibration.profile.variances import fit
+from calibration.profile.variances import fit, readers_apart
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
 from calibration.survey import PhraseTable
@@ -101,8 +101,7 @@ def _judged(
     """Fit the department, and read every reader off the fit."""
     hedges = hedged(rows, words, misread=rules.misread)
     between, found, less = _fitted(hedges, rules, advance)
-    error = (found.posterior.survey_error, found.posterior.survey_variance)
-    line = lines(found)
+    error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     shared = shared_line(line, judged, settings=rules)
@@ -139,6 +138,7 @@ def _judged(
         unmapped=rows.unmapped,
         diagnostics=_diagnostics(hedges, found, between),
         settings=rules,
+        spread=readers_apart(found.fitted, judged, least=rules.least_shared),
     )
 
 

@@ -10,6 +10,11 @@ coordinate of the curve; the quirks; the findings; the cells) are together Stude
 of freedom (`Priors.tails`), through w = (t + Σ (1 − w v / σ²)) / (t + Σ μ²/σ²), so that one reader
 far off, or less regular than others, is neither pulled in nor widens the others. Phrase effects of
 the department are d_k ~ N(0, s_k² + σ²) with the survey's error s_k.
+
+These deviations lie near their priors where the data say little. Whether readers differ is asked of
+the data alone (`readers_apart`): with b_r and s_r² a reader's shift and its variance without the
+prior, τ is where Σ (b_r − b̄)² / (s_r² + τ²) meets R − 1, and its 95 % interval where it
+meets the ends of χ²(R − 1) (Paule and Mandel 1982; Viechtbauer 2007).
 """
 
 from __future__ import annotations
@@ -18,11 +23,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import chdtri, expit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
 from calibration.profile.model import Mode, find_mode
+from calibration.profile.results import NOTHING, Interval
 from calibration.profile.settings import Priors
 
 _ROUNDS = 80
@@ -214,3 +220,25 @@ def _phrase_effects(counts: Counts, now: Deviations, mode: Mode) -> tuple[FloatA
     own = np.diagonal(mode.theta_covariance)[counts.phrases]
     mean = share * mode.theta[counts.phrases]
     return mean[None], (share**2 * own + spread * (1.0 - share))[None]
+
+
+_TAILS, _DEVIATIONS = (0.025, 0.975), np.linspace(0.0, 3.0, 601)
+
+
+def readers_apart(fitted: Fitted, enough: BoolArray, *, least: int) -> Interval:
+    """Say how far readers' shifts differ by the data alone: their standard deviation.
+
+    Nothing of fewer than ``least`` readers with statements ``enough`` (R,).
+    """
+    if (readers := int(enough.sum())) < least:
+        return NOTHING
+    mode, prior = fitted.mode, fitted.held.spread[enough, 0]
+    variance = mode.covariance[enough, 0, 0]
+    known = np.maximum(1.0 / variance - 1.0 / prior, 1e-9)
+    shift = mode.reader[enough, 0] / variance / known
+    weight = 1.0 / (1.0 / known + _DEVIATIONS[:, None] ** 2)
+    centre = (weight @ shift / weight.sum(axis=1))[:, None]
+    left = (weight * (shift - centre) ** 2).sum(axis=1)
+    ends = (readers - 1.0, *(float(chdtri(readers - 1, tail)) for tail in _TAILS))
+    at = (min(int((left > end).sum()), len(left) - 1) for end in ends)
+    return Interval(*(float(_DEVIATIONS[each]) for each in at))

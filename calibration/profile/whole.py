@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from calibration.plain import LEFT_OUT, Plain, plain, plain_fields
-from calibration.profile.results import Change, Interval, Large, ReaderProfile, Shared
+from calibration.profile.results import NOTHING, Change, Interval, Large, ReaderProfile, Shared
 from calibration.profile.settings import ProfileSettings
 
 
@@ -56,7 +56,8 @@ class DepartmentProfile:
 
     ``unmapped`` counts statements by phrases without a meaning, which nothing uses.
     ``expected_false`` is the expected number of stated patterns that are not sound;
-    ``changes`` are since an earlier period, None where none was compared.
+    ``changes`` are since an earlier period, None where none was compared; ``spread`` is the
+    standard deviation of readers' shifts by the data alone (`calibration.profile.variances`).
     """
 
     readers: tuple[ReaderProfile, ...]
@@ -71,6 +72,7 @@ class DepartmentProfile:
     diagnostics: Diagnostics
     settings: ProfileSettings
     changes: tuple[Change, ...] | None = None
+    spread: Interval = NOTHING
 
     def __iter__(self) -> Iterator[ReaderProfile]:
         return iter(self.readers)
@@ -113,7 +115,7 @@ def profile_data(found: DepartmentProfile, *, messages: Mapping[str, str]) -> di
         "readers": [_reader(each, messages[each.reader]) for each in found.readers],
         "department": {
             name: plain(getattr(found, name))
-            for name in ("shift", "slope", "shared", "large", "expected_false")
+            for name in ("shift", "slope", "shared", "large", "expected_false", "spread")
         }
         | {"deviations": plain(found.diagnostics.deviations)},
         "changes": plain(found.changes),

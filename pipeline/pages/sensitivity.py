@@ -107,7 +107,9 @@ class _Question:
         shown, study = rounded(counted), self.scale.study.with_bootstrap(_REPLICATES)
         alike = self.evidence.together
         result = study.printed(counted, f"sensitivity/{name}", alike=alike)
-        line = logistic_calibration(shown, phrase_table=self.scale.phrases)
+        # Words as sure as "absent" and "present" would decide the slope by where they are clipped.
+        hedges = replace(shown, counts=shown.counts * ~self.scale.phrases.certain[:, None])
+        line = logistic_calibration(hedges, phrase_table=self.scale.phrases)
         return SensitivityRow(
             name, round(shown.total), result.ece, result.phrase_error, line.slope, reference
         )

@@ -63,3 +63,16 @@ def test_readers_of_few_hedges_in_either_period_are_not_said_to_have_stayed() ->
     assert all(each.hedges < least for each in few)
     assert changes(few, many) == ()
     assert changes(many, few) == ()
+
+
+def test_readers_are_said_to_differ_by_the_data_and_not_by_the_prior() -> None:
+    """The prior's deviation, .35, was printed of departments in which nobody differs."""
+    alike = [judged([(0.0, 1.0)] * 8, statements=400, seed=seed).spread for seed in range(6)]
+    assert sum(each.low > 0.0 for each in alike) <= 1
+    assert np.median([each.value for each in alike]) < 0.1
+    # Their standard deviation is .6.
+    lines = [(shift, 1.0) for shift in (-0.9, -0.6, -0.3, 0.0, 0.0, 0.3, 0.6, 0.9)]
+    for seed in range(4):
+        spread = judged(lines, statements=400, seed=seed).spread
+        assert 0.2 < spread.low <= 0.6 <= spread.high < 1.8
+    assert np.isnan(judged([(0.0, 1.0)] * 4, statements=400, seed=1).spread.value)

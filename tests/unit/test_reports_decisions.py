@@ -15,14 +15,22 @@ from scipy.special import expit
 from calibration.distributions import Beta
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
-from calibration.phrase_calibration import phrase_calibration
-from calibration.profile import DepartmentProfile, Interval, PhraseRate, ReaderProfile, Swap
+from calibration.phrase_calibration import phrase_calibration, wilson
+from calibration.profile import (
+    Change,
+    Coordinate,
+    DepartmentProfile,
+    Interval,
+    PhraseRate,
+    ReaderProfile,
+    Swap,
+)
 from calibration.result import GroupResult
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally
-from reports.content import Instrument, InstrumentFigure, PathologyAdvice, SuppressedCell
+from reports.content import Coverage, Instrument, InstrumentFigure, PathologyAdvice, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Drawing, Text
@@ -39,7 +47,7 @@ from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import reader_table, readers
 from reports.pages.committee.sections import department, maps, pathologies
-from reports.pages.committee.tables import use_table
+from reports.pages.committee.tables import pathology_table, use_table
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
 from reports.swaps import kept_swaps
@@ -164,6 +172,36 @@ def test_the_headline_says_to_which_side_the_words_lie_where_chance_does_not_exp
         assert (text.strip() in committee.headline(content, words=WORDS)) == (side == key)
 
 
+def test_the_headline_leaves_open_what_a_plausible_choice_of_cts_explains(
+    usual: CommitteeContent,
+) -> None:
+    """It stated what page 2 put as a question."""
+    found = usual.profiles
+    assert isinstance(found, DepartmentProfile)
+    for ratio, short in (
+        (Interval(0.92, 0.9, 0.94), "much"),
+        (Interval(1.06, 1.04, 1.09), "little"),
+    ):
+        for question in (True, False):
+            shared = replace(found.shared, question=question)
+            moved = replace(found, shared=shared, large=replace(found.large, ratio=ratio))
+            opened = guard_committee(replace(usual, profiles=moved))
+            text = committee.headline(opened, words=WORDS)
+            assert f"they say too {short}" in text
+            asked = f"they say too {short}, unless who gets a CT explains it."
+            assert (asked in text and "Among X-rays with a CT" in text) == question
+
+
+def test_chance_that_gives_nothing_is_not_said_to_give_up_to_0(usual: CommitteeContent) -> None:
+    whole = usual.department
+    assert not isinstance(whole, SuppressedCell)
+    error = replace(whole.phrase_error, null_high=0.0)
+    content = replace(usual, department=replace(whole, phrase_error=error))
+    text = committee.headline(guard_committee(content), words=WORDS)
+    assert "chance alone would give next to nothing" in text
+    assert "up to 0.0" not in text
+
+
 def test_the_committee_reads_of_a_first_swap_what_the_readers_card_says(
     review: CommitteeContent,
 ) -> None:
@@ -249,7 +287,7 @@ def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
     both = sum(bool(kept_swaps(reader)) for reader in stand)
     pieces = [piece for section in over_time(opened, WORDS) for piece in section.pieces]
     (text,) = [p.text for p in pieces if isinstance(p, Prose) and "**Advice:**" in p.text]
-    assert f"; {both} of the {len(stand)} who stand apart have one." in text
+    assert f"; of those who stand apart ({len(stand)}), {both} have one." in text
     none = tuple(replace(reader, advice=()) for reader in found.readers)
     calm = replace(opened, profiles=replace(found, readers=none))
     pieces = [piece for section in over_time(calm, WORDS) for piece in section.pieces]
@@ -266,41 +304,42 @@ def test_a_column_of_drawn_intervals_says_that_its_numbers_are_those_of_the_axis
 def test_how_readers_differ_is_told_by_the_standard_deviation_of_their_distribution(
     usual: CommitteeContent,
 ) -> None:
-    """A Student t with four degrees of freedom of scale .3 has .3 · √2."""
+    """The prior's deviation stood there of readers of whom the data said nothing."""
     found = guard_committee(usual).judged
     assert found is not None
-    sd = found.diagnostics.deviations["shift"] * math.sqrt(2.0)
-    low, high = (percent(expit(found.shared.shift.value + by)) for by in (-sd, sd))
-    (section, *_) = apart(guard_committee(usual), WORDS)
-    text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
-    assert f"comes true {low} of the time" in text
-    assert f"below the line that most readers lie round, {high} one above" in text
+
+    def text(spread: Interval) -> str:
+        opened = replace(guard_committee(usual), profiles=replace(found, spread=spread))
+        pieces = apart(opened, WORDS)[0].pieces
+        return " ".join(piece.text for piece in pieces if isinstance(piece, Prose))
+
+    def ends(sd: float) -> list[str]:
+        return [percent(expit(found.shared.shift.value + by)) for by in (-sd, sd)]
+
+    low, high = ends(0.4)
+    differ = text(Interval(0.4, 0.2, 0.8))
+    assert f"**Readers differ.** A word that promises even odds comes true {low} of" in differ
+    assert f"below the line that most readers lie round, {high} one above" in differ
+    assert f"from {' and '.join(ends(0.2))} to {' and '.join(ends(0.8))}." in differ
+    unknown = text(Interval(0.2, 0.0, 0.8))
+    assert "Readers differ" not in unknown
+    assert "Whether readers differ cannot be told yet" in unknown
+    assert all(end in unknown for end in ends(0.8))
+    assert "readers differ" not in text(Interval(math.nan, math.nan, math.nan)).lower()
 
 
-def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_reading(
+def test_a_shared_pattern_stands_beside_no_slope_of_another_kind(
     usual: CommitteeContent,
 ) -> None:
     found = usual.profiles
     assert isinstance(found, DepartmentProfile)
     shared = replace(found.shared, parts=("too sure",))
-    tables, whole = usual.sensitivity, usual.department
-    assert tables is not None
-    assert not isinstance(whole, SuppressedCell)
-    slopes = iter(np.linspace(0.81, 0.87, 50))
-    moved = tuple(
-        replace(
-            table,
-            rows=tuple(
-                replace(row, slope=replace(whole.ece, value=next(slopes))) for row in table.rows
-            ),
-        )
-        for table in tables
-    )
-    judged = replace(found, shared=shared)
-    content = replace(usual, profiles=judged, sensitivity=moved)
-    last = float(next(slopes)) - 0.06 / 49
+    content = replace(usual, profiles=replace(found, shared=shared))
+    assert content.sensitivity
     (text,) = [each for each in said(content) if "**Look at who gets a CT" in each]
-    assert f"between 0.81 and {last:.2f} (sensitivity tables)" in text
+    # That of all statements as if one reader's, which stands in the tables.
+    assert text.count("slope") == 1
+    assert "sensitivity tables" not in text
     shifted = replace(shared, parts=("overcalls",), shift=Interval(-0.4, -0.7, -0.1))
     (other,) = [
         each
@@ -308,7 +347,6 @@ def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_readin
         if "**Look at who gets a CT" in each
     ]
     assert "hedges are stronger than CT bears out: shift −0.40" in other
-    assert "own slope" not in other  # the tables say nothing of a shift
     wide = replace(shifted, shift=Interval(-0.4, -1.2, 0.3))
     (unsure,) = [
         each
@@ -317,10 +355,6 @@ def test_a_shared_pattern_is_held_against_the_other_choices_of_window_and_readin
     ]
     assert "hedges probably are stronger than CT bears out: shift −0.40" in unsure
     assert "the interval leaves it open." in unsure
-    (bare,) = [
-        each for each in said(replace(content, sensitivity=())) if "**Look at who gets a CT" in each
-    ]
-    assert "sensitivity tables" not in bare
 
 
 def test_a_word_within_what_readers_usually_take_it_to_mean_is_not_taught(
@@ -534,6 +568,20 @@ def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_fig
     assert not any("readers gather" in text for text in said(review))
 
 
+@pytest.mark.parametrize(("without", "followed"), [(0, False), (150, False), (400, True)])
+def test_nobody_is_to_be_followed_up_without_a_ct_where_all_have_one(
+    review: CommitteeContent, without: int, followed: bool
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    shared = replace(found.shared, parts=("too sure",), slope=Interval(0.8, 0.7, 0.9))
+    seen = Coverage(2000, 2000 - without, 12.0)
+    judged = replace(review, profiles=replace(found, shared=shared), coverage=seen)
+    (text,) = [each for each in said(judged) if "what CT misses.**" in each]
+    assert ("200 patients without a CT" in text) == followed
+    assert ("Read 200 of these CTs again" in text) != followed
+
+
 def test_absent_contradicted_in_several_hands_is_named(review: CommitteeContent) -> None:
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
@@ -589,7 +637,10 @@ def leaning(review: CommitteeContent, ratio: Interval) -> CommitteeContent:
 
 
 def also_off(review: CommitteeContent) -> CommitteeContent:
-    """Let CT show "possibly" and "unlikely" less often than they say, beside "likely"."""
+    """Let CT show "possibly" and "unlikely" less often than they say, beside "likely".
+
+    Who is well off the other way wrote "possibly" too seldom to be judged.
+    """
     whole = review.department
     assert not isinstance(whole, SuppressedCell)
     table = whole.phrases
@@ -601,7 +652,23 @@ def also_off(review: CommitteeContent) -> CommitteeContent:
     }
     n = np.where(at, [500.0 if p == "possibly" else 400.0 for p in table.phrases], table.n)
     moved = replace(table, observed=rate, n=n, **ends)
-    return replace(review, department=replace(whole, phrases=moved))
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    readers = (
+        replace(
+            each,
+            phrases=tuple(
+                replace(p, n=5.0) if p.phrase == "possibly" and p.rate.low > p.meaning + 0.02 else p
+                for p in each.phrases
+            ),
+        )
+        for each in found.readers
+    )
+    return replace(
+        review,
+        department=replace(whole, phrases=moved),
+        profiles=replace(found, readers=tuple(readers)),
+    )
 
 
 def seldom(content: CommitteeContent, *phrases: str) -> CommitteeContent:
@@ -742,6 +809,23 @@ def test_a_heavy_word_without_a_better_one_says_why(review: CommitteeContent) ->
     )
 
 
+def test_no_reason_for_naming_no_word_contradicts_that_the_word_is_off(
+    review: CommitteeContent,
+) -> None:
+    """Of a word of which CT showed less than promised it said that CT showed what it says."""
+    heavy = leaning(also_off(review), Interval(0.9, 0.87, 0.93))
+    (part,) = heavy.maps or ()
+    silent = tuple(
+        Suppressed(word, None, "matches expectation", "60 uses")
+        for word in ("possibly", "unlikely")
+    )
+    kept = replace(part, advice=replace(part.advice, suppressed=silent))
+    (text,) = [each for each in said(replace(heavy, maps=(kept,))) if "**Decide what" in each]
+    assert "CT shows less than promised" in text
+    why = "lies no further from the word, or no more surely, than a swap requires."
+    assert f"No word is named instead of “possibly” and “unlikely”. What CT shows {why}" in text
+
+
 @pytest.mark.parametrize(
     ("kinds", "scale"),
     [
@@ -878,16 +962,51 @@ def test_the_finding_that_carries_most_is_so_by_the_distance_of_page_1(
         for phrase, by in observed.items():
             k = table.phrases.index(phrase)
             n[k], seen[k] = 100.0, table.expected[k] + by
+        low, high = wilson(n * seen, n)
         error = replace(result.phrase_error, value=0.2, low=0.1, high=0.3)
         return replace(
             result, n=float(n.sum()), phrase_error=error,
-            phrases=replace(table, n=n, observed=seen),
+            phrases=replace(table, n=n, observed=seen, low=low, high=high),
         )  # fmt: skip
 
     both = replace(parts[0], result=off(first, likely=-0.2, possibly=0.2))
     net = replace(parts[1], result=off(second, likely=-0.25, possibly=0.0))
     (text,) = by_finding(replace(review, by_pathology=(both, net)))
     assert f"hedges on {both.pathology} carry the largest share of the distance, " in text
+    assert not isinstance(both.result, SuppressedCell)
+    gap = points(both.result.phrase_error.value)
+    (row, _) = pathology_table(replace(review, by_pathology=(both, net)), words=WORDS).rows
+    assert f"{points(0.2)} of the {gap} points of its row below (200 statements)" in text
+    assert float(str(row.cells[2])) * 100 == pytest.approx(float(gap))
+
+
+def test_no_finding_is_named_where_hedges_are_off_alike_in_all_of_them(
+    review: CommitteeContent,
+) -> None:
+    """The largest of several shares was named, of departments without an effect of finding."""
+    opened = guard_committee(review)
+    parts = [p for p in opened.by_pathology if not isinstance(p.result, SuppressedCell)]
+
+    def told(by: float) -> list[str]:
+        made = []
+        for k, part in enumerate(parts):
+            assert not isinstance(part.result, SuppressedCell)
+            table = part.result.phrases
+            hedges = table.hedges
+            n = np.where(hedges, 200.0 if k else 260.0, 500.0)
+            seen = np.where(hedges, table.expected * 0.95, 0.5)
+            seen = seen * (1.0 - by * (hedges & (k == 0)))
+            low, high = wilson(n * seen, n)
+            table = replace(table, n=n, observed=seen, label_mass=n * seen, low=low, high=high)
+            error = replace(part.result.phrase_error, value=0.2, low=0.1, high=0.3)
+            result = replace(part.result, n=float(n.sum()), phrase_error=error, phrases=table)
+            made.append(replace(part, result=result))
+        return by_finding(replace(review, by_pathology=tuple(made), maps=()))
+
+    assert told(0.0) == []
+    assert told(0.01) == []
+    (text,) = told(0.3)
+    assert f"hedges on {parts[0].pathology} carry the largest share" in text
 
 
 @pytest.mark.parametrize(("swaps", "asked"), [(2, False), (3, True)])
@@ -903,7 +1022,47 @@ def test_a_discouraged_word_that_holds_back_several_swaps_is_put_to_the_committe
     texts = [each for each in said(content) if "stays discouraged" in each]
     assert bool(texts) == asked
     for text in texts:
-        assert "in 3 swaps, for “likely”, “possibly” and “may represent”," in text
+        assert "for 3 words, “likely”, “possibly” and “may represent”," in text
+    # One word held back three times is one, and one reader's is nobody else's.
+    nested = tuple(
+        replace(part, pathology=name, advice=replace(part.advice, suppressed=silent[:1]))
+        for name in (None, "fracture", "effusion")
+    )
+    assert not any("stays discouraged" in each for each in said(replace(usual, maps=nested)))
+
+
+@pytest.mark.parametrize(("hands", "asked"), [(1, False), (4, True)])
+def test_of_a_word_that_is_off_in_one_readers_hands_there_is_nothing_to_decide_for_all(
+    review: CommitteeContent, hands: int, asked: bool
+) -> None:
+    """Pooled rates put a word of one of eight readers to the committee."""
+    heavy = leaning(also_off(review), Interval(0.9, 0.87, 0.93))
+    found, whole = heavy.profiles, heavy.department
+    assert isinstance(found, DepartmentProfile)
+    assert not isinstance(whole, SuppressedCell)
+    readers = []
+    for i, each in enumerate(found.readers):
+        pattern = replace(each.pattern.verdict, state="none", parts=(), stated=())
+        off = Interval(0.1, 0.05, 0.15) if i < hands else Interval(0.29, 0.2, 0.38)
+        word = PhraseRate("possibly", 40.0, off.value, off, 0.29)
+        swap = Swap(
+            "possibly", None, "unlikely", 40.0, 0.1, off, 0.29, 0.09, 0.99,
+            Interval(0.02, 0.01, 0.03),
+        )  # fmt: skip
+        readers.append(
+            replace(
+                each, phrases=(word,), advice=(swap,) * (i < hands), habits=(), rest=(),
+                considered=(), sides=(), pattern=replace(each.pattern, verdict=pattern),
+            )
+        )  # fmt: skip
+    content = replace(heavy, profiles=replace(found, readers=tuple(readers)))
+    texts = said(content)
+    decided = " ".join(each for each in texts if each.startswith("**Decide what"))
+    assert ("“possibly”" in decided.split("**")[1] if decided else False) == asked
+    alone = [each for each in texts if each.startswith("**Off in one reader's hands:** “possibly”")]
+    assert bool(alone) != asked
+    for text in alone:
+        assert "CT 21\u00a0%); in the other hands CT shows 22\u00a0%. Nothing is" in text
 
 
 @pytest.mark.parametrize("holders", [1, 2])
@@ -1008,6 +1167,27 @@ def test_a_reader_whose_figures_are_not_reportable_has_none_on_any_page(
     assert f"plane.{code}" in {
         mark.id for page in committee.pages(review, style=Style()) for mark in page.marks
     }
+
+
+def test_a_reader_without_hedges_has_no_figure_and_no_disc(review: CommitteeContent) -> None:
+    """All stood at a perfect point, with an interval from -6 to 6, from no hedge at all."""
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    silent = [replace(each, hedges=0.0, phrases=(), advice=()) for each in found.readers]
+    one = replace(review, profiles=replace(found, readers=(silent[0], *found.readers[1:])))
+    code = silent[0].reader
+    assert table_of_readers(one)[code][2:5] == ("no hedges", "–", "–")
+    drawn = committee.pages(one, style=Style())
+    assert f"plane.{code}" not in {mark.id for page in drawn for mark in page.marks}
+    nobody = replace(review, profiles=replace(found, readers=tuple(silent)))
+    (section,) = apart(guard_committee(nobody), WORDS)
+    assert not any(isinstance(piece, Figure) for piece in section.pieces)
+    text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
+    assert text.startswith("Nobody wrote a hedge that is scored")
+    assert "eaders differ" not in text
+    assert {cells[2] for cells in table_of_readers(nobody).values()} == {"no hedges"}
+    assert by_finding(nobody) == by_finding(review)
+    assert committee.pages(nobody, style=Style())
 
 
 def test_a_funnel_knows_what_chance_gives_and_how_readers_differ() -> None:
@@ -1181,6 +1361,22 @@ def test_too_little_before_a_window_and_a_failure_do_not_read_as_nobody_moved(
         assert f"Whether readers have moved {'' if changes == () else 'since'}" in text
         assert said in text
         assert "shown to have moved" not in text
+
+
+def test_a_move_that_is_withheld_says_so_and_why(review: CommitteeContent) -> None:
+    """Nothing was said of it where no reader's figures are reliable enough to print."""
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    still = Coordinate(0.0, -0.2, 0.2, 0.1)
+    changes = tuple(Change(each.reader, still, still) for each in found.readers)
+    rows = tuple(replace(row, reliability=0.4) for row in review.readers)
+    for listed, hidden in ((review.readers, False), (rows, True)):
+        given = replace(review, readers=listed, profiles=replace(found, changes=changes))
+        (section,) = apart(guard_committee(given), WORDS)
+        text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
+        assert ("Whether readers have moved is not shown" in text) == hidden
+        assert ("(reliability below 0.7)" in text) == hidden
+        assert ("is shown to have moved" in text) != hidden
 
 
 def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(

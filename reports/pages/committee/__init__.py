@@ -145,6 +145,7 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
         chance = words("committee.headline_no_chance")
     else:
         key = "within" if gap.value <= gap.null_high else "beyond"
+        key = "no_part" if points(gap.null_high) == points(0.0) else key
         chance = words(f"committee.headline_{key}", null=points(gap.null_high))
     return words(
         "committee.headline",
@@ -160,10 +161,14 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
 
 
 def _side(content: CommitteeContent, words: Strings) -> str:
-    """Say to which side the hedges of all lie, where chance does not explain it."""
+    """Say to which side the hedges of all lie, where chance does not explain it.
+
+    A shift that a plausible choice of CTs explains is none that the first sentence states.
+    """
     key = side_of_all(content)
     if content.judged is None or not key:
         return ""
+    key += "_asked" if content.judged.shared.question else ""
     ratio = content.judged.large.ratio
     low, seen, high = (count(100.0 * each) for each in (ratio.low, ratio.value, ratio.high))
     return words(f"committee.headline_{key}", seen=seen, low=low, high=high)

@@ -19,7 +19,6 @@ from typing import Final
 
 import numpy as np
 
-from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import Coordinate, DepartmentProfile, Interval, Part, PhraseRate
 from calibration.profile.shared import PARTS
@@ -30,6 +29,7 @@ from reports.drawing.style import BODY
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
 from reports.pages.committee.heaviest import (
+    MUCH,
     discouraged,
     distances,
     hands,
@@ -37,7 +37,9 @@ from reports.pages.committee.heaviest import (
     in_hands,
     nearer,
     on_own_pages,
+    one_hand,
     scale_gap,
+    several,
 )
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
@@ -45,10 +47,8 @@ from reports.strings import Strings
 from reports.swaps import kept_swaps, side_of
 
 _MOST: Final = 3
-_LEAST_READERS: Final = 2
-_LEAST_SHARE: Final = 0.25
-# Share of a word's uses up to which it is no one reader's.
-_MUCH: Final = 1 / 3
+# X-rays without a CT that it takes to follow up as many patients.
+_FOLLOWED: Final = 200
 
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -59,9 +59,9 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         taught = [_teach(found, swap, content, words)] if swap else []
         weighs = heaviest(content, words, {swap.source} if swap else ())
         what = shared_pattern(found, words)
-        sloped = "slope" in coordinates_of(found.shared.parts)
-        steady = _steady(content, words) if sloped else ""
-        common = words("decisions.common", what=what, steady=steady)
+        cover = content.coverage
+        unseen = cover is None or cover.xrays - cover.paired >= _FOLLOWED
+        common = words(f"decisions.{'common' if unseen else 'common_all'}", what=what)
         scale = discouraged(content, words) or scale_gap(content, words)
         asked = [common] * bool(what) + scale + _contradicted(found, words)
         proposed = weighs + taught + asked
@@ -69,6 +69,7 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         later = _after(proposed[_MOST:], words)
         proposed = [text.replace("**", f"**{i}. ", 1) for i, text in numbered] + later
         proposed += [] if weighs or taught else [words("decisions.none")]
+        proposed += one_hand(content, words)
     if len(content.readers) < content.minimum_readers:
         proposed.append(words("decisions.pool", readers=content.minimum_readers))
     proposed += _audit(content, words)
@@ -103,16 +104,6 @@ def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     return words(f"committee.{together}", by=", ".join(by), what=what) if parts else ""
 
 
-def _steady(content: CommitteeContent, words: Strings) -> str:
-    """Say where the department's slope lies under other choices; nothing of fewer than two."""
-    rows = [row.slope for table in content.sensitivity or () for row in table.rows]
-    slopes = [each.value for each in rows if isinstance(each, Estimate)]
-    slopes = [each for each in slopes if each == each]
-    if len(slopes) < _LEAST_READERS:
-        return ""
-    return words("decisions.steady", low=decimal(min(slopes), 2), high=decimal(max(slopes), 2))
-
-
 def coordinate(value: Coordinate | Interval, *, sign: bool = False) -> str:
     """Print a shift, with its sign, or a slope, and its interval."""
     middle = signed(value.value, 2) if sign else decimal(value.value, 2)
@@ -125,25 +116,20 @@ def coordinates_of(parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(name for name, of in about.items() if not {*of}.isdisjoint(parts))
 
 
-def _several(readers: int) -> float:
-    """Give how many of some readers are several."""
-    return max(_LEAST_READERS, _LEAST_SHARE * readers)
-
-
 def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
     """Propose to look at cases where several readers' "absent" or "present" is contradicted."""
     readers = found.readers
-    several = {
+    often = {
         name: n
         for name in ("absent", "present")
         if (n := sum(getattr(reader, name).state == "more often" for reader in readers))
-        >= _several(len(readers))
+        >= several(len(readers))
     }
-    if not several:
+    if not often:
         return []
     of = {"readers": len(readers)}
-    said = [words("decisions.contradicted", word=w, n=n, **of) for w, n in several.items()]
-    return [" ".join([words(f"decisions.{'_'.join(several)}"), *said, words("decisions.look")])]
+    said = [words("decisions.contradicted", word=w, n=n, **of) for w, n in often.items()]
+    return [" ".join([words(f"decisions.{'_'.join(often)}"), *said, words("decisions.look")])]
 
 
 def _teach(
@@ -157,7 +143,7 @@ def _teach(
     reserve = _reserve(swap, own, content, found, words)
     title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
     few = "few" if enough else "nobody"
-    held = f"decisions.{side if len(off) >= _several(len(enough)) else few}"
+    held = f"decisions.{side if len(off) >= several(len(enough)) else few}"
     said = (
         words(title, phrase=swap.source, instead=swap.target),
         words(held, readers=len(enough), n=len(off), all=len(found.readers)),
@@ -270,11 +256,11 @@ def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
     side = side_of(swap.observed, swap.expected)
     enough, off = hands(found, swap.source, side, minimum)
     rates = in_hands(found, swap.source, minimum)
-    if max((rate.n for rate in rates), default=0.0) > _MUCH * swap.n:
+    if max((rate.n for rate in rates), default=0.0) > MUCH * swap.n:
         return False
-    if len(enough) < _several(len(found.readers)):
+    if len(enough) < several(len(found.readers)):
         return True
-    if len(off) < max(_several(len(enough)), len(enough) / 2):
+    if len(off) < max(several(len(enough)), len(enough) / 2):
         return False
     before, after, doubt = _by_reader(rates, swap)
     return after + doubt < before

@@ -37,8 +37,11 @@ _NAMED: Final = 3
 _FAR, _FEW = 0.08, 2
 # Share of the department's distance from which a word is worth a committee's time.
 _WORTH: Final = 0.05
-# Swaps that a discouraged word must hold back before it is put to the committee.
+# Words whose swaps a discouraged one must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
+_LEAST_READERS, _LEAST_SHARE = 2, 0.25
+MUCH: Final = 1 / 3
+"""Share of a word's uses up to which it is no one reader's."""
 
 
 def side_of_all(content: CommitteeContent) -> str:
@@ -69,7 +72,7 @@ def _of_side(
     gap, adds = points(whole.phrase_error.value), _adds(whole)
     carried = [adds[phrase] for phrase in named]
     shares = _and([points(each) for each in carried], words)
-    sure = points(_carried(whole)[~whole.phrases.hedges].sum())
+    sure = points(added(whole)[~whole.phrases.hedges].sum())
     said = [
         words(f"decisions.heaviest_{lies}", phrases=_named(named, words)),
         words("decisions.carry", gap=gap, shares=shares, sure=sure),
@@ -91,7 +94,7 @@ def _open(
     rows = phrase_rows(table, minimum_n=content.minimum_n)
     right = [row.phrase for row in rows if row.hedge and not missed(row)]
     lies = table.hedges & ((table.observed < table.expected) == (side == "less"))
-    weighs = np.where(lies & np.isin(table.phrases, right), _carried(whole), 0.0)
+    weighs = np.where(lies & np.isin(table.phrases, right), added(whole), 0.0)
     k = int(np.argmax(weighs))
     shown = {"phrase": table.phrases[k], "share": points(weighs[k])}
     return words("decisions.open", **shown) if weighs[k] >= least else ""
@@ -118,7 +121,7 @@ def on_own_pages(
     return words.several("decisions.own_cards", len(swaps), statements=moved, **shown)
 
 
-def _carried(whole: GroupResult) -> FloatArray:
+def added(whole: GroupResult) -> FloatArray:
     """Give what each phrase adds to the department's distance from CT, (K,)."""
     table = whole.phrases
     return np.nan_to_num(table.n * np.abs(table.observed - table.expected)) / whole.n
@@ -171,48 +174,6 @@ def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words
     return words("decisions.choose", scale=words("decisions.choices").join(scale))
 
 
-def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
-    """Name the finding furthest off, and the upheld swap in one finding that weighs most.
-
-    A swap of a word that is one reader's habit there is that reader's, and not the department's.
-    """
-    readers = content.judged.readers if content.judged else ()
-    habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
-    found = [(f, s) for f, s in upheld(content.maps or ()) if f and (f, s.source) not in habits]
-    said = _furthest(content, words)
-    if found:
-        finding, swap = max(found, key=lambda each: nearer(each[1]))
-        key = (swap.source, swap.target, finding)
-        told = (
-            any((s.phrase, s.instead, s.finding) == key for s in kept_swaps(reader))
-            for reader in readers
-        )
-        shown = {"rate": percent(swap.observed), "meaning": percent(swap.expected)}
-        shown |= {"finding": words.name(finding), "phrase": swap.source, "instead": swap.target}
-        shown["statements"] = words.several("unit.statements", round(swap.n))
-        said.append(words("decisions.upheld", n=sum(told), of=len(readers), **shown))
-    return [words("decisions.cells", said="; ".join(said))] if said else []
-
-
-def _furthest(content: CommitteeContent, words: Strings) -> list[str]:
-    """Say in which finding the hedges carry most of the distance, where chance does not explain it.
-
-    It is the distance of page 1: gaps phrase by phrase, which do not make up for one another.
-    """
-    whole, said = content.department, dict[float, str]()
-    if isinstance(whole, SuppressedCell):
-        return []
-    for part in content.by_pathology:
-        if isinstance(part.result, SuppressedCell) or not part.result.phrase_error.low > 0.0:
-            continue
-        hedges, n = part.result.phrases.hedges, np.nan_to_num(part.result.phrases.n)
-        share = float(_carried(part.result)[hedges].sum()) * part.result.n / whole.n
-        shown = {"share": points(share), "gap": points(whole.phrase_error.value)}
-        shown["statements"] = words.several("unit.statements", round(float(n[hedges].sum())))
-        said[share] = words("decisions.furthest", finding=part.pathology, **shown)
-    return [said[max(said)]] if said else []
-
-
 def distances(swap: Suggestion) -> tuple[float, float]:
     """How far its statements lie from CT as they are, and written as the other word."""
     return abs(swap.observed - swap.expected), abs(swap.observed - swap.target_expected)
@@ -242,6 +203,46 @@ def hands(
     return [r for r, _ in enough], [r for r, rate in enough if off_with(r, rate) == side]
 
 
+def several(readers: int) -> float:
+    """Give how many of some readers are several."""
+    return max(_LEAST_READERS, _LEAST_SHARE * readers)
+
+
+def _of_several(content: CommitteeContent, whole: GroupResult, phrase: str, side: Side) -> bool:
+    """Say whether a word is off in several hands; where too few can be judged, if it is no one's.
+
+    Of one reader's word there is nothing to decide for all.
+    """
+    if content.judged is None:
+        return True
+    enough, off = hands(content.judged, phrase, side, content.minimum_n)
+    if len(enough) >= several(len(content.judged.readers)):
+        return len(off) >= several(len(enough))
+    most = max((p.n for p in in_hands(content.judged, phrase, content.minimum_n)), default=0.0)
+    return most <= MUCH * float(whole.phrases.n[whole.phrases.phrases.index(phrase)])
+
+
+def one_hand(content: CommitteeContent, words: Strings) -> list[str]:
+    """Say of the heaviest word off in all hands together by one reader that it lies there."""
+    whole, found, said = content.department, content.judged, dict[float, str]()
+    if isinstance(whole, SuppressedCell) or found is None:
+        return []
+    adds, least = _adds(whole), _WORTH * whole.phrase_error.value
+    for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n):
+        side = missed(row) if adds[row.phrase] >= least else None
+        enough, off = hands(found, row.phrase, side, content.minimum_n) if side else ([], [])
+        if side is None or len(off) != 1 or _of_several(content, whole, row.phrase, side):
+            continue
+        (own,) = (rate for rate in off[0].phrases if rate.phrase == row.phrase)
+        shown, others = {"meaning": percent(row.expected), "rate": percent(row.observed)}, ""
+        if len(enough) > content.minimum_readers:
+            rest = (row.n * row.observed - own.n * own.observed) / max(row.n - own.n, 1.0)
+            others = words("decisions.one_hand_others", rate=percent(min(max(rest, 0.0), 1.0)))
+        text = words("decisions.one_hand", phrase=row.phrase, others=others, **shown)
+        said[adds[row.phrase]] = text
+    return [said[max(said)]] if said else []
+
+
 def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
     """Say on which side CT lies of a word that is off in a reader's hands.
 
@@ -253,16 +254,24 @@ def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
 
 
 def discouraged(content: CommitteeContent, words: Strings) -> list[str]:
-    """Put to the committee the word whose discouragement holds back most swaps, if several."""
-    held: defaultdict[str, list[str]] = defaultdict(list)
-    for part in content.maps or ():
-        for each in part.advice.suppressed:
-            if each.reason == "forbidden" and each.target:
-                held[each.target].append(each.source)
+    """Put to the committee the word whose discouragement holds back most words' swaps, if several.
+
+    A word counts once, whatever the findings, and only where it is off in several hands.
+    """
+    whole = content.department
+    if isinstance(whole, SuppressedCell):
+        return []
+    means = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
+    held: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    for each in (each for part in content.maps or () for each in part.advice.suppressed):
+        if each.reason == "forbidden" and each.target in means and each.source in means:
+            side = side_of(means[each.target], means[each.source])
+            if _of_several(content, whole, each.source, side):
+                held[each.target][each.source] = None
     word = max(held, key=lambda target: (len(held[target]), target), default=None)
     if word is None or len(held[word]) < _HELD_BACK:
         return []
-    sources = _named(tuple(dict.fromkeys(held[word])), words)
+    sources = _named(tuple(held[word]), words)
     said = words("decisions.discouraged", phrase=word, n=len(held[word]), sources=sources)
     return [f"{said}{_own_rate(word, content, words)} {words('decisions.discouraged_effect')}"]
 
@@ -313,7 +322,7 @@ def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:
 
 
 def _adds(whole: GroupResult) -> dict[str, float]:
-    return dict(zip(whole.phrases.phrases, _carried(whole).tolist(), strict=True))
+    return dict(zip(whole.phrases.phrases, added(whole).tolist(), strict=True))
 
 
 def carrying(
@@ -322,7 +331,7 @@ def carrying(
     """Give the heaviest words of a side and what they weigh by what each adds to the distance.
 
     Who reads "unlikely" looks no further: what reassures falsely weighs twice, and stays where
-    chance explains to which side all hedges lie.
+    chance explains to which side all hedges lie. A word that is off in few hands is no decision.
     """
     adds, falsely = _adds(whole), LOW if side == "more" else 0.0
     least, most = _WORTH * whole.phrase_error.value, 1.0 if side_of_all(content) else falsely
@@ -330,6 +339,7 @@ def carrying(
         row.phrase: adds[row.phrase] * (1.0 + (row.expected <= falsely))
         for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n)
         if missed(row) == side and row.expected <= most and row.phrase not in besides
+        if _of_several(content, whole, row.phrase, side)
         if adds[row.phrase] >= least and points(adds[row.phrase]) != points(0.0)
     }
     return {p: off[p] for p in sorted(off, key=lambda p: (-off[p], p))[:_NAMED]}

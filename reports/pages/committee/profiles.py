@@ -37,8 +37,10 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found is None or isinstance(found, SuppressedCell):
         why = state_of(found, words) if found else words("state.not_computed")
         return (Section(title, (statement(why),)),)
+    if found.readers and not any(reader.hedges for reader in found.readers):
+        return (Section(title, (statement(words("committee.no_hedges")),)),)
     hidden = _unreportable(content)
-    readers = [reader for reader in found.readers if reader.reader not in hidden]
+    readers = [each for each in found.readers if each.hedges and each.reader not in hidden]
     drawn = partial(plane, readers=readers, rules=found.settings, words=words)
     both = Figure(drawn, _PLANE, words("committee.plane_note"))
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
@@ -68,7 +70,8 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 def _centre(found: DepartmentProfile, hidden: Collection[str], words: Strings) -> tuple[str, ...]:
     """Say where readers gather beside the plain means; nothing where too few could be judged."""
-    shared, lines = found.shared, [r.pattern for r in found.readers if r.reader not in hidden]
+    shared, seen = found.shared, [r for r in found.readers if r.hedges and r.reader not in hidden]
+    lines = [reader.pattern for reader in seen]
     if shared.readers < found.settings.least_shared or not lines:
         return ()
     said = words(
@@ -111,8 +114,11 @@ def _findings(
     misread = found.settings.misread
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
     changes = [change for change in found.changes or () if change.reader not in hidden]
-    moved = () if found.changes and not changes else (_moved(found, changes, words),)
-    return (said, _choice(found, words), *common, *read, _spread(found, words), *moved)
+    limit = decimal(content.minimum_reliability, 1)
+    held = found.changes and not changes
+    moved = words("committee.moved.withheld", minimum=limit) if held else ""
+    moved = moved or _moved(found, changes, words)
+    return (said, _choice(found, words), *common, *read, *_spread(found, words), moved)
 
 
 def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
@@ -162,15 +168,19 @@ def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) 
     return words("committee.moved.some", moves=", ".join(moves), readers=count(len(changes)))
 
 
-def _spread(found: DepartmentProfile, words: Strings) -> str:
-    """Say what a word means in different hands: most readers' line, ± one deviation.
+def _spread(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
+    """Say what a word means in different hands, most readers' line ± one deviation, if it differs.
 
-    That of a Student t with t degrees of freedom is its scale times √(t / (t - 2)).
+    Nothing where too few could be judged.
     """
-    tail, mean = found.settings.priors.tails[0], found.shared.shift.value
-    sd = found.diagnostics.deviations["shift"] * math.sqrt(tail / (tail - 2.0))
-    low, high = (float(expit(mean + move)) for move in (-sd, sd))
-    return words("committee.spread", low=percent(low), high=percent(high))
+    sd, mean = found.spread, found.shared.shift.value
+    if not math.isfinite(sd.value):
+        return ()
+    ends = [by for end in (sd.value, sd.low, sd.high) for by in (-end, end)]
+    rates = [percent(float(expit(mean + by))) for by in ends]
+    names = ("low", "high", "least_low", "least_high", "most_low", "most_high")
+    key = "committee.spread" if sd.low > 0.0 else "committee.spread_open"
+    return (words(key, **dict(zip(names, rates, strict=True))),)
 
 
 def profile_table(
@@ -178,7 +188,7 @@ def profile_table(
 ) -> Table:
     """List every reader in code order: verdict, shift, slope, tipping point and first swap.
 
-    Those in ``hidden`` have no figures.
+    Those in ``hidden``, and who wrote no hedge, have no figures.
     """
     scale = terms(content)
     columns = heads(
@@ -190,8 +200,9 @@ def profile_table(
     for reader in sorted(found.readers, key=lambda each: each.reader):
         shift, slope = reader.pattern.shift, reader.pattern.slope
         figures = coordinate(shift, sign=True), coordinate(slope), _tipping(reader)
-        if quiet := reader.reader in hidden:
-            figures = words("state.not_reportable"), BLANK, BLANK
+        if quiet := not reader.hedges or reader.reader in hidden:
+            state = "not_reportable" if reader.hedges else "no_hedges"
+            figures = words(f"state.{state}"), BLANK, BLANK
         told = reader.reader, count(reader.hedges), short(reader, words)
         rows.append(Row((*told, *figures, _swap(reader, words, scale)), quiet=quiet))
     return Table(columns, tuple(rows), empty=words("state.none"), id="profiles")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
+import numpy as np
+from scipy.special import chdtrc
+
+from calibration.estimate import Z95
+from calibration.phrase_calibration import PhraseCalibration
 from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
@@ -16,8 +23,8 @@ from reports.figures.phrase_rows import RowState, missed, phrase_rows
 from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
-from reports.numbers import FINE, decimal, interval
-from reports.pages.committee.heaviest import single_findings
+from reports.numbers import FINE, decimal, interval, percent, points
+from reports.pages.committee.heaviest import added, nearer
 from reports.pages.committee.tables import (
     pathology_table,
     score_table,
@@ -25,15 +32,18 @@ from reports.pages.committee.tables import (
     suggestion_table,
     suppressed_table,
     term_table,
+    upheld,
     use_table,
 )
 from reports.pages.radiologist.chart import unscored_words
 from reports.pages.run_report import count_table, instrument_table, manifest_table
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
+from reports.swaps import kept_swaps
 
 _ROW = 15.0
 _KEY = 16.0
+_CHANCE: Final = 0.05
 _NO_TICK = {"expected": float("nan"), "expected_error": 0.0}
 
 
@@ -134,6 +144,67 @@ def pathologies(content: CommitteeContent, words: Strings) -> Section:
         pathology_table(content, words=words),
     )
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)
+
+
+def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
+    """Name the finding furthest off, and the upheld swap in one finding that weighs most.
+
+    A swap of a word that is one reader's habit there is that reader's, and not the department's.
+    """
+    readers = content.judged.readers if content.judged else ()
+    habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
+    found = [(f, s) for f, s in upheld(content.maps or ()) if f and (f, s.source) not in habits]
+    said = _furthest(content, words)
+    if found:
+        finding, swap = max(found, key=lambda each: nearer(each[1]))
+        key = (swap.source, swap.target, finding)
+        told = (
+            any((s.phrase, s.instead, s.finding) == key for s in kept_swaps(reader))
+            for reader in readers
+        )
+        shown = {"rate": percent(swap.observed), "meaning": percent(swap.expected)}
+        shown |= {"finding": words.name(finding), "phrase": swap.source, "instead": swap.target}
+        shown["statements"] = words.several("unit.statements", round(swap.n))
+        said.append(words("decisions.upheld", n=sum(told), of=len(readers), **shown))
+    return [words("decisions.cells", said="; ".join(said))] if said else []
+
+
+def _furthest(content: CommitteeContent, words: Strings) -> list[str]:
+    """Say in which finding the hedges carry most of the distance, where they stand apart there.
+
+    It is the distance of the table below: gaps phrase by phrase, which do not make up for one
+    another. Who has most statements carries most as well, and stands no further from CT for that.
+    """
+    every = ((part.pathology, part.result) for part in content.by_pathology)
+    parts = [(name, of) for name, of in every if not isinstance(of, SuppressedCell)]
+    tables = [of.phrases for _, of in parts]
+    uses = np.array([np.nansum(table.n[table.hedges]) for table in tables])
+    shares = np.array([added(of)[of.phrases.hedges].sum() for _, of in parts])
+    adds = shares * np.array([of.n for _, of in parts])
+    k = int(np.argmax(adds)) if parts else 0
+    further = bool(parts) and adds[k] * uses.sum() > adds.sum() * uses[k]
+    if not further or not _stands_apart(tables, k, content.minimum_n):
+        return []
+    shown = {"share": points(shares[k]), "gap": points(parts[k][1].phrase_error.value)}
+    shown["statements"] = words.several("unit.statements", round(float(uses[k])))
+    return [words("decisions.furthest", finding=parts[k][0], **shown)]
+
+
+def _stands_apart(tables: Sequence[PhraseCalibration], k: int, least: int) -> bool:
+    """Say whether CT shows a finding's hedges otherwise than all others', by more than chance.
+
+    Σ z² over words, z that of its rate against the others', is χ² of as many degrees; the finding
+    is the largest of several, so their number counts.
+    """
+    hedges, other = tables[k].hedges, np.arange(len(tables)) != k
+    rows = ((t.n, t.observed, t.high - t.low) for t in tables)
+    n, rate, wide = (np.nan_to_num(np.array(e)[:, hedges]) for e in zip(*rows, strict=True))
+    rest = n[other].sum(axis=0)
+    used = np.minimum(n[k], rest) >= least
+    mean, doubt = ((n * each)[other][:, used] / rest[used] for each in (rate, wide))
+    z = (rate[k, used] - mean.sum(axis=0)) / np.hypot(wide[k, used], np.hypot.reduce(doubt))
+    square = float(((2.0 * Z95 * z) ** 2).sum())
+    return len(tables) * float(chdtrc(max(int(used.sum()), 1), square)) < _CHANCE
 
 
 def disagreement(content: CommitteeContent, words: Strings) -> Section:
