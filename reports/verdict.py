@@ -19,6 +19,7 @@ from reports.marked import heavier, hedges_in_parts, swaps_in_order
 from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
     alone,
+    as_others,
     basis,
     carriers,
     claim,
@@ -139,8 +140,8 @@ def of_all(profile: ReaderProfile) -> str:
     if verdict.state == "none":
         part = f"slight.{_key(verdict.slight)}" if verdict.slight else "none"
         return "shared" if verdict.shared else part
-    if verdict.untold == "one label":
-        return "one_label"
+    if verdict.untold in {"one label", "no hedge"}:
+        return _key(verdict.untold)
     if verdict.carried:
         return "one_cell"
     return "instrument" if verdict.untold == "instrument" else "too_few"
@@ -289,6 +290,9 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     kind = of_all(profile)
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
+    if kind == "no_hedge":
+        lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
+        return words("verdict.no_hedge.first"), lead
     certain = [quoted(atom.phrases, words) for _, atom in wrong(profile)]
     but = words("verdict.too_few.first_but", phrases=", ".join(certain)) if certain else ""
     if cell := verdict.carried:

@@ -229,7 +229,9 @@ def _untold(reading: Reading, r: int) -> Untold | None:
     if reading.one_label:
         return "one label"
     uses = reading.uses.n[r].sum(axis=0)
-    return "one phrase" if uses.sum() > 0 and uses.max() >= _NEARLY_ALL * uses.sum() else None
+    if uses.sum() <= 0:
+        return "no hedge"
+    return "one phrase" if uses.max() >= _NEARLY_ALL * uses.sum() else None
 
 
 def _phrase(

@@ -16,7 +16,7 @@ from calibration.estimate import Z95
 from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
-Untold: TypeAlias = Literal["one label", "one phrase", "one cell", "instrument"]
+Untold: TypeAlias = Literal["one label", "no hedge", "one phrase", "one cell", "instrument"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
 _VISIBLE: Final = 0.05
@@ -81,7 +81,8 @@ class Verdict:
         With ``none``: the part that probably holds, by less than would make it clearly off.
     untold
         With ``too few``: why no number of exams like these would tell. All labels of the
-        department have one value; the reader's hedges are one phrase, whose rate cannot tell a
+        department have one value; the reader wrote no hedge; his hedges are one phrase, whose rate
+        cannot tell a
         shift from a slope; a pattern would stand, but falls without ``carried``; or the instrument
         may have done what is ``explained``.
     carried

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -494,6 +495,23 @@ def test_table_without_hedges_leaves_the_line_open() -> None:
     found = profile(frame, phrases=table)
     assert {each.pattern.direction for each in found} == {"too few"}
     assert [each.absent.n for each in found] == [20.0, 20.0]
+
+
+def test_who_never_hedges_is_told_so_and_is_promised_nothing_of_more_exams() -> None:
+    frame = department([(0.0, 1.0)] * 4, statements=300, seed=21)
+    rng = np.random.default_rng(21)
+    sure = frame["reader"] == frame["reader"].unique()[0]
+    word = pd.Series(rng.choice(["absent", "present"], len(frame)), frame.index)
+    shown = (word == "present") ^ (rng.random(len(frame)) < 0.05)
+    some = sure | (rng.random(len(frame)) < 0.3)
+    frame = frame.assign(phrase=word.where(some, frame["phrase"]))
+    frame["label"] = shown.astype(float).where(some, frame["label"])
+    each = profile(frame, phrases=SCALE).readers[0]
+    assert each.pattern.verdict.untold == "no hedge"
+    said = message(each, words=WORDS)
+    assert said.startswith("You wrote no hedge that can be judged.")
+    assert "“absent”: CT showed the finding in" in said
+    assert not re.search(r"\b0 hedges|far more|cannot tell|No swap", said)
 
 
 def test_word_that_nearly_states_certainty_takes_no_part_in_the_line() -> None:
