@@ -138,6 +138,15 @@ def test_atom_off_stands_against_the_department_and_never_becomes_a_swap() -> No
     assert all(swap.phrase != "absent" for swap in each.reader("r02").advice)
 
 
+def test_present_and_absent_name_only_the_phrases_that_the_reader_wrote() -> None:
+    frame = department([(0.0, 1.0)] * 4, statements=600, seed=3)
+    sure = np.where(frame["reader"] == "r02", "diagnostic of", "present")
+    written = frame["phrase"].where(~frame["phrase"].isin(["present", "diagnostic of"]), sure)
+    each = profile(frame.assign(phrase=written), phrases=SCALE)
+    assert each.reader("r01").present.phrases == ("present",)
+    assert each.reader("r02").present.phrases == ("diagnostic of",)
+
+
 def test_one_reader_s_wrong_certainties_are_not_expected_of_the_others() -> None:
     frame = department([(0.0, 1.0)] * 5, statements=2000, seed=3)
     many = department([(0.0, 1.0)], statements=8000, seed=4).assign(reader="r02")
