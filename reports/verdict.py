@@ -232,13 +232,15 @@ def _with_figures(found: Sequence[Rated], words: Strings) -> Iterator[str]:
 def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> str:
     """Say what all this is of, where words are said to be off.
 
-    A question asks it, and what is shared or the instrument's says it itself, where it is said.
+    A question asks it, and what is shared or the instrument's says it itself, where it is said. Of
+    "absent" and "present" it names the patients too: of sicker ones CT contradicts more "absent".
     """
     verdict = profile.pattern.verdict
     shared = verdict.shared and verdict.state == "none"
     said = verdict.question or shared or verdict.untold == "instrument"
     off = verdict.state == "pattern" or foremost(profile, swaps)
-    return words("verdict.choice") if off and not said else ""
+    of_all = words("verdict.choice") if (off or wrong(profile)) and not said else ""
+    return _joined(of_all, words("verdict.atom.mix") if wrong(profile) else "")
 
 
 def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
