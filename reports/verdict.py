@@ -253,7 +253,7 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
         return "" if word else first, lead
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
-        return words(f"verdict.{of_all(profile)}"), lead
+        return words(f"verdict.{of_all(profile)}", chance=tenths(verdict.chance)), lead
     if more:
         first = "" if word else words("verdict.none_but.first")
         return first, words("verdict.none_but.lead", hedges=hedges)

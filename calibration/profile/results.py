@@ -79,6 +79,8 @@ class Verdict:
         counting.
     slight
         With ``none``: the part that probably holds, by less than would make it clearly off.
+    chance
+        The probability of ``slight``; NaN without.
     untold
         With ``too few``: why no number of exams like these would tell. All labels of the
         department have one value; the reader wrote no hedge; his hedges are one phrase, whose rate
@@ -104,6 +106,7 @@ class Verdict:
     untold: Untold | None = None
     carried: Cell | None = None
     sound: float = float("nan")
+    chance: float = float("nan")
     stated: tuple[Part, ...] | None = field(default=None, metadata=LEFT_OUT)
 
     @property
