@@ -14,7 +14,7 @@ from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.shown import VISIBLE, Rated, stated
-from reports.held_back import NO_SCALE, between, grouped, tenths, where
+from reports.held_back import NO_SCALE, all_share, between, grouped, tenths, where
 from reports.marked import heavier, hedges_in_parts, swaps_in_order
 from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
@@ -106,6 +106,9 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     ordering = (_ordering(profile.pattern, carriers(profile), words),) * question
     behind = (*ordering, *_how_far(profile, words))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
+    marked = [each for each, side in hedges_in_parts(profile) if side]
+    if not swaps and all_share(marked, profile, words, scale):
+        rule = words("verdict.do_shared")
     left = grouped(_left(profile, swaps), profile, words, scale)
     return Said(question, first, lead, rule, also, caveat, cards, why, left, behind)
 
@@ -292,11 +295,11 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     kind = of_all(profile)
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
+    certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
     if kind == "no_hedge":
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
-        return words("verdict.no_hedge.first"), lead
-    certain = [quoted(atom.phrases, words) for _, atom in wrong(profile)]
-    but = words("verdict.too_few.first_but", phrases=", ".join(certain)) if certain else ""
+        return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
+    but = words("verdict.too_few.first_but", phrases=certain) if certain else ""
     if cell := verdict.carried:
         said = named(cell, words)
         lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)

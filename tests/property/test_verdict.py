@@ -255,6 +255,25 @@ def test_what_to_try_begins_with_the_general_rule_of_a_pattern() -> None:
     assert seen > 15
 
 
+def test_there_is_no_general_rule_where_all_readers_share_what_keeps_every_swap_back() -> None:
+    """The rule said "take the lower one" beside the reason why no lower one was advised."""
+    seen = 0
+    for profile in DRAWN:
+        if profile.pattern.verdict.state != "pattern":
+            continue
+        shared = tuple(replace(each, probability=0.3) for each in _considered(profile))
+        bare = replace(profile, advice=(), habits=(), considered=shared)
+        said = in_words(bare, words=WORDS, scale=SCALE)
+        why = " ".join([said.stay, *said.left])
+        none = said.rule.startswith("**No general rule:** all readers here share")
+        assert none or said.rule.startswith("**In general:** ")
+        others = re.search(r"we advise from|no longer stand|nearer on the whole", why)
+        assert not none or ("share much of the difference" in why and not others)
+        seen += none
+        assert in_words(profile, words=WORDS, scale=SCALE).rule.startswith("**In general:** ")
+    assert seen > 5
+
+
 def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
     for profile in DRAWN:
         swaps = _swaps(in_words(profile, words=WORDS))

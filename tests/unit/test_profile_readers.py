@@ -523,6 +523,8 @@ def test_who_never_hedges_is_told_so_and_is_promised_nothing_of_more_exams() -> 
     assert said.startswith("You wrote no hedge that can be judged.")
     assert "“absent”: CT showed the finding in" in said
     assert not re.search(r"\b0 hedges|far more|cannot tell|No swap", said)
+    off = replace(each, absent=replace(each.absent, state="more often"))
+    assert message(off, words=WORDS).startswith("“absent”: contradicted by CT more often than")
 
 
 def test_word_that_nearly_states_certainty_takes_no_part_in_the_line() -> None:
