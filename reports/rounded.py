@@ -106,6 +106,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         phrases=tuple(_rated(phrase) for phrase in found.phrases),
         rest=tuple(_rated(phrase) for phrase in found.rest),
         sides=tuple(_side(side, found) for side in found.sides),
+        findings=tuple(_rated(each) for each in found.findings),
     )
 
 

@@ -258,6 +258,12 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     return (*first, *(p for p in apart if p not in first))[:_MOST]
 
 
+def by_finding(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
+    """Give the findings whose hedges together stand clearly off, heaviest first."""
+    off = (p for p in profile.findings if p.n >= _MANY_USES and _misses(p, p.meaning))
+    return tuple(sorted(off, key=weight, reverse=True)[:_MOST])
+
+
 def unmoved(profile: ReaderProfile) -> tuple[Rated, ...]:
     """Give the words that a page without a swap speaks of first: of these it says why."""
     first = foremost(profile, ())

@@ -21,6 +21,7 @@ from reports.single_words import (
     alone,
     as_others,
     basis,
+    by_finding,
     carriers,
     claim,
     example,
@@ -141,7 +142,8 @@ def of_all(profile: ReaderProfile) -> str:
         kind = "_".join(map(_key, stated(profile)))
         return f"question.{kind}" if verdict.question else f"stated.{kind}"
     if verdict.state == "none":
-        part = f"slight.{_key(verdict.slight)}" if verdict.slight else "none"
+        none = "by_finding" if by_finding(profile) else "none"
+        part = f"slight.{_key(verdict.slight)}" if verdict.slight else none
         return "shared" if verdict.shared else part
     if verdict.untold in {"one label", "no hedge"}:
         return _key(verdict.untold)
@@ -257,6 +259,12 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
         return words(f"verdict.{of_all(profile)}", chance=tenths(verdict.chance)), lead
+    if apart := by_finding(profile):
+        each = (
+            words("verdict.by_finding.each", finding=p.phrase, **figures(p, words)) for p in apart
+        )
+        first = "" if word else words("verdict.by_finding.first")
+        return first, _joined(*each, words("verdict.by_finding.whose"))
     if more:
         first = "" if word else words("verdict.none_but.first")
         return first, words("verdict.none_but.lead", hedges=hedges)
@@ -281,6 +289,7 @@ def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
     if off is not None and abs(off.rate.value - off.meaning) >= VISIBLE:
         furthest = words("verdict.none.furthest", phrase=off.phrase, **figures(off, words))
     close = words("verdict.none.close", points=count(_NEAR), furthest=furthest, **shown)
+    close = close if near else ""
     judged = {"least": count(LEAST_USES), "n": count(profile.judged)}
     if (habit := suspected(profile)) and profile.judged:
         judged |= {"phrase": habit.phrase, "where": where(habit, words), **figures(habit, words)}

@@ -193,8 +193,33 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
     )
 
 
+def _with_findings(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
+    """Add the rate of all hedges in each finding taken together, where findings are told apart."""
+    uses, names, choices = reading.uses, reading.choices.findings, reading.choices
+    every, found = (
+        np.ones((1, len(choices.meaning)), dtype=bool),
+        [list[PhraseRate]() for _ in readers],
+    )
+    for f, name in enumerate(names if len(names) > 1 else ()):
+        only = np.zeros_like(uses.n)
+        only[:, f] = uses.n[:, f]
+        rates = whole_rates(reading.found, uses=only, sides=every)[:, 0].tolist()
+        for r in np.flatnonzero(only.any(axis=(1, 2))).tolist():
+            n, total = uses.n[r, f], float(uses.n[r, f].sum())
+            seen, promised = (
+                float(uses.mass[r, f].sum()) / total,
+                float(n @ choices.meaning) / total,
+            )
+            doubt = float(np.linalg.norm(n * choices.doubt)) / total
+            rate = Rate(*rates[r]).listed.interval()
+            found[r].append(PhraseRate(name, total, seen, rate, promised, doubt=doubt))
+    return tuple(
+        replace(each, findings=tuple(own)) for each, own in zip(readers, found, strict=True)
+    )
+
+
 def with_sides(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
-    """Add the rates of all words above even odds taken together, and of all others."""
+    """Add the rates of all words above even odds together, of all others, and of each finding."""
     meaning, uses = reading.choices.meaning, reading.uses
     sides = np.stack([meaning > _EVEN, meaning <= _EVEN])
     rates = whole_rates(reading.found, uses=uses.n, sides=sides).tolist()
@@ -209,7 +234,7 @@ def with_sides(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Read
     named = tuple(enumerate(("strong", "weak")))
     return tuple(
         replace(reader, sides=tuple(together(r, *side) for side in named if sums[r][side[0]][0]))
-        for r, reader in enumerate(readers)
+        for r, reader in enumerate(_with_findings(readers, reading))
     )
 
 

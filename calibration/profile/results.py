@@ -300,6 +300,7 @@ class ReaderProfile:
     no pattern stands, in all the others;
     ``considered`` the nearest word to each rate whether or not it is advised, and its chance;
     ``sides`` the rates of all words above even odds together ("strong") and all others ("weak");
+    ``findings`` those of all hedges in one finding;
     ``judged`` how many words in single findings have the uses from which a habit is looked for.
     """
 
@@ -318,6 +319,7 @@ class ReaderProfile:
     considered: tuple[Swap, ...] = ()
     sides: tuple[PhraseRate, ...] = ()
     judged: int = 0
+    findings: tuple[PhraseRate, ...] = ()
 
     def summary(self) -> str:
         """One line for a caption.

@@ -1264,6 +1264,13 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
     assert "that this one is a habit has a chance of 2 in 10." in lead
 
 
+def test_of_a_page_without_a_word_in_its_chart_no_count_of_words_is_given() -> None:
+    drawn = next(p for p in DRAWN if in_words(p, words=WORDS).first == NOTHING)
+    bare = replace(drawn, phrases=(), rest=(), considered=())
+    assert "in the chart" in message(drawn, words=WORDS)
+    assert "in the chart" not in message(bare, words=WORDS)
+
+
 def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:
     """A word 36 points away was named for one that another lay one point from."""
     scale = {**SCALE, "unlikely": 0.094, "very unlikely": 0.027}

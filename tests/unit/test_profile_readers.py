@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
@@ -30,6 +30,7 @@ from calibration.profile.readings import Reading, with_rest
 from calibration.profile.results import Cell
 from calibration.profile.shared import Common, Evidence
 from calibration.survey import PhraseTable
+from reports.single_words import by_finding
 from reports.strings import Strings
 from reports.verdict import message, short
 from tests.fixtures.department import SCALE, department
@@ -525,6 +526,27 @@ def test_who_never_hedges_is_told_so_and_is_promised_nothing_of_more_exams() -> 
     assert not re.search(r"\b0 hedges|far more|cannot tell|No swap", said)
     off = replace(each, absent=replace(each.absent, state="more often"))
     assert message(off, words=WORDS).startswith("“absent”: contradicted by CT more often than")
+
+
+def test_hedges_off_in_one_finding_are_not_said_to_mean_what_peers_take_them_to_mean() -> None:
+    """A shift of one finding up and of another down, in all hands, has none over all."""
+    frame = department([(0.0, 1.0)] * 4, statements=1500, seed=22)
+    rng, names = np.random.default_rng(22), sorted(frame["pathology"].unique())
+    meaning = dict(zip(SCALE.phrases, SCALE.means, strict=True))
+    odds = logit(np.clip(frame["phrase"].map(meaning), 0.01, 0.99))
+    odds += frame["pathology"].map({names[0]: -1.0, names[1]: 1.0}).fillna(0.0)
+    found = profile(frame.assign(label=(rng.random(len(odds)) < expit(odds)) * 1.0), phrases=SCALE)
+    none = [each for each in found if each.pattern.verdict.state == "none"]
+    assert none
+    for each in none:
+        off = {p.phrase: p.rate.value > p.meaning for p in by_finding(each)}
+        assert off, each.findings
+        assert off.items() <= {(names[0], False), (names[1], True)}
+        said = message(each, words=WORDS)
+        assert "Taken together they mean" not in said
+        assert "Nothing to change" not in said
+    for each in profile(department([(0.0, 1.0)] * 4, statements=1500, seed=22), phrases=SCALE):
+        assert not by_finding(each)
 
 
 def test_word_that_nearly_states_certainty_takes_no_part_in_the_line() -> None:
