@@ -61,12 +61,12 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
     heard = weight * counts.n.sum(axis=1)
     delta, variance = _fitted(n, wrong, base)
     error = np.sqrt(variance + doubt)
-    each = (
-        _judged(counts, r, base[r], float(delta[r]), float(error[r]), settings)
-        for r in range(len(counts.n))
-    )
     return [
-        replace(one, others=float(heard.sum() - own)) for one, own in zip(each, heard, strict=True)
+        replace(
+            _judged(counts, r, base[r], float(delta[r]), float(error[r]), settings),
+            others=float(heard.sum() - heard[r]),
+        )
+        for r in range(len(counts.n))
     ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias
@@ -193,29 +193,21 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
     )
 
 
-def _with_findings(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
+def _with_findings(readers: Sequence[ReaderProfile], reading: Reading) -> Iterator[ReaderProfile]:
     """Add the rate of all hedges in each finding taken together, where findings are told apart."""
-    uses, names, choices = reading.uses, reading.choices.findings, reading.choices
-    every, found = (
-        np.ones((1, len(choices.meaning)), dtype=bool),
-        [list[PhraseRate]() for _ in readers],
-    )
-    for f, name in enumerate(names if len(names) > 1 else ()):
-        only = np.zeros_like(uses.n)
-        only[:, f] = uses.n[:, f]
-        rates = whole_rates(reading.found, uses=only, sides=every)[:, 0].tolist()
-        for r in np.flatnonzero(only.any(axis=(1, 2))).tolist():
-            n, total = uses.n[r, f], float(uses.n[r, f].sum())
-            seen, promised = (
-                float(uses.mass[r, f].sum()) / total,
-                float(n @ choices.meaning) / total,
-            )
-            doubt = float(np.linalg.norm(n * choices.doubt)) / total
-            rate = Rate(*rates[r]).listed.interval()
-            found[r].append(PhraseRate(name, total, seen, rate, promised, doubt=doubt))
-    return tuple(
-        replace(each, findings=tuple(own)) for each, own in zip(readers, found, strict=True)
-    )
+    uses, of = reading.uses, reading.choices
+    every, place = np.ones((1, len(of.meaning)), dtype=bool), np.arange(len(of.findings))
+    only = [uses.n * (place == f)[:, None] for f in place] if len(place) > 1 else []
+    rates = [whole_rates(reading.found, uses=each, sides=every)[:, 0] for each in only]
+    for r, reader in enumerate(readers):
+        found = []
+        for f in np.flatnonzero(uses.n[r].any(axis=1) & (len(place) > 1)).tolist():
+            n = float(uses.n[r, f].sum())
+            share, seen = uses.n[r, f] / n, float(uses.mass[r, f].sum()) / n
+            rate, doubt = Rate(*rates[f][r].tolist()), float(np.linalg.norm(share * of.doubt))
+            means, told = float(share @ of.meaning), rate.listed.interval()
+            found.append(PhraseRate(of.findings[f], n, seen, told, means, doubt=doubt))
+        yield replace(reader, findings=tuple(found))
 
 
 def with_sides(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
