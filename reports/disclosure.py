@@ -90,6 +90,7 @@ def _of_reader(profile: ReaderProfile, minimum: int, *, alone: bool = False) -> 
         phrases=tuple(phrase for phrase in profile.phrases if phrase.n >= minimum),
         rest=tuple(phrase for phrase in profile.rest if phrase.n >= minimum),
         sides=tuple(side for side in profile.sides if side.n >= minimum),
+        findings=tuple(each for each in profile.findings if each.n >= minimum),
         absent=_atom(profile.absent, minimum, alone=alone),
         present=_atom(profile.present, minimum, alone=alone),
     )

@@ -88,6 +88,15 @@ def where(word: Rated | Cell, words: Strings) -> str:
     return words("verdict.stay.finding", finding=word.finding) if word.finding else ""
 
 
+def all_share(found: Sequence[Rated], profile: ReaderProfile, words: Strings, scale: Scale) -> bool:
+    """Whether what keeps these words' swaps back is that all readers share the difference.
+
+    A word to which no recommended one lies nearer says nothing of it.
+    """
+    keys = {_reason(each, profile, words, scale).key for each in found} - {"nearest", "half"}
+    return keys == {"otherwise"}
+
+
 def tenths(probability: float) -> str:
     """Print a chance in tenths, rounded down so that none seems to reach what it does not."""
     return count(math.floor(10.0 * probability + _EDGE))

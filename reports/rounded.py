@@ -15,8 +15,9 @@ import numpy as np
 
 from calibration.estimate import Estimate
 from calibration.profile.shown import doubt_of, stated
-from calibration.rounding import counted, estimate, estimated, measured, part, share_of
+from calibration.rounding import STEP, counted, estimate, estimated, measured, part, share_of
 from reports.content import Coverage, FlowStep, SuppressedCell, Unscored
+from reports.numbers import percent_limits
 from reports.review_content import (
     CaseHistogram,
     CaseMix,
@@ -105,6 +106,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         phrases=tuple(_rated(phrase) for phrase in found.phrases),
         rest=tuple(_rated(phrase) for phrase in found.rest),
         sides=tuple(_side(side, found) for side in found.sides),
+        findings=tuple(_rated(each) for each in found.findings),
     )
 
 
@@ -154,19 +156,35 @@ def _interval(found: Interval, n: float, *, beside: float = float("nan")) -> Int
 
 
 def _atom(found: AtomJudgement) -> AtomJudgement:
+    """Round own cases in steps of three, what others' rates lead to expect in steps of theirs.
+
+    These are whole cases, and no fewer than three of the others' statements come to. More often
+    wrong is only who is so by the interval as it is printed.
+    """
     n = max(found.n, 1.0)
+    whole = float(counted(found.n))
+    step = max(1.0, math.ceil(STEP * whole / max(found.others, 1.0)))
+    expected = found.expected_wrong / n * whole
+    if expected == expected:
+        expected = min(max(round(expected / step) * step, step / 2.0), whole)
+    same, rest = found.expected - found.expected_wrong, found.expected + found.expected_wrong - n
+    rate = _interval(found.rate, found.n, beside=expected / max(whole, 1.0))
+    held = found.state == "more often" and (
+        percent_limits(rate.low, rate.high, rate.value)[0] <= round(100 * expected / whole)
+    )
 
     def mass(of: float) -> float:
-        return float(measured(of / n, found.n) * counted(found.n))
+        return float(measured(of / n, found.n) * whole)
 
     return replace(
         found,
-        n=float(counted(found.n)),
+        n=whole,
         positive=mass(found.positive),
-        expected=mass(found.expected),
+        expected=whole - expected if abs(same) > abs(rest) else expected,
         wrong=mass(found.wrong),
-        expected_wrong=mass(found.expected_wrong),
-        rate=_interval(found.rate, found.n),
+        expected_wrong=expected,
+        rate=rate,
+        state="as others" if held else found.state,
     )
 
 

@@ -247,6 +247,12 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     return (*first, *(p for p in apart if p not in first))[:_MOST]
 
 
+def by_finding(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
+    """Give the findings whose hedges together stand clearly off, heaviest first."""
+    off = (p for p in profile.findings if p.n >= _MANY_USES and _misses(p, p.meaning))
+    return tuple(sorted(off, key=weight, reverse=True)[:_MOST])
+
+
 def unmoved(profile: ReaderProfile) -> tuple[Rated, ...]:
     """Give the words that a page without a swap speaks of first: of these it says why."""
     first = foremost(profile, ())
@@ -263,7 +269,8 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
-    return words("verdict.stay.few") if state == "too few" and not wrong(profile) else ""
+    none = wrong(profile) or profile.pattern.verdict.untold == "no hedge"
+    return words("verdict.stay.few") if state == "too few" and not none else ""
 
 
 def weightier(
@@ -342,14 +349,22 @@ def wrong(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:
     return tuple((name, atom) for name, atom in each if atom.state == "more often")
 
 
-def _atom(name: str, atom: AtomJudgement, words: Strings) -> str:
-    return words(
+def as_others(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
+    """Say how "absent" and "present" stand of which nothing shows that they are off."""
+    each, off = (("absent", profile.absent), ("present", profile.present)), wrong(profile)
+    judged = (one for one in each if one[1].state not in {"too few", "no comparison"})
+    return tuple(_atom(*one, words, end="stands") for one in judged if one not in off)
+
+
+def _atom(name: str, atom: AtomJudgement, words: Strings, *, end: str = "look") -> str:
+    said = words(
         f"verdict.atom.{name}",
         phrases=quoted(atom.phrases, words),
         wrong=_number(atom.wrong),
         n=count(atom.n),
         expected=_number(atom.expected_wrong),
     )
+    return f"{said} {words(f'verdict.atom.{end}')}"
 
 
 def _number(mass: float) -> str:

@@ -14,12 +14,14 @@ from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.shown import VISIBLE, Rated, stated
-from reports.held_back import NO_SCALE, between, grouped, tenths, where
+from reports.held_back import NO_SCALE, all_share, between, grouped, tenths, where
 from reports.marked import heavier, hedges_in_parts, swaps_in_order
 from reports.numbers import count, decimal, percent, percent_limits
 from reports.single_words import (
     alone,
+    as_others,
     basis,
+    by_finding,
     carriers,
     claim,
     example,
@@ -105,6 +107,9 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
     ordering = (_ordering(profile.pattern, carriers(profile), words),) * question
     behind = (*ordering, *_how_far(profile, words))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
+    marked = [each for each, side in hedges_in_parts(profile) if side]
+    if not swaps and all_share(marked, profile, words, scale):
+        rule = words("verdict.do_shared")
     left = grouped(_left(profile, swaps), profile, words, scale)
     return Said(question, first, lead, rule, also, caveat, cards, why, left, behind)
 
@@ -137,10 +142,11 @@ def of_all(profile: ReaderProfile) -> str:
         kind = "_".join(map(_key, stated(profile)))
         return f"question.{kind}" if verdict.question else f"stated.{kind}"
     if verdict.state == "none":
-        part = f"slight.{_key(verdict.slight)}" if verdict.slight else "none"
+        none = "by_finding" if by_finding(profile) else "none"
+        part = f"slight.{_key(verdict.slight)}" if verdict.slight else none
         return "shared" if verdict.shared else part
-    if verdict.untold == "one label":
-        return "one_label"
+    if verdict.untold in {"one label", "no hedge"}:
+        return _key(verdict.untold)
     if verdict.carried:
         return "one_cell"
     return "instrument" if verdict.untold == "instrument" else "too_few"
@@ -231,13 +237,15 @@ def _with_figures(found: Sequence[Rated], words: Strings) -> Iterator[str]:
 def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> str:
     """Say what all this is of, where words are said to be off.
 
-    A question asks it, and what is shared or the instrument's says it itself, where it is said.
+    A question asks it, and what is shared or the instrument's says it itself, where it is said. Of
+    "absent" and "present" it names the patients too: of sicker ones CT contradicts more "absent".
     """
     verdict = profile.pattern.verdict
     shared = verdict.shared and verdict.state == "none"
     said = verdict.question or shared or verdict.untold == "instrument"
     off = verdict.state == "pattern" or foremost(profile, swaps)
-    return words("verdict.choice") if off and not said else ""
+    of_all = words("verdict.choice") if (off or wrong(profile)) and not said else ""
+    return _joined(of_all, words("verdict.atom.mix") if wrong(profile) else "")
 
 
 def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
@@ -250,7 +258,13 @@ def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[s
         return "" if word else first, lead
     if verdict.slight:
         lead = words("verdict.slight.lead", hedges=hedges)
-        return words(f"verdict.{of_all(profile)}"), lead
+        return words(f"verdict.{of_all(profile)}", chance=tenths(verdict.chance)), lead
+    if apart := by_finding(profile):
+        each = (
+            words("verdict.by_finding.each", finding=p.phrase, **figures(p, words)) for p in apart
+        )
+        first = "" if word else words("verdict.by_finding.first")
+        return first, _joined(*each, words("verdict.by_finding.whose"))
     if more:
         first = "" if word else words("verdict.none_but.first")
         return first, words("verdict.none_but.lead", hedges=hedges)
@@ -275,6 +289,7 @@ def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
     if off is not None and abs(off.rate.value - off.meaning) >= VISIBLE:
         furthest = words("verdict.none.furthest", phrase=off.phrase, **figures(off, words))
     close = words("verdict.none.close", points=count(_NEAR), furthest=furthest, **shown)
+    close = close if near else ""
     judged = {"least": count(LEAST_USES), "n": count(profile.judged)}
     if (habit := suspected(profile)) and profile.judged:
         judged |= {"phrase": habit.phrase, "where": where(habit, words), **figures(habit, words)}
@@ -289,8 +304,11 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     kind = of_all(profile)
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
-    certain = [quoted(atom.phrases, words) for _, atom in wrong(profile)]
-    but = words("verdict.too_few.first_but", phrases=", ".join(certain)) if certain else ""
+    certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
+    if kind == "no_hedge":
+        lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
+        return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
+    but = words("verdict.too_few.first_but", phrases=certain) if certain else ""
     if cell := verdict.carried:
         said = named(cell, words)
         lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)

@@ -31,11 +31,11 @@ _TAIL = 1.0
 class AtomCounts:
     """Statements of one kind, (R, F) each: as made, and effective ones for the intervals.
 
-    ``wrong`` is the label mass against the statement: positive for "absent", the rest of 1 for
-    "present".
+    ``phrases`` are those that each reader wrote; ``wrong`` is the label mass against the
+    statement: positive for "absent", the rest of 1 for "present".
     """
 
-    phrases: tuple[str, ...]
+    phrases: tuple[tuple[str, ...], ...]
     positive_is_wrong: bool
     n: FloatArray
     wrong: FloatArray
@@ -56,11 +56,16 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
             for r, n in enumerate(counts.n.sum(axis=1))
         ]
     n, wrong = counts.effective, counts.effective_wrong
-    base, doubt = _others(counts, _weights(n.sum(axis=1), wrong.sum(axis=1)))
+    weight = _weights(n.sum(axis=1), wrong.sum(axis=1))
+    base, doubt = _others(counts, weight)
+    heard = weight * counts.n.sum(axis=1)
     delta, variance = _fitted(n, wrong, base)
     error = np.sqrt(variance + doubt)
     return [
-        _judged(counts, r, base[r], float(delta[r]), float(error[r]), settings)
+        replace(
+            _judged(counts, r, base[r], float(delta[r]), float(error[r]), settings),
+            others=float(heard.sum() - heard[r]),
+        )
         for r in range(len(counts.n))
     ]
 
@@ -140,7 +145,7 @@ def _judgement(
     total, wrong = float(counts.n[r].sum()), float(counts.wrong[r].sum())
     flip = not counts.positive_is_wrong
     return AtomJudgement(
-        phrases=counts.phrases,
+        phrases=counts.phrases[r],
         n=total,
         positive=total - wrong if flip else wrong,
         expected=total - expected if flip else expected,

@@ -219,6 +219,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     untold = case.untold or ("instrument" if parts.explained else None)
     untold = "one cell" if parts.carried else untold
     shift, slope = _coordinates(evidence, settings)
+    slight = _slight(case, settings) if settled and not stated else None
     verdict = Verdict(
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
@@ -226,7 +227,8 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         more_exams=None if settled or untold else _more(case, settings),
         shared=parts.shared,
         explained=parts.explained,
-        slight=_slight(case, settings) if settled and not stated else None,
+        slight=slight[0] if slight else None,
+        chance=slight[1] if slight else float("nan"),
         untold=None if settled else untold,
         carried=None if settled else parts.carried,
         sound=parts.sound,
@@ -250,12 +252,12 @@ def _nothing(case: Case, settings: ProfileSettings) -> bool:
     return off <= limit and (_slight(case, settings) is None or off <= limit * _SURELY)
 
 
-def _slight(case: Case, settings: ProfileSettings) -> Part | None:
-    """Name the likeliest part where it is likelier than "none" alone allows."""
+def _slight(case: Case, settings: ProfileSettings) -> tuple[Part, float] | None:
+    """Name the likeliest part, with its chance, where it is likelier than "none" alone allows."""
     each = [(w, line.beyond(settings)) for w, line in case.own(settings)]
     beyond = {part: sum(w * of[part] for w, of in each) for part in PARTS}
     part = max(beyond, key=lambda name: beyond[name])
-    return part if beyond[part] > settings.none_probability else None
+    return (part, beyond[part]) if beyond[part] > settings.none_probability else None
 
 
 def _coordinates(evidence: Evidence, settings: ProfileSettings) -> tuple[Coordinate, Coordinate]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TypeAlias
@@ -193,8 +193,25 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
     )
 
 
+def _with_findings(readers: Sequence[ReaderProfile], reading: Reading) -> Iterator[ReaderProfile]:
+    """Add the rate of all hedges in each finding taken together, where findings are told apart."""
+    uses, of = reading.uses, reading.choices
+    every, place = np.ones((1, len(of.meaning)), dtype=bool), np.arange(len(of.findings))
+    only = [uses.n * (place == f)[:, None] for f in place] if len(place) > 1 else []
+    rates = [whole_rates(reading.found, uses=each, sides=every)[:, 0] for each in only]
+    for r, reader in enumerate(readers):
+        found = []
+        for f in np.flatnonzero(uses.n[r].any(axis=1) & (len(place) > 1)).tolist():
+            n = float(uses.n[r, f].sum())
+            share, seen = uses.n[r, f] / n, float(uses.mass[r, f].sum()) / n
+            rate, doubt = Rate(*rates[f][r].tolist()), float(np.linalg.norm(share * of.doubt))
+            means, told = float(share @ of.meaning), rate.listed.interval()
+            found.append(PhraseRate(of.findings[f], n, seen, told, means, doubt=doubt))
+        yield replace(reader, findings=tuple(found))
+
+
 def with_sides(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[ReaderProfile, ...]:
-    """Add the rates of all words above even odds taken together, and of all others."""
+    """Add the rates of all words above even odds together, of all others, and of each finding."""
     meaning, uses = reading.choices.meaning, reading.uses
     sides = np.stack([meaning > _EVEN, meaning <= _EVEN])
     rates = whole_rates(reading.found, uses=uses.n, sides=sides).tolist()
@@ -209,7 +226,7 @@ def with_sides(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Read
     named = tuple(enumerate(("strong", "weak")))
     return tuple(
         replace(reader, sides=tuple(together(r, *side) for side in named if sums[r][side[0]][0]))
-        for r, reader in enumerate(readers)
+        for r, reader in enumerate(_with_findings(readers, reading))
     )
 
 
@@ -229,7 +246,9 @@ def _untold(reading: Reading, r: int) -> Untold | None:
     if reading.one_label:
         return "one label"
     uses = reading.uses.n[r].sum(axis=0)
-    return "one phrase" if uses.sum() > 0 and uses.max() >= _NEARLY_ALL * uses.sum() else None
+    if uses.sum() <= 0:
+        return "no hedge"
+    return "one phrase" if uses.max() >= _NEARLY_ALL * uses.sum() else None
 
 
 def _phrase(

@@ -16,7 +16,7 @@ from calibration.estimate import Z95
 from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
-Untold: TypeAlias = Literal["one label", "one phrase", "one cell", "instrument"]
+Untold: TypeAlias = Literal["one label", "no hedge", "one phrase", "one cell", "instrument"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
 _VISIBLE: Final = 0.05
@@ -79,9 +79,12 @@ class Verdict:
         counting.
     slight
         With ``none``: the part that probably holds, by less than would make it clearly off.
+    chance
+        The probability of ``slight``; NaN without.
     untold
         With ``too few``: why no number of exams like these would tell. All labels of the
-        department have one value; the reader's hedges are one phrase, whose rate cannot tell a
+        department have one value; the reader wrote no hedge; his hedges are one phrase, whose rate
+        cannot tell a
         shift from a slope; a pattern would stand, but falls without ``carried``; or the instrument
         may have done what is ``explained``.
     carried
@@ -103,6 +106,7 @@ class Verdict:
     untold: Untold | None = None
     carried: Cell | None = None
     sound: float = float("nan")
+    chance: float = float("nan")
     stated: tuple[Part, ...] | None = field(default=None, metadata=LEFT_OUT)
 
     @property
@@ -201,7 +205,8 @@ class Habit:
 class AtomJudgement:
     """Wrong certainties: "absent" with CT positive or "present" with CT negative.
 
-    They are set against the department's rates on the same findings.
+    They are set against the department's rates on the same findings; ``phrases`` are those that the
+    reader wrote, ``others`` how many statements of others stand behind what is expected.
     ``positive`` and ``wrong`` are label mass, ``expected`` and ``expected_wrong`` what the
     department's rates give on the same findings; ``ratio`` is of the reader's odds of being wrong
     to the department's.
@@ -217,6 +222,7 @@ class AtomJudgement:
     ratio: Interval
     probability: float
     state: AtomState
+    others: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +300,7 @@ class ReaderProfile:
     no pattern stands, in all the others;
     ``considered`` the nearest word to each rate whether or not it is advised, and its chance;
     ``sides`` the rates of all words above even odds together ("strong") and all others ("weak");
+    ``findings`` those of all hedges in one finding;
     ``judged`` how many words in single findings have the uses from which a habit is looked for.
     """
 
@@ -312,6 +319,7 @@ class ReaderProfile:
     considered: tuple[Swap, ...] = ()
     sides: tuple[PhraseRate, ...] = ()
     judged: int = 0
+    findings: tuple[PhraseRate, ...] = ()
 
     def summary(self) -> str:
         """One line for a caption.

@@ -21,6 +21,7 @@ Soft labels vary less than 0/1 labels of the same mean; phrase k's rows count 1/
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -191,4 +192,7 @@ def atom_counts(rows: Rows, words: Vocabulary, *, certain: int, between: Correla
     weight = effective(kept, between=between, spread=spread)
     wrong = kept.label if certain < 0 else 1.0 - kept.label
     n, against = kept.total(kept.count), kept.total(kept.count * wrong)
-    return AtomCounts(words.names(certain), certain < 0, n, against, kept.total(weight))
+    written = np.zeros((len(rows.readers), len(words.phrases)), dtype=bool)
+    written[kept.reader, kept.phrase] = True
+    each = tuple(tuple(compress(words.phrases, own)) for own in written)
+    return AtomCounts(each, certain < 0, n, against, kept.total(weight))

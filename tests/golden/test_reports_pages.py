@@ -357,7 +357,9 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
     assert f"{between} grew by more than chance explains." in said(0.18, 0.22)
     assert f"{between} fell by more than chance explains." in said(0.01, 0.03)
     for near in ((0.11, 0.2), (0.12, 0.2), (0.01, 0.07)):  # several quarters are compared
-        assert "changed by no more than chance explains." in said(*near)
+        assert "between your words and CT is shown." in said(*near)
+    # 1.25 · (.02 + .045): a smaller one is seen in fewer than half of cases.
+    assert "less than about 8.1 points would mostly go unseen" in said(0.11, 0.2)
     assert "Of fewer than two whole quarters nothing" in said(0.13, 0.2, partial=True)
     assert f"{last.period}: 16 (13 to 20). Mean distance" in said(0.13, 0.2)
     assert "may be chance alone" in said(0.0, 0.07)

@@ -255,6 +255,25 @@ def test_what_to_try_begins_with_the_general_rule_of_a_pattern() -> None:
     assert seen > 15
 
 
+def test_there_is_no_general_rule_where_all_readers_share_what_keeps_every_swap_back() -> None:
+    """The rule said "take the lower one" beside the reason why no lower one was advised."""
+    seen = 0
+    for profile in DRAWN:
+        if profile.pattern.verdict.state != "pattern":
+            continue
+        shared = tuple(replace(each, probability=0.3) for each in _considered(profile))
+        bare = replace(profile, advice=(), habits=(), considered=shared)
+        said = in_words(bare, words=WORDS, scale=SCALE)
+        why = " ".join([said.stay, *said.left])
+        none = said.rule.startswith("**No general rule:** all readers here share")
+        assert none or said.rule.startswith("**In general:** ")
+        others = re.search(r"we advise from|no longer stand|nearer on the whole", why)
+        assert not none or ("share much of the difference" in why and not others)
+        seen += none
+        assert in_words(profile, words=WORDS, scale=SCALE).rule.startswith("**In general:** ")
+    assert seen > 5
+
+
 def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
     for profile in DRAWN:
         swaps = _swaps(in_words(profile, words=WORDS))
@@ -440,8 +459,12 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
                 assert said.first.endswith("can be judged already, your hedges as a whole not yet.")
             else:
                 assert said.first == "We cannot tell yet."
-            wanted = "far more" if verdict.more_exams is None else f"About {verdict.more_exams}"
-            assert wanted in said.lead
+            more = verdict.more_exams
+            assert ("far more X-rays" if more is None else f"about {more} more X-ray") in said.lead
+            # Half of such numbers are too high: it is no bound, and says so.
+            assert "If your figures stay as they are, " in said.lead
+            assert "least" not in said.lead
+            assert "they may move" in said.lead
 
 
 SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
@@ -955,21 +978,26 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
         own = "word" if word else verdict.direction
         kind = "asked" if verdict.question else own
         text = message(profile, words=WORDS)
-        off = bool(word) or verdict.state == "pattern"
+        certain = "more often" in (profile.absent.state, profile.present.state)
+        off = bool(word) or verdict.state == "pattern" or certain
+        assert text.count("Whoever reads sicker patients has “absent”") == certain
+        seen["certain alone"] += certain and not word and verdict.state != "pattern"
         assert text.count("who gets one, and what CT misses, may have") == (
             off and not verdict.question
         )
         assert ("patients with the finding got a CT" in " ".join(said.behind)) == verdict.question
         seen[kind] += 1
     assert min(seen[kind] for kind in ("word", "overcalls", "undercalls", "too sure", "asked")) > 5
-    drawn = next(p for p in DRAWN if foremost(p, kept_swaps(p)))
+    assert seen["certain alone"] > 0
+    borne_out = [p for p in DRAWN if "more often" not in (p.absent.state, p.present.state)]
+    drawn = next(p for p in borne_out if foremost(p, kept_swaps(p)))
     instruments = {"state": "too few", "untold": "instrument"}
     for change in ({"state": "none", "shared": ("too sure",)}, instruments):
         verdict = replace(drawn.pattern.verdict, **change)
         shown = replace(drawn, pattern=replace(drawn.pattern, verdict=verdict))
         assert in_words(shown, words=WORDS).caveat == ""
     # What is shared stands in no sentence of a pattern: it was silent about who gets a CT.
-    drawn = next(p for p in DRAWN if p.pattern.direction == "overcalls")
+    drawn = next(p for p in borne_out if p.pattern.direction == "overcalls")
     verdict = replace(drawn.pattern.verdict, question=False, shared=("too sure",))
     both = replace(drawn, pattern=replace(drawn.pattern, verdict=verdict))
     assert in_words(both, words=WORDS).caveat == WORDS("verdict.choice")
@@ -1234,6 +1262,13 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
     )
     assert "53 % of the time (40–66 %, 80 statements), peers take it as 77 %. Of all" in lead
     assert "that this one is a habit has a chance of 2 in 10." in lead
+
+
+def test_of_a_page_without_a_word_in_its_chart_no_count_of_words_is_given() -> None:
+    drawn = next(p for p in DRAWN if in_words(p, words=WORDS).first == NOTHING)
+    bare = replace(drawn, phrases=(), rest=(), considered=())
+    assert "in the chart" in message(drawn, words=WORDS)
+    assert "in the chart" not in message(bare, words=WORDS)
 
 
 def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:

@@ -383,7 +383,8 @@ def done_of(
     atoms = []
     for name, each in (("absent", absent), ("present", present)):
         n, wrong = (np.full((len(shift), 1), float(count)) for count in (sum(each), each[1]))
-        atoms.append(AtomCounts((name,), positive_is_wrong=False, n=n, wrong=wrong, effective=n))
+        names = ((name,),) * len(shift)
+        atoms.append(AtomCounts(names, positive_is_wrong=False, n=n, wrong=wrong, effective=n))
     here = lines_of(shift, slope)
     return instrument(here, enough, *atoms, soft=soft, settings=ProfileSettings())
 

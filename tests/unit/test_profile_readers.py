@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.special import logit
+from scipy.special import expit, logit
 
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
@@ -29,6 +30,7 @@ from calibration.profile.readings import Reading, with_rest
 from calibration.profile.results import Cell
 from calibration.profile.shared import Common, Evidence
 from calibration.survey import PhraseTable
+from reports.single_words import by_finding
 from reports.strings import Strings
 from reports.verdict import message, short
 from tests.fixtures.department import SCALE, department
@@ -135,6 +137,15 @@ def test_atom_off_stands_against_the_department_and_never_becomes_a_swap() -> No
     assert off.wrong > 3 * off.expected_wrong
     assert {r.absent.state for r in each if r.reader != "r02"} <= {"as others", "less often"}
     assert all(swap.phrase != "absent" for swap in each.reader("r02").advice)
+
+
+def test_present_and_absent_name_only_the_phrases_that_the_reader_wrote() -> None:
+    frame = department([(0.0, 1.0)] * 4, statements=600, seed=3)
+    sure = np.where(frame["reader"] == "r02", "diagnostic of", "present")
+    written = frame["phrase"].where(~frame["phrase"].isin(["present", "diagnostic of"]), sure)
+    each = profile(frame.assign(phrase=written), phrases=SCALE)
+    assert each.reader("r01").present.phrases == ("present",)
+    assert each.reader("r02").present.phrases == ("diagnostic of",)
 
 
 def test_one_reader_s_wrong_certainties_are_not_expected_of_the_others() -> None:
@@ -460,8 +471,10 @@ def test_who_stands_off_but_surely_not_clearly_is_told_slightly_and_needs_no_mor
 def test_slightly_low_is_said_in_place_of_nothing_to_change(found: DepartmentProfile) -> None:
     each = replace(found.reader("r00"), pattern=_judged_at(0.25, 0.1), habits=(), advice=())
     told = message(each, words=WORDS)
-    assert told.startswith("Your hedges are slightly too weak, not by much.")
-    assert "Nothing to change" not in told
+    assert told.startswith(
+        "As a whole nothing to change; if anything your hedges are slightly too weak (6 in 10"
+    )
+    assert each.pattern.verdict.chance < 0.7
     assert "more X-ray" not in told
 
 
@@ -494,6 +507,46 @@ def test_table_without_hedges_leaves_the_line_open() -> None:
     found = profile(frame, phrases=table)
     assert {each.pattern.direction for each in found} == {"too few"}
     assert [each.absent.n for each in found] == [20.0, 20.0]
+
+
+def test_who_never_hedges_is_told_so_and_is_promised_nothing_of_more_exams() -> None:
+    frame = department([(0.0, 1.0)] * 4, statements=300, seed=21)
+    rng = np.random.default_rng(21)
+    sure = frame["reader"] == frame["reader"].unique()[0]
+    word = pd.Series(rng.choice(["absent", "present"], len(frame)), frame.index)
+    shown = (word == "present") ^ (rng.random(len(frame)) < 0.05)
+    some = sure | (rng.random(len(frame)) < 0.3)
+    frame = frame.assign(phrase=word.where(some, frame["phrase"]))
+    frame["label"] = shown.astype(float).where(some, frame["label"])
+    each = profile(frame, phrases=SCALE).readers[0]
+    assert each.pattern.verdict.untold == "no hedge"
+    said = message(each, words=WORDS)
+    assert said.startswith("You wrote no hedge that can be judged.")
+    assert "“absent”: CT showed the finding in" in said
+    assert not re.search(r"\b0 hedges|far more|cannot tell|No swap", said)
+    off = replace(each, absent=replace(each.absent, state="more often"))
+    assert message(off, words=WORDS).startswith("“absent”: contradicted by CT more often than")
+
+
+def test_hedges_off_in_one_finding_are_not_said_to_mean_what_peers_take_them_to_mean() -> None:
+    """A shift of one finding up and of another down, in all hands, has none over all."""
+    frame = department([(0.0, 1.0)] * 4, statements=1500, seed=22)
+    rng, names = np.random.default_rng(22), sorted(frame["pathology"].unique())
+    meaning = dict(zip(SCALE.phrases, SCALE.means, strict=True))
+    odds = logit(np.clip(frame["phrase"].map(meaning), 0.01, 0.99))
+    odds += frame["pathology"].map({names[0]: -1.0, names[1]: 1.0}).fillna(0.0)
+    found = profile(frame.assign(label=(rng.random(len(odds)) < expit(odds)) * 1.0), phrases=SCALE)
+    none = [each for each in found if each.pattern.verdict.state == "none"]
+    assert none
+    for each in none:
+        off = {p.phrase: p.rate.value > p.meaning for p in by_finding(each)}
+        assert off, each.findings
+        assert off.items() <= {(names[0], False), (names[1], True)}
+        said = message(each, words=WORDS)
+        assert "Taken together they mean" not in said
+        assert "Nothing to change" not in said
+    for each in profile(department([(0.0, 1.0)] * 4, statements=1500, seed=22), phrases=SCALE):
+        assert not by_finding(each)
 
 
 def test_word_that_nearly_states_certainty_takes_no_part_in_the_line() -> None:

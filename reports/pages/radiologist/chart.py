@@ -117,12 +117,9 @@ def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
         rows = phrase_rows(overall.phrases, minimum_n=minimum)
         return tuple(row for row in rows if row.state is RowState.SHOWN)
     department = None if isinstance(content.department, SuppressedCell) else content.department
-    rows = profile_rows(
+    return profile_rows(
         profile, words=words, minimum_n=minimum, department=department, table=overall.phrases
     )
-    used = {p for p, n in zip(overall.phrases.phrases, overall.phrases.n, strict=True) if n > 0}
-    names = (", ".join(p for p in row.certain if p in used) or row.phrase for row in rows)
-    return tuple(replace(row, phrase=name) for row, name in zip(rows, names, strict=True))
 
 
 def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: Strings) -> list[str]:

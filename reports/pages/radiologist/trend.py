@@ -32,7 +32,7 @@ def trend(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
         if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
     ]  # fmt: skip
     turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
-    said = " ".join(turns) or words("trend.steady" if len(whole) > 1 else "trend.short")
+    said = " ".join(turns) or _unshown(whole, words)
     values = "; ".join(_quarter(point, words) for point in quarters)
     notes = [words("radiologist.trend_note")]
     zero, gaps = points(0.0), [p.gap for p in quarters if isinstance(p.gap, Estimate)]
@@ -41,6 +41,14 @@ def trend(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
     if any(point.partial for point in quarters):
         notes.append(words("trend.partial_note"))
     return said, " ".join([f"{values}.", *notes])
+
+
+def _unshown(whole: Sequence[tuple[str, Estimate]], words: Strings) -> str:
+    """Say that no change is shown, and how large one between the two surest quarters had to be."""
+    if len(whole) < 2:
+        return words("trend.short")
+    surest = sorted((gap for _, gap in whole), key=lambda gap: gap.high - gap.low)[:2]
+    return words("trend.steady", points=points(sum(gap.high - gap.low for gap in surest) / 2.0))
 
 
 def _wider(gap: Estimate) -> Estimate:
