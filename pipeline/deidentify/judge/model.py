@@ -49,13 +49,8 @@ LABELS: Final = ("NONE", *CATEGORIES)
 STEPS: Final = (1, 2, 4, REACH)
 """How far each layer looks to either side."""
 _PAD: Final = "pad"
-_FILE: Final = "weights.npz"
-_SMALL: Final = 128
-"""An array of so many numbers is kept in full precision."""
-_LIBRARIES: Final = ThreadpoolController()
-"""The threaded libraries that numpy and scipy have loaded."""
-_BLOCK: Final = 1024
-"""So many slots are weighed at once, for the processor's nearest memory."""
+_LIBRARIES: Final = ThreadpoolController()  # the threaded ones that numpy and scipy have loaded
+_BLOCK: Final = 1024  # so many slots are weighed at once, for the processor's nearest memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +103,13 @@ class Weights:
     calibration: Floats
 
     def save(self, path: Path) -> None:
-        """Write all tables, rounded to half precision, without pickle."""
+        """Write all tables, rounded to half precision but for the smallest, without pickle."""
         arrays = {}
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             arrays[name] = (
                 np.array(value) if isinstance(value, tuple)
-                else value.astype(np.float16 if value.size > _SMALL else np.float32)
+                else value.astype(np.float16 if value.size > 128 else np.float32)
             )  # fmt: skip
         with path.open("wb") as file:
             np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -123,7 +118,7 @@ class Weights:
 @cache
 def load_weights(path: Path | None = None) -> Weights:
     """Read the shipped weights, or those of a file."""
-    place = resources.files("pipeline.deidentify.judge").joinpath(_FILE) if path is None else path
+    place = path or resources.files("pipeline.deidentify.judge").joinpath("weights.npz")
     with place.open("rb") as file, np.load(file, allow_pickle=False) as read:
         arrays = {name: read[name] for name in Weights.__dataclass_fields__}
     tables: dict[str, Any] = {
