@@ -23,6 +23,7 @@ from reports.swaps import kept_swaps
 
 _CHART: Final = 118.0
 _BETWEEN: Final = 5.0
+_EXPECTED: Final = 5
 
 
 def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -97,7 +98,7 @@ def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
     """Name the hedges whose X-rays had a CT most and least often, if beyond chance.
 
     Beyond chance is where the 95 % limits of a share, divided among all hedges, leave out the share
-    of all.
+    of all; where fewer than `_EXPECTED` exams are expected with or without one, nothing is beyond.
     """
     known = [
         (each.phrase, each.reports, each.paired)
@@ -111,7 +112,8 @@ def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
     off = [
         (share, phrase)
         for phrase, n, share in known
-        if abs(share - whole) > z * math.sqrt(whole * (1.0 - whole) / n)
+        if n * min(whole, 1.0 - whole) >= _EXPECTED
+        and abs(share - whole) > z * math.sqrt(whole * (1.0 - whole) / n)
     ]
     if not off:
         return []
