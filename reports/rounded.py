@@ -168,10 +168,10 @@ def _atom(found: AtomJudgement) -> AtomJudgement:
     if expected == expected:
         expected = min(max(round(expected / step) * step, step / 2.0), whole)
     same, rest = found.expected - found.expected_wrong, found.expected + found.expected_wrong - n
-    rate = _interval(found.rate, found.n, beside=expected / max(whole, 1.0))
-    held = found.state == "more often" and (
-        percent_limits(rate.low, rate.high, rate.value)[0] <= round(100 * expected / whole)
-    )
+    even = expected / max(whole, 1.0)
+    rate = _interval(found.rate, found.n, beside=even)
+    lowest = percent_limits(rate.low, rate.high, rate.value)[0]
+    held = found.state == "more often" and lowest <= round(100 * even)
 
     def mass(of: float) -> float:
         return float(measured(of / n, found.n) * whole)

@@ -29,7 +29,7 @@ from reports.swaps import (
 )
 
 # Uses from which a single word that stands off is named though nothing is said of all.
-_MANY_USES: Final = 40
+MANY_USES: Final = 40
 # Difference of rate and meaning beyond which it is.
 _CLEAR: Final = 0.1
 _TENTH, _EVEN, _SURE = 0.1, 0.5, 0.9
@@ -222,7 +222,7 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     found = (
         p
         for p in profile.phrases
-        if p.n >= _MANY_USES
+        if p.n >= MANY_USES
         and p.phrase not in spoken_of
         and _misses(p, p.meaning)
         and not (common and not _misses(p, _on_line(p, profile.pattern)))
@@ -241,7 +241,7 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     said: tuple[Rated, ...] = (*carriers(profile), *told(profile))
     left = [p for p in off if p.phrase not in {each.phrase for each in said}]
     first = [p for p in left if p is off[0] and not pattern.verdict.question]
-    clear = (p for p in left if p is off[0] or (p.n >= _MANY_USES and _misses(p, p.meaning)))
+    clear = (p for p in left if p is off[0] or (p.n >= MANY_USES and _misses(p, p.meaning)))
     silent = [side is None for side in claimed(profile)]
     apart = (p for p in clear if misled(p, profile) or silent[p.meaning <= _EVEN])
     return (*first, *(p for p in apart if p not in first))[:_MOST]
@@ -249,7 +249,7 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
 
 def by_finding(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     """Give the findings whose hedges together stand clearly off, heaviest first."""
-    off = (p for p in profile.findings if p.n >= _MANY_USES and _misses(p, p.meaning))
+    off = (p for p in profile.findings if p.n >= MANY_USES and _misses(p, p.meaning))
     return tuple(sorted(off, key=weight, reverse=True)[:_MOST])
 
 

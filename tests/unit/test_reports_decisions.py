@@ -17,6 +17,7 @@ from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
 from calibration.phrase_calibration import phrase_calibration, wilson
 from calibration.profile import (
+    AtomJudgement,
     Change,
     Coordinate,
     DepartmentProfile,
@@ -582,11 +583,19 @@ def test_nobody_is_to_be_followed_up_without_a_ct_where_all_have_one(
     assert ("Read 200 of these CTs again" in text) != followed
 
 
+def contradicted(atom: AtomJudgement) -> AtomJudgement:
+    """Give a word as sure as "absent" or "present" that CT contradicts six times as often."""
+    return replace(
+        atom, state="more often", n=90.0, others=4000.0, wrong=12.0, expected_wrong=2.0,
+        rate=Interval(0.13, 0.08, 0.21),
+    )  # fmt: skip
+
+
 def test_absent_contradicted_in_several_hands_is_named(review: CommitteeContent) -> None:
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
     more = tuple(
-        replace(r, absent=replace(r.absent, state="more often", n=90.0)) if i < 4 else r
+        replace(r, absent=contradicted(r.absent)) if i < 4 else r
         for i, r in enumerate(found.readers)
     )
     quiet = tuple(replace(r, absent=replace(r.absent, state="as others")) for r in found.readers)
@@ -597,7 +606,7 @@ def test_absent_contradicted_in_several_hands_is_named(review: CommitteeContent)
     assert "Expected effect: " in text
     texts = said(replace(review, profiles=replace(found, readers=quiet)))
     assert not any("what was missed" in text for text in texts)
-    both = tuple(replace(r, present=replace(r.present, state="more often", n=90.0)) for r in more)
+    both = tuple(replace(r, present=contradicted(r.present)) for r in more)
     texts = said(replace(review, profiles=replace(found, readers=both)))
     (text,) = [text for text in texts if "what was missed, and at what was seen" in text]
     assert "The “present” of 11 of 11 readers" in text
@@ -609,7 +618,7 @@ def test_no_more_than_three_things_are_to_be_decided_and_each_has_owner_and_effe
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
     recall = InstrumentFigure("de-identification recall", None)
-    readers = tuple(replace(r, absent=replace(r.absent, state="more often")) for r in found.readers)
+    readers = tuple(replace(r, absent=contradicted(r.absent)) for r in found.readers)
     shared = replace(found.shared, parts=("overcalls", "too sure"))
     full = replace(
         review,
@@ -1063,6 +1072,42 @@ def test_of_a_word_that_is_off_in_one_readers_hands_there_is_nothing_to_decide_f
     assert bool(alone) != asked
     for text in alone:
         assert "CT 21\u00a0%); in the other hands CT shows 22\u00a0%. Nothing is" in text
+
+
+@pytest.mark.parametrize(
+    ("hands", "others", "asked"),
+    [
+        (8, 0.6, "CT shows it less often than they promise, in 8 of 8 hands.**"),
+        (3, 0.6, ""),  # no matter of most hands
+        (8, 0.43, ""),  # what holds of all findings is none of this one
+        (8, 0.25, ""),
+    ],
+)
+def test_a_finding_is_put_to_the_committee_where_it_is_off_in_most_hands_and_others_are_not(
+    review: CommitteeContent, hands: int, others: float, asked: str
+) -> None:
+    """What all shared in one finding was told as habits of single readers."""
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    low, even = Interval(0.42, 0.36, 0.48), Interval(0.58, 0.52, 0.64)
+    rest = Interval(others, others - 0.05, others + 0.05)
+    readers = [
+        replace(
+            each,
+            findings=(
+                PhraseRate("pneumonia", 180.0, 0.42, low if i < hands else even, 0.59),
+                PhraseRate("pneumothorax", 200.0, others, rest, 0.6),
+            ),
+        )
+        for i, each in enumerate(found.readers[:8])
+    ]
+    content = replace(review, profiles=replace(found, readers=tuple(readers)))
+    texts = [each for each in said(content) if "Look at hedges on pneumonia" in each]
+    assert bool(texts) == bool(asked)
+    for text in texts:
+        assert asked in text
+        assert "promise 59\u00a0% and CT shows 42\u00a0% (1,456 statements)" in text
+        assert "on all other findings 60\u00a0% and 60\u00a0%." in text
 
 
 @pytest.mark.parametrize("holders", [1, 2])

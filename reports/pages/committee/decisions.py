@@ -1,8 +1,9 @@
 """What there is to decide, at most three things, numbered for the minutes; nobody is named.
 
 In this order: the words that carry what all hedges promise too much or too little; the one word to
-teach; what holds of the readers taken together; a discouraged word that holds back many swaps, or a
-gap of the scale that does; what was missed or seen too often. Measuring the instrument, where
+teach; what holds of the readers taken together; a finding in which it holds of most of them; a
+discouraged word that holds back many swaps, or a gap of the scale that does; what was missed or
+seen too often. Measuring the instrument, where
 nobody has, is no decision of one meeting and stands below them. The word to teach is of the swaps
 that the appendix lists as upheld on exams set aside, stands in several readers' hands where their
 pages say so (or too few wrote it often enough to be judged one by one), and lies in the
@@ -43,12 +44,15 @@ from reports.pages.committee.heaviest import (
 )
 from reports.pages.committee.tables import upheld
 from reports.review_content import CommitteeContent
+from reports.single_words import MANY_USES, by_finding
 from reports.strings import Strings
 from reports.swaps import kept_swaps, side_of
 
 _MOST: Final = 3
 # X-rays without a CT that it takes to follow up as many patients.
 _FOLLOWED: Final = 200
+# Hedges on a finding are further from CT than those on all others by this much at least.
+_APART: Final = 0.05
 
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -63,7 +67,8 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         unseen = cover is None or cover.xrays - cover.paired >= _FOLLOWED
         common = words(f"decisions.{'common' if unseen else 'common_all'}", what=what)
         scale = discouraged(content, words) or scale_gap(content, words)
-        asked = [common] * bool(what) + scale + _contradicted(found, words)
+        asked = [common] * bool(what) + _findings(found, words) + scale
+        asked += _contradicted(found, words)
         proposed = weighs + taught + asked
         numbered = enumerate(proposed[:_MOST], start=1)
         later = _after(proposed[_MOST:], words)
@@ -114,6 +119,37 @@ def coordinates_of(parts: Sequence[Part]) -> tuple[str, ...]:
     """Name the coordinates that parts are about, of shift and slope."""
     about = {"shift": PARTS[:2], "slope": PARTS[2:]}
     return tuple(name for name, of in about.items() if not {*of}.isdisjoint(parts))
+
+
+def _findings(found: DepartmentProfile, words: Strings) -> list[str]:
+    """Propose to look at findings whose hedges are off to one side in half of the hands or more.
+
+    The hands are those that hold enough of them; what holds of all findings alike is none of these.
+    """
+    every, said = [p for reader in found.readers for p in reader.findings], []
+    for name in sorted({p.phrase for p in every}):
+        here, rest = ([p for p in every if (p.phrase == name) == own] for own in (True, False))
+        off = [p for reader in found.readers for p in by_finding(reader) if p.phrase == name]
+        sides = {side_of(p.rate.value, p.meaning) for p in off}
+        enough = sum(p.n >= MANY_USES for p in here)
+        if not rest or len(sides) != 1 or len(off) < max(several(enough), enough / 2):
+            continue
+        (rate, meaning), (others, told) = _pooled(here), _pooled(rest)
+        further = (rate - meaning) - (others - told)
+        if abs(further) < _APART or (further > 0) != (rate > meaning):
+            continue
+        shown = {"rate": rate, "meaning": meaning, "others": others, "told": told}
+        at = {"finding": words.name(name), "n": len(off), "of": enough}
+        at |= {key: percent(value) for key, value in shown.items()}
+        at["statements"] = words.several("unit.statements", round(sum(p.n for p in here)))
+        said.append(words(f"decisions.finding_{sides.pop()}", **at))
+    return said
+
+
+def _pooled(rates: Sequence[PhraseRate]) -> tuple[float, float]:
+    """Give rate and meaning over all uses of some readers."""
+    n, rate, meaning = np.array([(p.n, p.rate.value, p.meaning) for p in rates]).reshape(-1, 3).T
+    return float(n @ rate / n.sum()), float(n @ meaning / n.sum())
 
 
 def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
