@@ -170,8 +170,9 @@ def _atom(found: AtomJudgement) -> AtomJudgement:
     same, rest = found.expected - found.expected_wrong, found.expected + found.expected_wrong - n
     even = expected / max(whole, 1.0)
     rate = _interval(found.rate, found.n, beside=even)
-    lowest = percent_limits(rate.low, rate.high, rate.value)[0]
-    held = found.state == "more often" and lowest <= round(100 * even)
+    held = found.state == "more often" and (
+        percent_limits(rate.low, rate.high, rate.value)[0] <= 100 * even + 0.5
+    )
 
     def mass(of: float) -> float:
         return float(measured(of / n, found.n) * whole)
