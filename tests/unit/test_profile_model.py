@@ -181,6 +181,12 @@ def test_hard_labels_have_dispersion_one_and_soft_ones_less() -> None:
     assert dispersion(soft, phrases=len(SCALE))[k] == pytest.approx(0.64)
 
 
+def test_a_table_of_one_column_is_told_how_its_columns_are_separated() -> None:
+    frame = pd.DataFrame({"reader;phrase;label": ["r1;likely;1"]})
+    with pytest.raises(CalibrationError, match="named with ';': separate columns with commas"):
+        read_rows(frame, table=SCALE)
+
+
 def test_missing_label_is_named_by_row() -> None:
     frame = rows_of(["p", "q"], [1.0, np.nan])
     with pytest.raises(CalibrationError, match=r"label: 1 of 2 values are missing.*row 2"):
