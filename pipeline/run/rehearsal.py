@@ -380,14 +380,11 @@ def _ages(kept: pd.DataFrame, least: int) -> Iterator[Finding]:
     unknown = films[films["patient_age_years"].isna()]
     if len(unknown):
         dated = int((unknown["patient_birth_date"].str.strip() != "").sum())
-        told = (
-            f"{len(unknown):,} of {len(films):,} X-rays have neither an age nor a birth date that "
-        )
-        told += (
-            f"can be read ({dated:,} have one: see [input] time_format) and are left out; export "
-        )
-        told += "birth dates too (FHIR: Patient resources), or set [pairing] min_age_years = 0 to "
-        yield Finding("ages", "note", f"{told}take them in")
+        unread = f" that can be read ({dated:,} have one: see [input] time_format)" * bool(dated)
+        told = f"{len(unknown):,} of {len(films):,} X-rays have neither an age nor a birth date"
+        told += f"{unread} and are left out; export birth dates too (FHIR: Patient resources), or "
+        told += "set [pairing] min_age_years = 0 to take them in"
+        yield Finding("ages", "note", told)
 
 
 def _minutes(site: Site, rows: float, raw: pd.DataFrame) -> float:
