@@ -18,7 +18,7 @@ from calibration.substitution.cost import substituted_error, substitution_cost
 from calibration.substitution.transport import Regularisation, transport_map
 from calibration.tally import tally
 
-SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=60)
 
 parameters = st.floats(0.05, 60.0)
 betas = st.builds(Beta, parameters, parameters)

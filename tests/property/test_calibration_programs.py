@@ -22,7 +22,7 @@ from calibration.substitution.programs import brier_map, exact_error_map, monoto
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 
-SETTINGS = settings(derandomize=True, max_examples=40, deadline=None)
+SETTINGS = settings(max_examples=40)
 SCALE = builtin("diagnostic-certainty-scale")
 
 

@@ -36,7 +36,6 @@ def patient(code: str, times: list[pd.Timestamp], shift: int) -> pd.DataFrame:
 
 
 @pytest.mark.slow
-@settings(deadline=None)
 @given(
     hours=st.lists(st.integers(0, 24 * 400), min_size=1, max_size=4),
     shift=st.integers(-365, 365).filter(bool),
@@ -97,7 +96,7 @@ daily = st.integers(1, 200).map(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(times=st.one_of(moments, edges, daily), seed=st.randoms(use_true_random=False))
 def test_eight_shifts_fit_whatever_the_exams_and_their_order_decides_nothing(
     times: list[pd.Timestamp], seed: random.Random

@@ -31,7 +31,7 @@ TEXTS = st.one_of(st.lists(PIECES, max_size=25).map("".join), st.text(max_size=3
 KNOWN = KnownIdentifiers(names=("WHITE^MAY", "KOWALSKI^HOPE", "Likely, Will"), numbers=("A12345",))
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(TEXTS)
 def test_every_certainty_phrase_outlives_cleaning(text: str) -> None:
     outcome = CLEANER.clean(text, known=KNOWN)
@@ -46,7 +46,7 @@ def test_every_certainty_phrase_outlives_cleaning(text: str) -> None:
         assert outcome.phrases_locked <= len(before)
 
 
-@settings(derandomize=True, deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(TEXTS)
 def test_spans_are_in_order_apart_and_inside(text: str) -> None:
     outcome = CLEANER.clean(text, known=KNOWN)
@@ -60,7 +60,7 @@ def test_spans_are_in_order_apart_and_inside(text: str) -> None:
         assert len(outcome.text) == len(text) - kept + tokens
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(TEXTS)
 def test_words_by_column_are_those_read_one_by_one(text: str) -> None:
     pattern = re.compile(rf"[{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*")
@@ -80,7 +80,7 @@ def test_words_by_column_are_those_read_one_by_one(text: str) -> None:
     ]
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(TEXTS)
 def test_a_clean_text_has_no_known_number_or_full_name(text: str) -> None:
     outcome = CLEANER.clean(text, known=KNOWN)
@@ -88,7 +88,7 @@ def test_a_clean_text_has_no_known_number_or_full_name(text: str) -> None:
         assert LeakScan.from_known([KNOWN]).hits(outcome.text) == 0
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_exams_or_set_aside(raw: bytes) -> None:
     for prefix in (b"", b"MSH|^~\\&|A|B|||2026||ORU^R01|1|P|2.4\rOBR|1||A1\rOBX|1|TX|1||"):
@@ -97,7 +97,7 @@ def test_any_bytes_are_exams_or_set_aside(raw: bytes) -> None:
         assert all(isinstance(each, SetAside) or each["text"].strip() for each in found)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text(alphabet=string.printable, max_size=100))
 def test_a_text_without_backslashes_is_its_own_decoding(text: str) -> None:
     plain = text.replace("\\", "")

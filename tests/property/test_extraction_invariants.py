@@ -30,7 +30,7 @@ uncased = st.lists(
     min_size=1,
     max_size=6,
 )
-quick = settings(derandomize=True, max_examples=60, deadline=None)
+quick = settings(max_examples=60)
 
 
 def pairs(text: str) -> list[tuple[str, str | None]]:

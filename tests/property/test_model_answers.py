@@ -44,14 +44,14 @@ def check(answer: Answer, text: str) -> None:
         assert isinstance(outcome, NothingStated)
 
 
-@settings(derandomize=True, deadline=None, max_examples=400)
+@settings(max_examples=400)
 @given(completion=COMPLETIONS, text=REPORTS, cut=st.booleans())
 def test_any_bytes_as_a_completion_are_an_outcome(completion: str, text: str, cut: bool) -> None:
     sections = SECTIONS.read(text)
     check(READER.read(completion, text=text, sections=sections, cut=cut), text)
 
 
-@settings(derandomize=True, deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(
     sentence=st.text(alphabet=st.characters(exclude_characters='"“”„«»'), min_size=1, max_size=80),
     pathology=st.sampled_from(VOCABULARY.pathologies),
@@ -63,7 +63,7 @@ def test_a_written_line_is_read_back(sentence: str, pathology: str, certainty: s
     assert line == Line(folded, pathology, certainty)
 
 
-@settings(derandomize=True, deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(data=st.data())
 def test_a_sentence_copied_from_a_section_is_always_grounded(data: st.DataObject) -> None:
     sentence = data.draw(st.sampled_from(["No effusion.", "Likely pneumonia.", "no effusion."]))

@@ -23,7 +23,7 @@ from calibration.neighbours.indicators import (
     pool_votes,
 )
 
-SETTINGS = settings(derandomize=True, max_examples=60, deadline=None)
+SETTINGS = settings(max_examples=60)
 
 
 @st.composite

@@ -51,7 +51,7 @@ def test_order_of_readers_does_not_matter(rows: list[tuple[float, float]], seed:
     np.testing.assert_allclose(mixed.value, straight.value[order], atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000), chance=st.floats(0.1, 0.9))
 def test_weighted_share_taken_equals_the_share_of_all(seed: int, chance: float) -> None:
     rng = np.random.default_rng(seed)
@@ -65,7 +65,7 @@ def test_weighted_share_taken_equals_the_share_of_all(seed: int, chance: float) 
         assert abs(weighted - inside.mean()) < 0.02
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10_000))
 def test_exams_alike_weigh_the_same_counted_or_one_by_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ CASES = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["effusion", "edem
 ANSWERS = ("concordant", "discordant", "not applicable", "wrong pair")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(cases=CASES, answers=st.lists(st.sampled_from(ANSWERS), min_size=8, max_size=8))
 def test_returned_cases_are_left_out_and_counted_never_both_kept_and_counted(
     cases: list[tuple[int, str]], answers: list[str]

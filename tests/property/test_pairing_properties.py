@@ -76,7 +76,7 @@ def slow_twin(exams: pd.DataFrame) -> set[tuple[str, str]]:
     return chosen
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(studies.filter(bool))
 def test_pairs_equal_those_of_the_slow_twin(drawn: list[tuple[str, str, int, int]]) -> None:
     exams = table(drawn)
@@ -84,7 +84,7 @@ def test_pairs_equal_those_of_the_slow_twin(drawn: list[tuple[str, str, int, int
     assert set(zip(pairs["xr_study_code"], pairs["ct_study_code"], strict=True)) == slow_twin(exams)
 
 
-@settings(derandomize=True, max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(studies.filter(bool), st.integers(0, 99))
 def test_row_order_changes_nothing(drawn: list[tuple[str, str, int, int]], seed: int) -> None:
     exams = table(drawn)
@@ -92,7 +92,7 @@ def test_row_order_changes_nothing(drawn: list[tuple[str, str, int, int]], seed:
     pd.testing.assert_frame_equal(pair(exams).pairs, pair(shuffled).pairs)
 
 
-@settings(derandomize=True, max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(studies.filter(bool))
 def test_every_xray_has_one_fate_and_the_flow_adds_up(
     drawn: list[tuple[str, str, int, int]],

@@ -30,14 +30,14 @@ def stated(p: float, seed: int) -> np.ndarray:
     return ct_statement(rng.random((4000, 5)), np.full((4000, 5), p), hedged=HEDGED, silent=silent)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(p=st.floats(0.0, 1.0), seed=st.integers(0, 2**32))
 def test_ct_statements_have_the_intended_expected_label(p: float, seed: int) -> None:
     labels = label_of(stated(p, seed))
     assert abs(labels.mean() - p) <= 5 * np.sqrt(p * (1 - p) / labels.size) + 1e-12
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(p=st.floats(0.02, 0.98), seed=st.integers(0, 2**32))
 def test_ct_hedges_and_silences_at_a_realistic_rate(p: float, seed: int) -> None:
     found, last = stated(p, seed), len(wording().phrases) - 1
@@ -46,7 +46,7 @@ def test_ct_hedges_and_silences_at_a_realistic_rate(p: float, seed: int) -> None
     assert (found == 0).any()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(
     readers=st.integers(1, 30),
     seed=st.integers(0, 2**32),
@@ -72,7 +72,7 @@ def test_projection_returns_a_curve_that_is_one(intercept: float, slope: float) 
     assert line_of(chance, weights, phrase_logits()) == pytest.approx((intercept, slope), abs=1e-8)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(pairs=st.integers(1, 60), readers=st.integers(1, 5), seed=st.integers(0, 10**6))
 def test_any_small_hospital_holds_together(pairs: int, readers: int, seed: int) -> None:
     sim = simulate(pairs=pairs, readers=readers, seed=seed)

@@ -46,7 +46,7 @@ def table(drawn: list[tuple[int, float | None, str, str, str]], labels: list[int
 
 
 @pytest.mark.slow
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(versions, st.permutations(range(6)), st.permutations(range(6)), st.integers(0, 99))
 def test_labels_and_row_order_choose_no_version(
     drawn: list[tuple[int, float | None, str, str, str]],
@@ -65,7 +65,7 @@ def test_labels_and_row_order_choose_no_version(
 
 
 @pytest.mark.slow
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(versions)
 def test_a_forecast_contradicts_no_version_of_its_own_place(
     drawn: list[tuple[int, float | None, str, str, str]],

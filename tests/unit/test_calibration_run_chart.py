@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.run_chart import LEAST, process
@@ -66,7 +66,6 @@ def test_few_months_have_no_limits_and_missing_ones_break_no_run() -> None:
     assert (16, "beyond", True) in rules(gap)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(-5, 5), min_size=LEAST, max_size=30), st.floats(-100, 100))
 def test_a_constant_added_moves_no_signal(values: list[float], constant: float) -> None:
     here = np.round(np.array(values), 3)

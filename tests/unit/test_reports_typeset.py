@@ -15,7 +15,7 @@ from tests.fixtures.reports.measured import text_box
 WORDS = st.text(st.sampled_from("abcdefgh ijk WM†“” *é"), max_size=200)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=WORDS, width=st.floats(20, 400))
 def test_no_line_of_a_paragraph_is_wider_than_its_box(text: str, width: float) -> None:
     drawing = Drawing(1000, 1000)
@@ -26,7 +26,7 @@ def test_no_line_of_a_paragraph_is_wider_than_its_box(text: str, width: float) -
         assert text_box(mark).right <= 10 + width + 1e-6 or len(mark.string) == 1
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=WORDS, width=st.floats(20, 400))
 def test_wrapping_keeps_every_character_in_order(text: str, width: float) -> None:
     kept = "".join(wrap(text, LEAD, width)).replace(" ", "")
@@ -43,7 +43,7 @@ def test_no_word_stands_alone_on_a_last_line(width: float) -> None:
     assert lone == 0
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=WORDS, width=st.floats(20, 200))
 def test_a_fitted_line_fits(text: str, width: float) -> None:
     string, kind = fit(text, FIGURE, width)
