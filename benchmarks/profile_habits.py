@@ -36,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.departments.exams import CONDITIONS
 from benchmarks.departments.staff import draw_mixed_staff, meanings, scale
 from benchmarks.departments.table import shares
-from benchmarks.departments.truth import Department, ReaderTruth, draw_department
+from benchmarks.departments.truth import Department, ReaderTruth, draw_department, false_of
 from calibration.profile import ReaderProfile, profile
 from calibration.profile.shown import VISIBLE
 from pipeline.simulate.rates import hedged
@@ -89,7 +89,7 @@ def others(truth: ReaderTruth) -> Standing:
 def said_first(told: ReaderProfile, truth: ReaderTruth, line: Standing) -> str:
     """Sort the first sentence of a reader's page."""
     if parts := {*told.pattern.verdict.parts}:
-        return "false pattern" if parts & line.false() else "true pattern"
+        return "false pattern" if parts & false_of(line) else "true pattern"
     word, habit = foremost(told, kept_swaps(told)), truth.reader.habit
     if word is None:
         return "silent"

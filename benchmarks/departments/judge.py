@@ -13,7 +13,13 @@ from math import isfinite
 from typing import Any, Final
 
 from benchmarks.departments.staff import HABIT_OFF, meanings, scale
-from benchmarks.departments.truth import Department, ReaderTruth
+from benchmarks.departments.truth import (
+    Department,
+    ReaderTruth,
+    false_of,
+    line_at,
+    reversed_of,
+)
 from pipeline.simulate.rates import hedged
 
 __all__ = ["NO_VERDICT", "Answer", "judge", "told_of"]
@@ -72,7 +78,7 @@ def _questions(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
 
 def _direction(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:
     told, standing = told_of(reader), truth.standing
-    clear, false = standing.clear(), told & standing.false()
+    clear, false = standing.clear(), told & false_of(standing)
     detail = (
         f"told {', '.join(sorted(told)) or reader['pattern']['direction']}; true "
         f"{truth.reader.curve or 'calibrated'}, shift {standing.shift:+.2f} "
@@ -94,7 +100,7 @@ def _direction(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
         yield "calibrated: told a pattern that CT does not bear out", bool(false), detail
     if truth.reader.habit is not None:
         yield "calibrated with a habit: told a false pattern", bool(false), detail
-    yield "told to move away from the truth", bool(told & standing.reversed()), detail
+    yield "told to move away from the truth", bool(told & reversed_of(standing)), detail
 
 
 def _swaps(advice: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator[_Question]:
@@ -138,7 +144,8 @@ def _habits(habits: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator
 
 def _intervals(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Question]:
     pattern, standing = reader["pattern"], truth.standing
-    yield from _covers("shift", pattern.get("shift"), standing.at(float(pattern.get("at", 0.5))))
+    shift = line_at(standing, float(pattern.get("at", 0.5)))
+    yield from _covers("shift", pattern.get("shift"), shift)
     yield from _covers("slope", pattern.get("slope"), standing.slope)
     for swap in reader.get("advice") or ():
         true = truth.rate(str(swap["phrase"]), swap.get("finding"))

@@ -19,11 +19,35 @@ from benchmarks.departments.exams import draw_statements
 from benchmarks.departments.staff import Reader, Staff, draw_staff, meanings, scale
 from pipeline.simulate.department import Observation
 from pipeline.simulate.rates import hedged, long_run_rates
-from pipeline.simulate.truth import Standing, standing_of
+from pipeline.simulate.truth import MARGINS, Standing, holding, standing_of
 
-__all__ = ["Department", "ReaderTruth", "draw_department"]
+__all__ = ["Department", "ReaderTruth", "draw_department", "false_of", "line_at", "reversed_of"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
+
+
+def line_at(standing: Standing, meaning: float) -> float:
+    """Return the log odds by which a line departs from words of a meaning."""
+    return standing.at_half + (standing.slope - 1.0) * float(logit(meaning))
+
+
+def false_of(standing: Standing) -> frozenset[str]:
+    """Words that a page must not say: the truth lies on the other side, or almost at none.
+
+    Shift and slope - 1 are almost none within half the profile's margins of indifference.
+    """
+    return _beyond(standing, *(margin / 2 for margin in MARGINS))
+
+
+def reversed_of(standing: Standing) -> frozenset[str]:
+    """Words that would send the reader away from the truth: the truth is opposite."""
+    return _beyond(standing, 0.0, 0.0)
+
+
+def _beyond(standing: Standing, shift: float, slope: float) -> frozenset[str]:
+    """Words whose opposite is true, or would be if the truth were moved by so much."""
+    (least, most), at = standing.shifts, standing.slope
+    return holding(least > -shift, most < shift, at > 1.0 - slope, at < 1.0 + slope)
 
 
 @dataclass(frozen=True, slots=True)

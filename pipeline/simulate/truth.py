@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from calibration.arrays import FloatArray
 from pipeline.simulate.department import Department, ct_labels, phrase_logits, phrase_means
@@ -40,9 +40,6 @@ CLEAR_SLOPES: Final = (0.7, 1.4)
 
 MARGINS: Final = (0.2, 0.15)
 """Shift and slope - 1 up to which a reader has no direction: the profile's own margins."""
-
-_ALMOST: Final = (0.1, 0.075)
-"""Shift and slope - 1 so small that a word about them is false: half the margins."""
 
 _WORDS: Final = ("overcalls", "undercalls", "too sure", "too cautious")
 
@@ -68,22 +65,18 @@ class Standing:
     slope: float
     centre: float
 
-    def at(self, meaning: float) -> float:
-        """Return the log odds by which the line departs from words of a meaning."""
-        return self.at_half + (self.slope - 1.0) * float(logit(meaning))
-
     def clear(self) -> frozenset[str]:
         """Words that a page must say: the reader is clearly off in this direction."""
         low, high = CLEAR_SLOPES
-        least, most = self._shifts
-        return _holding(
+        least, most = self.shifts
+        return holding(
             most <= -CLEAR_SHIFT, least >= CLEAR_SHIFT, self.slope <= low, self.slope >= high
         )
 
     def direction(self) -> str:
         """Words beyond the margins of indifference at the middle of the words in use, or none."""
         shift, slope = MARGINS
-        told = _holding(
+        told = holding(
             self.shift < -shift,
             self.shift > shift,
             self.slope < 1.0 - slope,
@@ -91,28 +84,14 @@ class Standing:
         )
         return ", ".join(word for word in _WORDS if word in told) or "none"
 
-    def false(self) -> frozenset[str]:
-        """Words that a page must not say: the truth lies on the other side, or almost at none."""
-        return self._beyond(*_ALMOST)
-
-    def reversed(self) -> frozenset[str]:
-        """Words that would send the reader away from the truth: the truth is opposite."""
-        return self._beyond(0.0, 0.0)
-
-    def _beyond(self, shift: float, slope: float) -> frozenset[str]:
-        """Words whose opposite is true, or would be if the truth were moved by so much."""
-        least, most = self._shifts
-        return _holding(
-            least > -shift, most < shift, self.slope > 1.0 - slope, self.slope < 1.0 + slope
-        )
-
     @property
-    def _shifts(self) -> tuple[float, float]:
+    def shifts(self) -> tuple[float, float]:
         """The smaller and the larger of the shifts at the middle and at one half."""
         return min(self.shift, self.at_half), max(self.shift, self.at_half)
 
 
-def _holding(*holds: bool) -> frozenset[str]:
+def holding(*holds: bool) -> frozenset[str]:
+    """Give the words that hold, of overcalls, undercalls, too sure and too cautious."""
     return frozenset(word for word, told in zip(_WORDS, holds, strict=True) if told)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.departments.truth import false_of, reversed_of
 from pipeline.simulate.department import CURVES
 from pipeline.simulate.truth import CLEAR_SHIFT, Standing, standing_of
 
@@ -34,7 +35,7 @@ def test_a_curve_at_its_most_leads_where_it_says_and_is_no_line(name: str) -> No
     curve = CURVES[name]
     rates = curve.rates(MEANS, curve.most)
     standing = standing_of(rates, np.ones_like(MEANS), LOGITS, centre=0.0)
-    assert not set(curve.towards.split(", ")) & standing.false()
+    assert not set(curve.towards.split(", ")) & false_of(standing)
     line = 1 / (1 + np.exp(-(standing.at_half + standing.slope * LOGITS)))
     assert np.abs(rates - line).max() > 0.004
 
@@ -44,14 +45,14 @@ def test_no_word_is_both_due_and_false(shift: float, slope: float, centre: float
     at_half = shift - (slope - 1) * centre
     standing = Standing(shift=shift, at_half=at_half, slope=slope, centre=centre)
     assert standing.clear() <= WORDS
-    assert not standing.clear() & standing.false()
-    assert standing.reversed() <= standing.false()
+    assert not standing.clear() & false_of(standing)
+    assert reversed_of(standing) <= false_of(standing)
 
 
 def test_half_a_unit_of_log_odds_is_clear_and_a_tenth_is_not() -> None:
     clear = Standing(shift=CLEAR_SHIFT, at_half=CLEAR_SHIFT, slope=1.0, centre=0.0)
     assert clear.clear() == {"undercalls"}
-    assert clear.reversed() == {"overcalls"}
+    assert reversed_of(clear) == {"overcalls"}
     little = Standing(shift=0.05, at_half=0.05, slope=1.0, centre=0.0)
     assert little.clear() == set()
-    assert little.false() == WORDS
+    assert false_of(little) == WORDS

@@ -23,7 +23,7 @@ from benchmarks.departments.staff import (
     scale,
 )
 from benchmarks.departments.table import WANTED, acceptance, shares
-from benchmarks.departments.truth import Department, ReaderTruth, draw_department
+from benchmarks.departments.truth import Department, ReaderTruth, draw_department, line_at
 from benchmarks.profile_habits import kind, others, said_first
 from benchmarks.profile_truth import collect
 from calibration.profile import profile
@@ -150,7 +150,7 @@ def test_a_first_sentence_is_held_against_the_words_that_hold_no_habit() -> None
 
 
 def pattern(truth: ReaderTruth, words: frozenset[str]) -> dict[str, Any]:
-    shift, slope = truth.standing.at(0.7), truth.standing.slope
+    shift, slope = line_at(truth.standing, 0.7), truth.standing.slope
     return {
         "direction": ", ".join(sorted(words)) or "none",
         "at": 0.7,
