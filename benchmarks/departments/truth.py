@@ -34,7 +34,8 @@ def line_at(standing: Standing, meaning: float) -> float:
 def false_of(standing: Standing) -> frozenset[str]:
     """Words that a page must not say: the truth lies on the other side, or almost at none.
 
-    Shift and slope - 1 are almost none within half the profile's margins of indifference.
+    A direction is false only where the shift at the middle and that at one half both contradict it;
+    shift and slope - 1 are almost none within half the profile's margins of indifference.
     """
     return _beyond(standing, *(margin / 2 for margin in MARGINS))
 

@@ -3,8 +3,7 @@
 What is true of a reader: the line logit P = shift + slope · (logit m) + … is fitted to the reader's
 true rates of hedges, weighted by use, in expected log loss: it is what a logistic fit converges to
 with endless data. Whether shift is read at a meaning of one half or at the middle of the words in
-use differs where the slope is not 1. A direction counts as clear only where both agree, and as
-false only where both contradict it.
+use differs where the slope is not 1. A direction counts as clear only where both agree.
 
 =========  ============================================================================
 shift      mean log odds by which CT shows more (> 0: undercalls) or less (< 0: overcalls)
