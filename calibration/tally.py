@@ -109,8 +109,8 @@ class GroupedTally:
     ----------
     label_values
         Distinct labels over all groups, increasing, shape (L,).
-    n_phrases, n_groups
-        K and G.
+    n_phrases
+        K.
     cell
         Occupied cells as (group · K + phrase) · L + label, increasing, shape (C,).
     count
@@ -119,7 +119,6 @@ class GroupedTally:
 
     label_values: FloatArray
     n_phrases: int
-    n_groups: int
     cell: IntArray
     count: FloatArray
 
@@ -132,9 +131,7 @@ class GroupedTally:
         size = self.n_phrases * len(self.label_values)
         low, high = np.searchsorted(self.cell, [start * size, stop * size])
         cell = self.cell[low:high] - start * size
-        return GroupedTally(
-            self.label_values, self.n_phrases, stop - start, cell, self.count[low:high]
-        )
+        return GroupedTally(self.label_values, self.n_phrases, cell, self.count[low:high])
 
     def pooled(self) -> Tally:
         """All groups added up."""
@@ -214,4 +211,4 @@ def tally_groups(
         rows = groups * n_phrases + phrases
     weights = None if weight is None else checked_weights(weight, len(phrases))
     values, cell, count = count_cells(rows, labels, weights, rows=n_groups * n_phrases)
-    return GroupedTally(values, n_phrases, n_groups, cell, count)
+    return GroupedTally(values, n_phrases, cell, count)

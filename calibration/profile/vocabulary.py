@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import compress
 
 import numpy as np
 from scipy.special import expit, logit
@@ -45,10 +44,6 @@ class Vocabulary:
     def log_odds(self) -> FloatArray:
         """Logit of the hedges' meanings, shape (K,)."""
         return np.asarray(logit(self.meaning))
-
-    def names(self, certain: int) -> tuple[str, ...]:
-        """Phrases of one kind."""
-        return tuple(compress(self.phrases, self.certain == certain))
 
     def choices(
         self,

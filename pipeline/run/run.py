@@ -195,7 +195,6 @@ class Run:
             )
         return RunFacts(
             flow=gathered.flow,
-            pairs=tuple(block.key for block in gathered.paired),
             gates=checked,  # a page must not hang on what the night before had
             manifest=shown(self.site),
             counts=gathered.shown(self.site.config.reports.language),

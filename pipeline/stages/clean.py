@@ -76,7 +76,6 @@ class Coded:
     purged: int
     withheld: Mapping[str, int]
     removed: Mapping[str, int]
-    phrases_locked: int
 
 
 class Clean(Keyed[ExamShard, Coded]):
@@ -129,7 +128,6 @@ class Clean(Keyed[ExamShard, Coded]):
             purged=before.past_retention,
             withheld=dict(Counter(cleaned.withheld["reason"])),
             removed=dict(sorted(cleaned.removed.items())),
-            phrases_locked=int(cleaned.exams["phrases_locked"].sum()),
         )
         return self.keep(site, key, found, withheld=cleaned.withheld, clean_exams=cleaned.exams)
 

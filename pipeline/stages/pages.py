@@ -59,7 +59,6 @@ class RunFacts:
     """What the pages say about the run; nothing here depends on the clock."""
 
     flow: tuple[Sifted, ...]
-    pairs: tuple[str, ...]
     gates: tuple[Gate, ...]
     manifest: tuple[tuple[str, str], ...]
     counts: tuple[tuple[str, int], ...]

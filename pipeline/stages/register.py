@@ -212,13 +212,12 @@ class Everyone:
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """How many shards were new, and what is to be told of who is in all of them.
+    """What is to be told of who is in all shards.
 
     ``notes`` counts what looks wrong in the readers' ids, and exams under a number that was merged;
     ``set_aside`` the rows, by reason, whose merge contradicts another.
     """
 
-    shards: int
     notes: Mapping[str, int]
     set_aside: Mapping[str, int] = field(default_factory=dict)
 
@@ -263,7 +262,7 @@ class Register(Stage[Everyone, Registered]):
         notes[MERGED] = sum(count for _, count in months.merged.values())
         notes[UNMET] = _unmet(site, every, merged.stands)
         notes[PURGED] = sum(Traces.of(site.workspace, each).past_retention for each in every)
-        return Made(Registered(len(todo), +notes, _contradicting(site, item.merges, merged)))
+        return Made(Registered(+notes, _contradicting(site, item.merges, merged)))
 
 
 REGISTER: Final = Register()

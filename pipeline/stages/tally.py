@@ -47,7 +47,6 @@ class Tallied:
 
     key: str
     observations: int
-    cells: int
     left_out: Mapping[str, int]
     flow: tuple[Sifted, ...]
     returned: Mapping[str, int]
@@ -90,11 +89,9 @@ class Tally(Keyed[ReadBlock, Tallied]):
         answer = Answer(site.phrases, settings.label, settings.ct_silence)
         observed, other = block.observed(answer), alternatives(block, answer)
         rows = observed.observations
-        tallies = tallied(rows)
         found = Tallied(
             key=key,
             observations=len(rows),
-            cells=len(tallies),
             left_out=dict(observed.left_out),
             flow=observed.flow,
             returned=dict(Counter(block.returned["answer"])),
@@ -103,7 +100,7 @@ class Tally(Keyed[ReadBlock, Tallied]):
         return self.keep(
             site, key, found,
             observations=rows, alternatives=other, mix=mix(rows),
-            words=words(block.pairs, block.report_findings), tallies=tallies,
+            words=words(block.pairs, block.report_findings), tallies=tallied(rows),
         )  # fmt: skip
 
 

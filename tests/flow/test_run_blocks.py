@@ -64,7 +64,7 @@ def gathered(
     read = here.map(EXTRACT, extract.shards(paired))
     tallied = here.map(TALLY, tally.blocks(paired, read))
     keys, tallies = [block.key for block in paired], [block.key for block in tallied]
-    chosen = here.choose(Gathered((), Registered(0, {}), clean, paired, read, tallied))
+    chosen = here.choose(Gathered((), Registered({}), clean, paired, read, tallied))
     found: dict[str, Any] = {
         name: store.read("analysis", name, keys if name != "observations" else tallies)
         .sort_values([by, *(["pathology"] if name == "observations" else [])])

@@ -143,7 +143,6 @@ def test_groups_in_the_middle_are_kept_as_they_were_and_renumbered() -> None:
         [0, 1, 1, 2, 3], [0, 1, 0, 1, 0], [1.0, 0.0, 0.5, 1.0, 0.0], n_groups=4, n_phrases=2
     )
     inside = groups.slice_groups(1, 3)
-    assert inside.n_groups == 2
     for number in range(2):
         assert np.array_equal(inside.group(number).counts, groups.group(number + 1).counts)
     assert inside.pooled().total == 3.0
