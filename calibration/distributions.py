@@ -60,7 +60,7 @@ class Beta:
     def variance(self) -> float:
         """Var[S]."""
         total = self.alpha + self.beta
-        return self.alpha * self.beta / (total**2 * (total + 1.0))
+        return (self.alpha / total) * (self.beta / total) / (total + 1.0)
 
     def cdf(self, x: FloatArray) -> FloatArray:
         """P(S ≤ x), the regularised incomplete beta function."""

@@ -55,7 +55,7 @@ class Regularisation:
     Raises
     ------
     CalibrationError
-        If a parameter is not positive or Ω is not known.
+        If a parameter is not in 1e-300 to 1e300 or Ω is not known.
     """
 
     epsilon: float = 1e-3
@@ -63,9 +63,9 @@ class Regularisation:
     regulariser: Regulariser = "kl"
 
     def __post_init__(self) -> None:
-        if not (self.epsilon > 0 and self.tau > 0):
+        if not (1e-300 <= self.epsilon <= 1e300 and 1e-300 <= self.tau <= 1e300):
             raise CalibrationError(
-                f"epsilon = {self.epsilon} and tau = {self.tau} must both be positive."
+                f"epsilon = {self.epsilon} and tau = {self.tau} must be from 1e-300 to 1e300."
             )
         check_option("regulariser", self.regulariser, Regulariser)
 
@@ -156,7 +156,7 @@ def _solved(
 ) -> tuple[FloatArray, float, int]:
     """Plan, gradient and steps, from the phrases in use and the targets that can be reached."""
     rows, columns = np.flatnonzero(a), np.flatnonzero(b)
-    plan = np.zeros_like(cost)
+    plan = np.zeros(cost.shape)
     if not rows.size:
         return plan, float("nan"), 0
     inside = np.ix_(rows, columns)

@@ -167,7 +167,7 @@ def test_unmapped_phrases_are_counted_and_exit_says_so(observations: Path) -> No
         ("phrase,label\nperhaps,1\n", [], "none of 1 phrases is in"),
         ("phrase,label\nlikely,1\n", ["--holdout", "2"], "--holdout 2: give the share"),
         ("phrase,label\nlikely,1\n", ["--bin-rule", "fine"], "bin rule 'fine': use one of"),
-        ("phrase,label\nlikely,1\n", ["--epsilon", "0"], "must both be positive"),
+        ("phrase,label\nlikely,1\n", ["--epsilon", "0"], "must be from 1e-300 to 1e300"),
         ("phrase,label\nlikely,1\n", ["--regulariser", "l2"], "use one of kl, entropy"),
     ],
     ids=lambda value: value[:24] if isinstance(value, str) else "",

@@ -129,3 +129,9 @@ def test_every_unusable_row_of_a_phrase_table_is_named() -> None:
     frame.loc[1, "alpha"] = -1.0
     with pytest.raises(SurveyError, match=r"2 unusable row\(s\): row 1 .* row 2 "):
         PhraseTable.from_frame(frame, name="t")
+
+
+def test_variance_of_extreme_parameters_neither_overflows_nor_divides_by_zero() -> None:
+    assert Beta(1e300, 1e300).variance == pytest.approx(1.25e-301)
+    assert Beta(5e-324, 5e-324).variance == 0.25
+    assert Beta(2.0, 3.0).variance == pytest.approx(0.04)

@@ -98,8 +98,10 @@ def test_forbidden_cells_carry_nothing_and_a_row_without_any_is_refused() -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epsilon": 0.0}, "must both be positive"),
-        ({"tau": -1.0}, "must both be positive"),
+        ({"epsilon": 0.0}, "must be from 1e-300 to 1e300"),
+        ({"tau": -1.0}, "must be from 1e-300 to 1e300"),
+        ({"tau": math.inf}, "must be from 1e-300 to 1e300"),
+        ({"epsilon": 1e-320}, "must be from 1e-300 to 1e300"),
         ({"regulariser": "l2"}, "use one of kl, entropy"),
     ],
 )
@@ -686,3 +688,13 @@ def test_a_map_lists_its_flows_and_a_result_its_statistics() -> None:
         "accuracy",
     ]
     assert frame["low"].le(frame["value"]).all()
+
+
+def test_whole_number_costs_give_the_same_plan() -> None:
+    weights, cost = np.array([0.3, 0.7]), np.array([[0, 1], [2, 0]])
+    whole, real = (
+        transport_map(each, phrases=("a", "b"), source_weights=weights)
+        for each in (cost, cost.astype(float))
+    )
+    assert whole.converged
+    assert np.array_equal(whole.plan, real.plan)
