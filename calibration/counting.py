@@ -101,7 +101,7 @@ def _hash_table(values: FloatArray) -> IntArray | None:
 
 def checked_indices(name: str, values: ArrayLike, limit: int) -> IntArray:
     """Return indices (N,) below a limit, or say which is not."""
-    index = np.asarray(values)
+    index = np.asarray(np.ma.filled(values, -1))
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iub"):
         raise TallyError(f"{name}: expected a flat array of integers, got {index.dtype}.")
     if index.size and (int(index.min()) < 0 or int(index.max()) >= limit):
@@ -115,7 +115,7 @@ def checked_labels(label: ArrayLike) -> FloatArray:
     labels = np.asarray(label)
     if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iubf"):
         raise TallyError(f"label: expected a flat array of numbers, got {labels.dtype}.")
-    numbers = np.ascontiguousarray(labels, dtype=np.float64)
+    numbers = np.ascontiguousarray(np.ma.filled(np.ma.asarray(label, np.float64), np.nan))
     low, high = (float(numbers.min()), float(numbers.max())) if labels.size else (0.0, 1.0)
     if not (low >= 0.0 and high <= 1.0):
         inside = (numbers >= 0.0) & (numbers <= 1.0)
@@ -126,7 +126,7 @@ def checked_labels(label: ArrayLike) -> FloatArray:
 
 def checked_weights(weight: ArrayLike, expected: int) -> FloatArray:
     """Return weights (N,) of 0 or more, or say which is not."""
-    weights = np.asarray(weight, dtype=np.float64)
+    weights = np.ma.filled(np.ma.asarray(weight, dtype=np.float64), np.nan)
     if weights.shape != (expected,):
         raise TallyError(f"weight: {weights.size} values for {expected} observations.")
     wrong = ~((weights >= 0.0) & np.isfinite(weights))

@@ -169,9 +169,8 @@ def tally(
     >>> counted.n.tolist(), counted.label_mass.tolist()
     ([2.0, 1.0], [1.0, 0.25])
     """
-    phrases = np.asarray(phrase_index)
-    grouped = tally_groups(None, phrases, label, n_groups=1, n_phrases=n_phrases, weight=weight)
-    return grouped.group(0)
+    found = tally_groups(None, phrase_index, label, n_groups=1, n_phrases=n_phrases, weight=weight)
+    return found.group(0)
 
 
 def tally_groups(

@@ -103,7 +103,7 @@ def majority_credit(votes: FloatArray) -> FloatArray:
 
 def _matrix(array: ArrayLike, name: str) -> FloatArray:
     try:
-        values = np.asarray(array, dtype=np.float64)
+        values = np.ma.filled(np.ma.asarray(array, dtype=np.float64), np.nan)
     except (TypeError, ValueError):
         raise CalibrationError(
             f"{name}: not a table of numbers; give one row per item and one column per class."
@@ -125,7 +125,7 @@ def checked_pool(probs: ArrayLike) -> FloatArray:
     CalibrationError
         If the array has another shape, or a row is not a distribution.
     """
-    pool = np.asarray(probs, dtype=np.float64)
+    pool = np.ma.filled(np.ma.asarray(probs, dtype=np.float64), np.nan)
     if pool.ndim != 3 or not len(pool):
         raise CalibrationError(f"probs: shape {pool.shape}, expected (models, items, classes).")
     for index, model in enumerate(pool):
@@ -141,7 +141,7 @@ def checked_reference(reference: ArrayLike, *, items: int, classes: int) -> IntA
     CalibrationError
         If there is not one whole number from 0 to C − 1 per item.
     """
-    truth = np.asarray(reference)
+    truth = np.asarray(np.ma.filled(reference, -1))
     if truth.shape != (items,) or truth.dtype.kind not in "iu":
         raise CalibrationError(
             f"reference: {truth.dtype} of shape {truth.shape}; give one class index for each of "

@@ -15,7 +15,10 @@ z       (N,)      scalar judged directly, 2 or 3 annotators are enough
 * Lower bounds for CE from scalars alone: MAE-b = 2 E|s̃ − s| / (K f_K) (Theorem 4, f_1 = 0);
   ``tight`` divides by the range f_K − f_1 instead, valid for any f, with equality for K = 2.
 * The ranking bound, how much worse a score ranks than the best order, against label distributions:
-  RR-b = [L(s̃) − L*] / (K² f_K) (Theorem 1). Labels of two items are drawn from η and η'; the score
+  RR-b = [L(s̃) − L*] / (K² f_K) (Theorem 1). It is as printed, and a lower bound only where one
+  score orders every pair best (Assumption 1) and the places suit: the risk does not change with the
+  scale of f but the bound does, and an exact prediction that ranks some pair otherwise than L* has
+  one above its CE of 0. Labels of two items are drawn from η and η'; the score
   is wrong when it puts the one with the lower label on top. Over ordered classes the risk of
   putting x above x' is Σ_{i<j} η_i(x) η_j(x'). Averages are over pairs of different items; equal
   scores cost half of either order. The paper prints L* as a double sum over all i and j, which
@@ -211,7 +214,7 @@ class RankingBound:
     optimal
         L*, the least possible.
     bound
-        (risk − optimal) / (K² f_K), a lower bound on the class-wise error.
+        (risk − optimal) / (K² f_K); whether the class-wise error is larger, see the module.
     """
 
     risk: float

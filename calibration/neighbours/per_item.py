@@ -22,7 +22,8 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import entr, gammaln, xlog1py, xlogy
+from scipy.special import entr, xlogy
+from scipy.stats import binom
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import check_option
@@ -101,10 +102,8 @@ def _floor(probs: FloatArray, votes: FloatArray) -> FloatArray:
     """½ Σ_c E|v_c/n − f_c| of every item, shape (n,)."""
     size = votes.sum(axis=1, keepdims=True)
     p = np.minimum(probs, 1.0)
-    rest = size - 1.0
-    k = np.minimum(np.floor(size * p), rest)
-    choose = gammaln(rest + 1.0) - gammaln(k + 1.0) - gammaln(rest - k + 1.0)
-    deviation = 2.0 * p * (1.0 - p) * np.exp(choose + xlogy(k, p) + xlog1py(rest - k, -p))
+    k = np.minimum(np.floor(size * p), size - 1.0)
+    deviation = 2.0 * p * (1.0 - p) * binom.pmf(k, size - 1.0, p)
     return np.asarray(0.5 * deviation.sum(axis=1), dtype=np.float64)
 
 

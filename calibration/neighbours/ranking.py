@@ -107,7 +107,7 @@ def checked_scalars(**arrays: ArrayLike) -> tuple[FloatArray, ...]:
     """
     checked: dict[str, FloatArray] = {}
     for name, array in arrays.items():
-        values = np.asarray(array, dtype=np.float64)
+        values = np.ma.filled(np.ma.asarray(array, dtype=np.float64), np.nan)
         if values.ndim != 1:
             raise CalibrationError(f"{name}: shape {values.shape}, expected one value per item.")
         refuse(name, ~np.isfinite(values), "values are missing or infinite")

@@ -207,3 +207,13 @@ def test_labels_of_two_tallies_that_neither_shares_stand_side_by_side() -> None:
     both = first + tally([0, 0], [0.5, 1.0], n_phrases=1)
     assert both.label_values.tolist() == [0.0, 0.5, 1.0]
     assert both.counts.tolist() == [[1.0, 2.0, 1.0]]
+
+
+def test_masked_entries_are_missing_not_counted() -> None:
+    hidden = np.ma.array([0.0, 1.0], mask=[True, False])
+    with pytest.raises(TallyError, match=r"label: 1 of 2 values .* missing"):
+        tally([0, 1], hidden, n_phrases=2)
+    with pytest.raises(TallyError, match="weight: 1 of 2 values"):
+        tally([0, 1], [0, 1], n_phrases=2, weight=hidden)
+    with pytest.raises(TallyError, match="phrase_index: 1 of 2 values"):
+        tally(np.ma.array([0, 1], mask=[True, False]), [0, 1], n_phrases=2)

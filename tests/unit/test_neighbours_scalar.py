@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 
 import numpy as np
@@ -154,3 +155,16 @@ BAD = {
 def test_bad_input_says_what_and_where(call: object, message: str) -> None:
     with pytest.raises(CalibrationError, match=message):
         call()
+
+
+def test_ranking_bound_is_none_where_its_assumption_fails() -> None:
+    # The places order these two labels as Σ f η does, the best order of the pair is the other one.
+    truth = [[0.4, 0.0, 0.6], [0.0, 0.9, 0.1]]
+    exact = ranking_bound(probs=truth, truth=truth, values=[0, 0.1, 1])
+    assert exact.bound > float(classwise_error(probs=truth, truth=truth)) == 0.0
+    assert "only where" in (inspect.getdoc(inspect.getmodule(ranking_bound)) or "")
+
+
+def test_masked_sliders_are_missing_not_read() -> None:
+    with pytest.raises(CalibrationError, match="slider: 1 of 2 values are missing"):
+        slider_calibration(slider=np.ma.array([0.5, 0.9], mask=[False, True]), label=[1, 0])
