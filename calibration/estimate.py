@@ -255,7 +255,7 @@ def estimate_from_replicates(
 def cluster_moments(
     patients: GroupedTally, *, replicates: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw n and label mass of bootstrap samples of patients, each (B, K).
+    """Draw n and label mass of bootstrap samples of patients, each (B, K); none of one patient.
 
     Parameters
     ----------
@@ -271,8 +271,9 @@ def cluster_moments(
     if not len(patients.cell):
         return np.zeros(shape), np.zeros(shape)
     profiles, people = _profiles(patients)
-    drawn = rng.multinomial(int(people.sum()), people / people.sum(), size=replicates)
-    counts = (drawn @ profiles).reshape(replicates, patients.n_phrases, -1)
+    several = replicates if people.sum() > 1 else 0
+    drawn = rng.multinomial(int(people.sum()), people / people.sum(), size=several) @ profiles
+    counts = drawn.reshape(several, patients.n_phrases, len(patients.label_values))
     return counts.sum(axis=2), counts @ patients.label_values
 
 

@@ -186,7 +186,8 @@ def _sampled(
         unit = "observations" if alike.whole <= 1.0 else "observations, patients' likeness in it"
         n, mass = multinomial_moments(tally, replicates=bootstrap, rng=rng, effect=alike.whole)
     null = null_moments(tally.n, means, replicates=bootstrap, rng=rng, effect=alike.whole)
-    return _Replicates(tally.n, tally.label_mass, n, mass, null, alike, unit)
+    several = slice(None) if tally.total > 1.0 else slice(0)  # one statement has no spread
+    return _Replicates(tally.n, tally.label_mass, n[several], mass[several], null, alike, unit)
 
 
 def _brier(sample: _Replicates, table: PhraseTable, rule: IntervalRule) -> Estimate:

@@ -1,8 +1,9 @@
 """Rank correlation between indicators, with intervals, all items and by success of the pool.
 
 Spearman's ρ with average ranks for ties. Interval: Fisher's z with the standard error of Bonett
-and Wright (2000), √((1 + ρ²/2)/(n − 3)). An indicator that is the same for every item has no
-correlation: NaN, not 0.
+and Wright (2000), √((1 + ρ²/2)/(n − 3)); as ρ = ±1 would have no error, four items that happen to
+agree be sure, it is read as 1 − 12/(n³ − n), one swap of neighbours away. An indicator that is the
+same for every item has no correlation: NaN, not 0.
 
 Mickus et al. (2025, §4, Table 8): indicators that never look at the reference call an item easy
 when a pool is confidently wrong. Split by whether more than half of the pool fails, such an
@@ -24,7 +25,6 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.errors import CalibrationError, refuse
 from calibration.estimate import Z95, Estimate
 
-_ROUNDING = 1e-12
 _METHOD = "Spearman, Bonett-Wright interval"
 
 
@@ -146,11 +146,11 @@ def _estimate(first: FloatArray, second: FloatArray) -> Estimate:
         )
     if n < 2 or not first.any() or not second.any():
         return Estimate(math.nan, math.nan, math.nan, n, "no correlation: fewer than two values")
-    rho = float(np.clip(first @ second, -1.0, 1.0))
+    rho = round(float(np.clip(first @ second, -1.0, 1.0)), 15)
     if n < 4:
         return Estimate(rho, math.nan, math.nan, n, "Spearman, too few items for an interval")
-    if abs(rho) > 1.0 - _ROUNDING:
-        return Estimate(round(rho), round(rho), round(rho), n, _METHOD)
     width = Z95 * math.sqrt((1.0 + rho**2 / 2.0) / (n - 3))
-    centre = math.atanh(rho)
-    return Estimate(rho, math.tanh(centre - width), math.tanh(centre + width), n, _METHOD)
+    nearest = 1.0 - 12.0 / (n**3 - n)
+    centre = math.atanh(min(max(rho, -nearest), nearest))
+    low, high = min(rho, math.tanh(centre - width)), max(rho, math.tanh(centre + width))
+    return Estimate(rho, low, high, n, _METHOD)

@@ -276,7 +276,8 @@ def _measured(
         "confidence_ece": confidence_ece(probs=p, votes=v, bins=bins),
         "classwise_ece": classwise_ece(probs=p, votes=v, bins=bins),
     }
-    replicates = replicates_of(p, v, averaged, bins=bins, bootstrap=bootstrap, rng=rng)
+    several = bootstrap if len(v) > 1 else 0
+    replicates = replicates_of(p, v, averaged, bins=bins, bootstrap=several, rng=rng)
     size, distance = v.sum(axis=1), averaged["distance"]
     return Disagreement(
         n=len(v),

@@ -437,3 +437,18 @@ def test_a_group_of_single_uses_is_analysed_whatever_the_split() -> None:
             effect = found.map.held_out
             assert effect is not None
             assert math.isnan(effect.ece_before) or effect.ece_before > 0.0
+
+
+def test_one_patient_or_one_statement_has_no_interval() -> None:
+    table = builtin("diagnostic-certainty-scale")
+    phrase, label = [4] * 5, [1, 1, 1, 0, 1]
+    patients = tally_groups([0] * 5, phrase, label, n_groups=1, n_phrases=len(table))
+    options = Options(bootstrap=50)
+    for counted, known in (
+        (patients.pooled(), patients),
+        (tally([4], [1], n_phrases=len(table)), None),
+    ):
+        found = calibrate(counted, phrase_table=table, options=options, patients=known, rng=rng())
+        for each in (found.ece, found.brier, found.accuracy):
+            assert np.isnan([each.low, each.high]).all()
+            assert each.method == "no interval"

@@ -103,7 +103,15 @@ def test_constant_indicator_has_no_correlation_rather_than_zero() -> None:
 
 def test_correlation_of_opposite_orders_is_minus_one() -> None:
     found = _rho(np.arange(6.0), -(np.arange(6.0) ** 3))
-    assert (found.value, found.low, found.high) == (-1.0, -1.0, -1.0)
+    assert (found.value, found.low) == (-1.0, -1.0)
+
+
+def test_a_few_items_that_agree_perfectly_are_not_sure() -> None:
+    # n = 5: the nearest other value is 1 − 12/120 = .9; tanh(atanh .9 − 1.96 √(1.5/2)) = −.22
+    found = _rho(np.arange(5.0), np.arange(5.0))
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(-0.22143, abs=1e-5)
+    assert _rho(np.arange(50.0), np.arange(50.0)).low > 0.99
 
 
 def test_every_pair_of_indicators_is_correlated_once() -> None:

@@ -254,3 +254,23 @@ def test_bad_input_names_its_first_row(
 def test_unusable_options_say_what_can_be_used(call: object, message: str) -> None:
     with pytest.raises(CalibrationError, match=message):
         call()
+
+
+def test_one_item_has_no_interval() -> None:
+    found = disagreement(probs=[[0.5, 0.5]], votes=[[1, 0]], rng=np.random.default_rng(0))
+    assert all(math.isnan(each.low) and math.isnan(each.high) for each in found.estimates.values())
+
+
+def test_masked_entries_are_missing_not_read() -> None:
+    hidden = np.ma.array([[0.5, 0.5], [0.9, 0.1]], mask=[[False, False], [True, True]])
+    with pytest.raises(CalibrationError, match="1 of 2 rows hold a missing"):
+        distribution_calibration_error(probs=hidden, votes=[[1, 0], [1, 1]])
+    with pytest.raises(CalibrationError, match="1 of 1 rows hold a missing"):
+        noise_floor(probs=[[0.5, 0.5]], votes=np.ma.array([[1, 9]], mask=[[False, True]]))
+
+
+def test_noise_floor_holds_for_any_number_of_votes() -> None:
+    # E|v/n − p| → √(2 p (1 − p) / (π n)), of which the floor is the sum over two classes halved
+    for n in (10**9, 10**18):
+        floor = float(noise_floor(probs=[[0.3, 0.7]], votes=[[n, 0]]))
+        assert floor == pytest.approx(math.sqrt(2 * 0.21 / math.pi / n), rel=1e-8)
