@@ -131,7 +131,8 @@ def _sides(content: RadiologistContent, words: Strings) -> _Sides:
         behind = in_words(content.profile, words=words, scale=scale_of(content)).behind
         shorter = sum(map(len, how)) <= sum(map(len, limits))
         how, limits = (how + behind, limits) if shorter else (how, limits + behind)
-    return (words("radiologist.how"), how), (words("radiologist.not"), limits)
+    both = (words("radiologist.how"), how), (words("radiologist.not"), limits)
+    return tuple(side for side in both if side[1])
 
 
 def _whom(content: RadiologistContent, words: Strings) -> str:
@@ -173,7 +174,7 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides:
     whom = Prose(_whom(content, words), kind.bold)
     below = 4.0 + whom.height(composer.body.width)
     box = composer.claim(_reading_height(composer, content, kind, sides) - below)
-    for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
+    for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=False):
         heading(composer.page, column.x, column.y + 10.0, title, SUBHEADING, "H2")
         y = column.y + 16.0
         for text in texts:
@@ -187,7 +188,7 @@ def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ..
     rows = PhraseChart.of(content, words).rows
     tick = words("how.tick_certain" if _certain(content, words) else "how.tick")
     drawn = any(math.isfinite(row.department) for row in rows)
-    return (words("how.line"), tick, *[words("how.department")] * drawn)
+    return (words("how.line"), tick, *[words("how.department")] * drawn) if rows else ()
 
 
 def _certain(content: RadiologistContent, words: Strings) -> bool:
