@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import replace
 
+import numpy as np
 import pypdf
 import pytest
 
@@ -26,7 +27,7 @@ from reports.figures.phrase_rows import profile_rows
 from reports.marked import swaps_in_order
 from reports.numbers import percent
 from reports.pages import committee, radiologist, run_report
-from reports.pages.committee.sections import department
+from reports.pages.committee.sections import department, exams
 from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.later import how_to_read
@@ -502,6 +503,30 @@ def test_a_page_without_a_chart_explains_no_sign() -> None:
     said = " ".join(strings(radiologist.pages(filled, style=STYLE)))
     assert "How to read this" not in said
     assert "What this is not" in said
+
+
+def test_a_reader_whose_every_word_is_too_rare_gets_no_empty_chart_and_its_words_by_name() -> None:
+    """Axis, signs and a rule for marked rows stood there without a row."""
+    filled = samples.radiologist()
+    rare = filled.overall.phrases
+    table = replace(rare, n=np.where(rare.n > 0, 5.0, 0.0))
+    few = replace(filled, overall=replace(filled.overall, phrases=table), profile=None)
+    said = " ".join(strings(radiologist.pages(few, style=STYLE)))
+    assert "Each phrase you used" in said
+    for sign in ("One rule", "their mean", "where four in five peers place it"):
+        assert sign not in said
+    assert "Too few (n < 20): " in said
+    assert how_to_read(guard_radiologist(few), words=STYLE.strings) == ()
+
+
+def test_what_a_review_says_of_its_exams_stands_below_the_diagram_on_its_page(
+    review: review_content.CommitteeContent,
+) -> None:
+    """What was not scored stood alone at the top of the next page."""
+    opened = guard_committee(replace(review, unscored=(content.Unscored("versus", 41),)))
+    (figure,) = exams(opened, STYLE.strings).pieces
+    assert isinstance(figure, Figure)
+    assert "“versus” (42)" in figure.caption
 
 
 def test_what_a_review_names_as_not_used_stands_below_the_chart_on_its_page(

@@ -55,16 +55,16 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
     if not content.flow:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
     steps, passed = _worth_drawing(content.flow)
-    caption = words("committee.flow_whole", names=", ".join(passed)) if passed else ""
+    said = [words("committee.flow_whole", names=", ".join(passed))] if passed else []
+    if content.unscored:
+        phrases = unscored_words(content.unscored, words)
+        said.append(words("committee.unscored", phrases=phrases))
     stated = _statements(content, words)
     heading_note += f" {words('committee.flow_months')}" if stated else ""
     steps += stated
     tall = exam_flow_height(steps)
-    pieces: list[Piece] = [Figure(partial(exam_flow, steps=steps, words=words), tall, caption)]
-    if content.unscored:
-        phrases = unscored_words(content.unscored, words)
-        pieces.append(note(words("committee.unscored", phrases=phrases)))
-    return Section(title, tuple(pieces), heading_note, room=tall + 110.0)
+    figure = Figure(partial(exam_flow, steps=steps, words=words), tall, " ".join(said))
+    return Section(title, (figure,), heading_note, room=tall + 110.0)
 
 
 def _worth_drawing(steps: tuple[FlowStep, ...]) -> tuple[tuple[FlowStep, ...], list[str]]:
