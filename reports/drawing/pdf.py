@@ -134,7 +134,7 @@ def _paint(mark: Mark, pen: _Pen) -> None:
 @_paint.register
 def _(mark: Text, pen: _Pen) -> None:
     shift = {"start": 0.0, "middle": 0.5, "end": 1.0}[mark.anchor]
-    dx = -shift * width_of_font(mark.string, mark.font, mark.size) if shift else 0.0
+    dx = -shift * width_of_font(mark.string.rstrip(), mark.font, mark.size) if shift else 0.0
     pen.ink(mark.colour, None, 0.0)
     pen.canvas.setFont(mark.font, mark.size)
     pen.canvas.drawString(mark.x + dx, pen.y(mark.y), mark.string)

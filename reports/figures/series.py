@@ -108,7 +108,7 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
     for i, month in enumerate(chart.months):
         if i % every == 0:
             at = middles[i]
-            put(drawing, (at, slot.y + 9.0), month, NOTE.muted, anchor="middle")
+            put(drawing, (at, slot.y + 11.0), month, NOTE.muted, anchor="middle")
         if i not in shown:
             continue
         value, signal = float(chart.level[i]), met.get(i)

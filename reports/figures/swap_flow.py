@@ -188,7 +188,7 @@ def _bars(
     for phrase, slot in own.items():
         drawing.add(Rect(side.bars, slot.top, _BAR, max(slot.tall, 0.4), palette.own))
         opposite = other[phrase].share if phrase in other else 0.0
-        kind = side.kind.bold if abs(slot.share - opposite) > 1e-9 else side.kind
+        kind = side.kind.bold if percent(slot.share) != percent(opposite) else side.kind
         share = f" {percent(slot.share)}"
         text, face = fit(phrase, kind, side.room - width_of(share, kind))
         y = slot.top + slot.tall / 2 + 2.6

@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import replace
 
+import numpy as np
 import pypdf
 import pytest
 
@@ -16,13 +17,17 @@ from calibration.profile import Interval, ReaderProfile
 from calibration.result import GroupResult
 from pipeline.pages.small_cells import without
 from reports import content, review_content
-from reports.disclosure import guard_radiologist
+from reports.disclosure import guard_committee, guard_radiologist
+from reports.drawing.layout import Figure
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
-from reports.drawing.style import Style, palette, style_for
+from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.style import BODY, Style, palette, style_for
+from reports.drawing.typeset import put, width_of
 from reports.figures.phrase_rows import profile_rows
 from reports.marked import swaps_in_order
 from reports.numbers import percent
 from reports.pages import committee, radiologist, run_report
+from reports.pages.committee.sections import department, exams
 from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.later import how_to_read
@@ -489,6 +494,66 @@ def test_no_sign_is_explained_that_no_row_bears() -> None:
     blank = without(filled.department, filled.department.phrases)
     hidden = replace(filled, department=blank)
     assert not any("triangle" in text for text in how_to_read(hidden, words=STYLE.strings))
+
+
+def test_a_page_without_a_chart_explains_no_sign() -> None:
+    """Disc, tick and band were explained to a reader of whom nothing is drawn."""
+    filled = guard_radiologist(samples.radiologist(n=0))
+    assert how_to_read(filled, words=STYLE.strings) == ()
+    said = " ".join(strings(radiologist.pages(filled, style=STYLE)))
+    assert "How to read this" not in said
+    assert "What this is not" in said
+
+
+def test_a_reader_whose_every_word_is_too_rare_gets_no_empty_chart_and_its_words_by_name() -> None:
+    """Axis, signs and a rule for marked rows stood there without a row."""
+    filled = samples.radiologist()
+    rare = filled.overall.phrases
+    table = replace(rare, n=np.where(rare.n > 0, 5.0, 0.0))
+    few = replace(filled, overall=replace(filled.overall, phrases=table), profile=None)
+    said = " ".join(strings(radiologist.pages(few, style=STYLE)))
+    assert "Each phrase you used" in said
+    for sign in ("One rule", "their mean", "where four in five peers place it"):
+        assert sign not in said
+    assert "Too few (n < 20): " in said
+    assert how_to_read(guard_radiologist(few), words=STYLE.strings) == ()
+
+
+def test_what_a_review_says_of_its_exams_stands_below_the_diagram_on_its_page(
+    review: review_content.CommitteeContent,
+) -> None:
+    """What was not scored stood alone at the top of the next page."""
+    opened = guard_committee(replace(review, unscored=(content.Unscored("versus", 41),)))
+    (figure,) = exams(opened, STYLE.strings).pieces
+    assert isinstance(figure, Figure)
+    assert "“versus” (42)" in figure.caption
+
+
+def test_what_a_review_names_as_not_used_stands_below_the_chart_on_its_page(
+    review: review_content.CommitteeContent,
+) -> None:
+    """The line stood alone at the top of the next page."""
+    (section,) = department(guard_committee(review), STYLE.strings)
+    (chart,) = section.pieces
+    assert isinstance(chart, Figure)
+    assert chart.caption.startswith("Not used in this period: ")
+
+
+def test_lines_that_end_at_one_edge_end_there_in_the_pdf_too() -> None:
+    """The space that parts two lines for who reads aloud moved the upper one to the left."""
+    page = Drawing(200.0, 100.0)
+    with page.tag("P"):
+        for y, text in ((20.0, "95 % interval"), (30.0, "interval")):
+            put(page, (150.0, y), text, BODY, anchor="end")
+    info = DocumentInfo.of("committee", samples.masthead(), STYLE.strings)
+    ends = []
+
+    def seen(text: str, _: object, at: list[float], *__: object) -> None:
+        if text.strip():
+            ends.append(at[4] + width_of(text.strip(), BODY))
+
+    pypdf.PdfReader(io.BytesIO(to_pdf([page], info=info))).pages[0].extract_text(visitor_text=seen)
+    assert ends == pytest.approx([150.0, 150.0], abs=0.1)
 
 
 def test_a_review_of_four_readers_names_none_of_them() -> None:

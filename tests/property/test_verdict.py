@@ -657,7 +657,9 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     page = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE)
     assert [each.instead for each in page.actions] == ["may represent", "may represent"]
-    joined = "**Cards 1, 2** make one word of 2; CT bears these out about equally often ({} to {})."
+    joined = (
+        "**Cards 1, 2** turn 2 words into one; CT bears these out about equally often ({} to {})."
+    )
     text = page.actions[0].evidence
     assert text.endswith(joined.format("54\u00a0%", "55\u00a0%"))
     assert "**Cards" not in page.actions[1].evidence
@@ -1295,7 +1297,11 @@ def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:
     half = "CT lies about halfway to the next recommended word: “likely” (CT about 60 %; “may"
     assert why("likely", 0.77, 0.6).startswith(half)
     other = why("possibly", 0.29, 0.16)
-    assert other.startswith("The other word at hand promises less than CT shows")
+    assert other.startswith("The nearest other recommended word promises less than CT shows")
+    said = between(
+        PhraseRate("possibly", 60.0, 0.16, samples.around(0.16), 0.29), drawn, WORDS, scale
+    )
+    assert "Of the other recommended words “unlikely” (9\u00a0%) lies nearest, but" in said
 
 
 def _carried(*, others: float, swap: bool) -> ReaderProfile:

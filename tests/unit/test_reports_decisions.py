@@ -36,18 +36,18 @@ from reports.disclosure import guard_committee
 from reports.drawing.layout import Figure, Prose
 from reports.drawing.marks import Drawing, Text
 from reports.drawing.style import Style
-from reports.drawing.tables import Table
+from reports.drawing.tables import Span, Table
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.figures.readers import Funnel
 from reports.marked import hedges_in_parts
-from reports.numbers import count, percent, percent_limits, points
+from reports.numbers import count, percent, percent_interval, percent_limits, points
 from reports.pages import committee
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.heaviest import on_own_pages
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import reader_table, readers
-from reports.pages.committee.sections import department, maps, pathologies
+from reports.pages.committee.sections import department, maps, pathologies, sensitivity
 from reports.pages.committee.tables import pathology_table, use_table
 from reports.review_content import CommitteeContent, RunChart
 from reports.strings import Strings
@@ -241,7 +241,7 @@ def test_a_reader_of_whom_one_word_is_off_is_not_counted_as_agreeing_with_ct(
     assert quiet
     (section,) = apart(opened, WORDS)
     text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
-    assert f"single words are off in the hands of {len(single)} of these." in text
+    assert f"Single words are off in the hands of {len(single)} of those without a pattern" in text
     cells = table_of_readers(review)
     for reader in quiet:
         own = in_words(reader, words=WORDS)
@@ -321,7 +321,7 @@ def test_how_readers_differ_is_told_by_the_standard_deviation_of_their_distribut
     differ = text(Interval(0.4, 0.2, 0.8))
     assert f"**Readers differ.** A word that promises even odds comes true {low} of" in differ
     assert f"below the line that most readers lie round, {high} one above" in differ
-    assert f"from {' and '.join(ends(0.2))} to {' and '.join(ends(0.8))}." in differ
+    assert f"it is {' and '.join(ends(0.2))}, or {' and '.join(ends(0.8))}." in differ
     unknown = text(Interval(0.2, 0.0, 0.8))
     assert "Readers differ" not in unknown
     assert "Whether readers differ cannot be told yet" in unknown
@@ -449,6 +449,36 @@ def test_a_word_that_would_lead_as_many_readers_away_from_ct_is_taught_to_nobody
     )  # fmt: skip
     readers = (*found.readers[:half], *others)
     assert taught(replace(review, profiles=replace(found, readers=readers))) == []
+
+
+def test_choices_are_drawn_on_one_axis_so_that_tables_can_be_compared(
+    review: CommitteeContent,
+) -> None:
+    pieces = sensitivity(guard_committee(review), WORDS).pieces
+    tables = [each for each in pieces if isinstance(each, Table)]
+    spans = [cell for each in tables for row in each.rows for cell in row.cells]
+    assert len(tables) > 1
+    assert len({cell.domain for cell in spans if isinstance(cell, Span)}) == 1
+    assert len({each.columns[-1].title for each in tables}) == 1
+
+
+def test_a_word_to_teach_has_the_interval_of_the_chart_and_of_no_other_reckoning(
+    review: CommitteeContent,
+) -> None:
+    """One rate stood with 68-79 % in the chart and with 68-78 % beside its swap."""
+    opened = guard_committee(review)
+    whole = opened.department
+    assert not isinstance(whole, SuppressedCell)
+    (part,) = opened.maps or ()
+    (swap,) = part.advice.suggestions
+    k = whole.phrases.phrases.index(swap.source)
+    low, high = whole.phrases.low.copy(), whole.phrases.high.copy()
+    low[k], high[k] = low[k] - 0.03, high[k] + 0.03
+    wider = replace(whole, phrases=replace(whole.phrases, low=low, high=high))
+    (text,) = taught(replace(review, department=wider))
+    assert percent_interval(low[k], high[k], swap.observed) in text
+    tables = {p.id: p for p in maps(opened, WORDS).pieces if isinstance(p, Table)}
+    assert tables["suggestions"].rows[0].cells[4] == percent(swap.observed)
 
 
 @pytest.mark.parametrize("high", [0.004, -0.00004])
@@ -714,11 +744,13 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     assert off_chart == {"likely", "possibly", "unlikely"}
     assert named == ["possibly", "unlikely"]  # "likely" has the proposal below
     shares = (
-        re.findall(r"words and CT is ([\d.,a-z ]+); ", text)[0].replace(" and ", ", ").split(", ")
+        re.findall(r"words and CT this makes ([\d.,a-z ]+); ", text)[0]
+        .replace(" and ", ", ")
+        .split(", ")
     )
     assert shares == [points(adds[phrase]) for phrase in named]
     sure = points(np.nan_to_num([adds[p] for p in ("absent", "present")]).sum())
-    assert f"“present” and “absent”, which no other word mends, {sure}." in text
+    assert f"“present” and “absent”, which no other word mends, make {sure}." in text
     for phrase in named:
         able = [(r, p) for r in found.readers for p in r.phrases if p.phrase == phrase]
         off = sum(marked(r, phrase) == {"less"} and p.rate.high < p.meaning for r, p in able)
@@ -944,15 +976,16 @@ def test_the_heaviest_upheld_swap_in_a_single_finding_stands_above_its_figures(
     readers = (told, *(replace(each, advice=()) for each in found.readers[1:]))
     with_cells = replace(review, maps=(part, *more), profiles=replace(found, readers=readers))
     (text,) = by_finding(with_cells)
-    assert re.findall("for (\\w+) “", text) == ["fracture"]
+    assert re.findall("for (\\w+) exams held out uphold “", text) == ["fracture"]
     ways = (
         f"“{swap.target}” instead of “{swap.source}” (CT {percent(swap.observed)} of 60 statements"
     )
     assert ways in text
     shown = guard_committee(with_cells).judged
     assert shown is not None
-    assert f"advised to 1 of {len(shown.readers)})" in text
-    assert not any("held out uphold for" in each for each in by_finding(review))
+    assert f"advised to 1 of {len(shown.readers)} readers)" in text
+    assert f"“{swap.source}” promises {percent(swap.expected)};" in text
+    assert not any("held out uphold" in each for each in by_finding(review))
 
 
 def test_the_finding_that_carries_most_is_so_by_the_distance_of_page_1(
@@ -1144,7 +1177,7 @@ def test_a_gap_of_the_scale_in_which_several_readers_words_lie_is_put_to_the_com
     assert len(texts) == (holders > 1)
     for text in texts:
         assert "between “unlikely” (9\u00a0%) and “may represent” (44\u00a0%)" in text
-        assert re.search(r"With 2 of \d+ readers CT shows a word without a swap in between", text)
+        assert re.search(r"In the hands of 2 of \d+ readers a word without a swap comes true", text)
         assert "Discouraged words that would fit: “possibly”." in text
         assert "Owner: the committee. Expected effect: " in text
 

@@ -17,7 +17,7 @@ from reports.disclosure import guard_radiologist
 from reports.drawing import layout, tables
 from reports.drawing.layout import Composer, Figure, Prose, Section, Subheading, compose
 from reports.drawing.marks import PHONE, Box, Disc, Drawing, Line, Polygon, Rect, Ribbon, Text
-from reports.drawing.style import CAPTION, MARGIN, Style, palette, style_for
+from reports.drawing.style import BODY, CAPTION, MARGIN, Style, palette, style_for
 from reports.drawing.tables import Column, Row, Table
 from reports.figures import phrase_chart, phrase_rows
 from reports.figures.reliability import panel_pieces
@@ -348,12 +348,28 @@ def test_page_1_of_a_review_holds_all_that_is_for_deciding(
     filled = samples.committee(readers=readers)
     assert _spilled(filled, paper, language) == []
     assert _spilled(_crowded(filled), paper, language) == []
+    assert _spilled(_overfull(filled), paper, language) == []
+
+
+def _overfull(filled: review_content.CommitteeContent) -> review_content.CommitteeContent:
+    """Add what a department of thirty readers had on page 1, and two lines of it on page 2."""
+    crowded = _crowded(filled)
+    charts = tuple(
+        replace(each, withheld=tuple(f"2025-{month:02}" for month in range(1, 10)))
+        for each in crowded.run_charts
+    )
+    later = tuple((f"2026-{month:02}", 20 * month) for month in range(1, 10))
+    return replace(crowded, run_charts=charts, later=later)
 
 
 def test_the_check_of_a_reviews_page_1_fails_where_it_is_not_set_closer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(committee, "CAPTION", BODY)
+        assert _spilled(_overfull(samples.committee()), "Letter", "de") != []
     monkeypatch.setattr(committee, "_ONE_PAGE", (1.0,))
+    monkeypatch.setattr(committee, "CAPTION", BODY)
     assert _spilled(_crowded(samples.committee()), "Letter", "de") != []
 
 
@@ -668,6 +684,17 @@ def test_the_labels_of_a_map_are_whole_on_a_phone() -> None:
     assert all(text_box(m).x >= 0.0 and text_box(m).right <= PHONE for m in texts)
 
 
+def test_a_word_of_a_map_is_bold_where_its_printed_share_changes() -> None:
+    streams = [Stream("likely", "likely", 0.502), Stream("possibly", "possibly", 0.3)]
+    streams += [Stream("unlikely", "possibly", 0.15), Stream("possibly", "likely", 0.001)]
+    page = Drawing(400.0, 240.0)
+    order = ("likely", "possibly", "unlikely")
+    swap_flow(page, page.frame, streams=streams, order=order, words=Style().strings)
+    texts = [m for m in page.marks if isinstance(m, Text) and m.string.startswith(order)]
+    bold = {m.string.split()[0] for m in texts if m.font.endswith("Bold")}
+    assert bold == {"possibly", "unlikely"}
+
+
 def test_a_gate_with_a_very_long_note_does_not_leave_its_cell() -> None:
     gate = content.Gate("a" * 80, False, "b" * 300, "c " * 300, "word " * 2000)
     filled = content.GateFailureContent(samples.masthead(), (gate,) * 9, (("k" * 90, "v" * 5000),))
@@ -719,3 +746,7 @@ def test_the_labels_of_a_run_chart_keep_apart_where_its_levels_meet(
     assert len(boxes) == 5
     assert not any(_meet(_tight(a), _tight(b)) for a, b in combinations(boxes, 2))
     assert all(frame.y <= box.y and box.bottom <= frame.bottom for box in boxes)
+    months = [m for m in page.marks if isinstance(m, Text) and m.string in chart.months]
+    (zero,) = [m for m in page.marks if isinstance(m, Text) and m.string.strip("\u00a0% ") == "0"]
+    assert months
+    assert all(text_box(m).y >= zero.y + 3.0 for m in months)  # none touches the 0 above it

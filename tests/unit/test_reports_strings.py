@@ -248,3 +248,12 @@ def test_no_decimal_of_a_german_page_is_written_with_a_point() -> None:
     grouped = re.compile(r"(?<![\w.,])[1-9]\d{1,2},\d{3}(?!\d)")  # "1,144" is a ratio
     assert sorted(text for text in texts if grouped.search(text)) == []
     assert any(re.search(r"\d,\d", text) for text in texts)
+
+
+@pytest.mark.parametrize(("language", "subject"), [("en", "All your hedges on"), ("de", "Alle")])
+def test_a_rate_of_all_hedges_in_a_finding_reads_as_no_second_rate_of_its_one_word(
+    language: str, subject: str
+) -> None:
+    """Below "may represent" for cardiomegaly, 80 %, stood "for cardiomegaly CT shows it 64 %"."""
+    said = Strings.load(language=language).sentences["verdict.by_finding.each"]
+    assert said.startswith(subject)

@@ -7,6 +7,8 @@ Readers appear by code, in code order; figures by reader and for the department 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
 from typing import Final
 
 from reports.content import Masthead, SuppressedCell
@@ -14,7 +16,7 @@ from reports.disclosure import guard_committee
 from reports.drawing.layout import Composer, Prose, Section, compose, composed
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
-from reports.drawing.style import BODY, CAPTION, LEAD, Style, in_language
+from reports.drawing.style import BODY, CAPTION, LEAD, Style, Type, in_language
 from reports.numbers import count, points
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
@@ -46,9 +48,9 @@ def pages(content: CommitteeContent, *, style: Style) -> list[Drawing]:
     parts = sections(opened, words=style.strings)
     first = len(_first_page(opened, style.strings))
 
-    def deciding(composer: Composer) -> None:
+    def deciding(composer: Composer, kind: Type) -> None:
         _opening(composer, opened)
-        compose(composer, parts[:first])
+        compose(composer, tuple(_at_most(kind, part) for part in parts[:first]))
 
     def lay_out(composer: Composer) -> None:
         _on_one_page(composer, deciding)
@@ -118,18 +120,27 @@ def _opening(composer: Composer, content: CommitteeContent) -> None:
     composer.add(Prose(contact, CAPTION.muted), after=4.0)
 
 
-def _on_one_page(composer: Composer, lay_out: Callable[[Composer], None]) -> None:
-    """Set what opens the document as wide as keeps it whole on its first page.
+def _at_most(kind: Type, section: Section) -> Section:
+    """Set a section's paragraphs in a type, but those that are in a smaller one."""
+    pieces = (
+        replace(p, kind=kind) if isinstance(p, Prose) and p.kind.size > kind.size else p
+        for p in section.pieces
+    )
+    return replace(section, pieces=tuple(pieces))
+
+
+def _on_one_page(composer: Composer, lay_out: Callable[[Composer, Type], None]) -> None:
+    """Set what opens the document as wide as keeps it whole on its first page; at last, smaller.
 
     What follows begins on a page of its own, where this one is filled.
     """
-    for spread in _ONE_PAGE:
+    for kind, spread in product((BODY, CAPTION), _ONE_PAGE):
         trial = Composer(composer.style, composer.masthead, spread=spread)
-        lay_out(trial)
+        lay_out(trial, kind)
         if len(trial.pages) == 1:
             break
     before, composer.spread = composer.spread, trial.spread
-    lay_out(composer)
+    lay_out(composer, kind)
     composer.spread = before
     if composer.room < _SHARED * composer.body.height:
         composer.new_page()
@@ -147,17 +158,11 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
         key = "within" if gap.value <= gap.null_high else "beyond"
         key = "no_part" if points(gap.null_high) == points(0.0) else key
         chance = words(f"committee.headline_{key}", null=points(gap.null_high))
-    return words(
-        "committee.headline",
-        gap=points(gap.value),
-        true=points(gap.without_chance().value),
-        low=points(gap.low),
-        high=points(gap.high),
-        statements=words.several("unit.statements", statements(department)),
-        chance=chance,
-        side=_side(content, words),
-        told=_told(content, words),
-    ).strip()
+    of = {"gap": gap.value, "true": gap.without_chance().value, "low": gap.low, "high": gap.high}
+    shown = {name: points(value) for name, value in of.items()}
+    shown["statements"] = words.several("unit.statements", statements(department))
+    shown |= {"side": _side(content, words), "told": _told(content, words)}
+    return words("committee.headline", chance=chance, **shown).strip()
 
 
 def _side(content: CommitteeContent, words: Strings) -> str:

@@ -16,6 +16,7 @@ contradicted by CT more often than others'.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -180,16 +181,13 @@ def _teach(
     title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
     few = "few" if enough else "nobody"
     held = f"decisions.{side if len(off) >= several(len(enough)) else few}"
+    shown = {"rate": percent(swap.observed), "meaning": percent(swap.expected)}
+    shown["interval"] = percent_interval(swap.low, swap.high, swap.observed)
+    shown["statements"] = words.several("unit.statements", round(swap.n))
     said = (
         words(title, phrase=swap.source, instead=swap.target),
         words(held, readers=len(enough), n=len(off), all=len(found.readers)),
-        words(
-            "decisions.evidence",
-            rate=percent(swap.observed),
-            interval=percent_interval(swap.low, swap.high, swap.observed),
-            statements=words.several("unit.statements", round(swap.n)),
-            meaning=percent(swap.expected),
-        ),
+        words("decisions.evidence", **shown),
         *(reserve or _effect(swap, own, in_hands(found, swap.source, content.minimum_n), words)),
     )
     return " ".join(said)
@@ -267,16 +265,21 @@ def _off(content: CommitteeContent) -> dict[str, tuple[float, float]]:
 
 
 def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | None:
-    """Choose the swap to teach, if there is one: first of those whose new word holds itself."""
+    """Choose the swap to teach, if there is one: first of those whose new word holds itself.
+
+    Its interval is that of the phrase chart, which allows for patients who come back.
+    """
     department = content.department
     if isinstance(department, SuppressedCell):
         return None
-    off = _off(content)
+    off, table = _off(content), department.phrases
+    limits = np.column_stack([table.low, table.high]).tolist()
+    ends = dict(zip(table.phrases, limits, strict=True))
     fit = (
-        swap
+        replace(swap, low=ends[swap.source][0], high=ends[swap.source][1])
         for finding, swap in upheld(content.maps or ())
         if finding is None
-        and _unusual(swap.source, department.phrases)
+        and _unusual(swap.source, table)
         and _stands(found, swap, content.minimum_n)
     )
     gains = {s: nearer(s) for s in fit}

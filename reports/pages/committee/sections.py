@@ -16,7 +16,7 @@ from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
 from reports.drawing.marks import PHONE, Box, Drawing
-from reports.drawing.style import BODY, GUTTER, NOTE
+from reports.drawing.style import BODY, GUTTER
 from reports.figures.counts import spreads
 from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import RowState, missed, phrase_rows
@@ -55,16 +55,16 @@ def exams(content: CommitteeContent, words: Strings) -> Section:
     if not content.flow:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
     steps, passed = _worth_drawing(content.flow)
-    caption = words("committee.flow_whole", names=", ".join(passed)) if passed else ""
+    said = [words("committee.flow_whole", names=", ".join(passed))] if passed else []
+    if content.unscored:
+        phrases = unscored_words(content.unscored, words)
+        said.append(words("committee.unscored", phrases=phrases))
     stated = _statements(content, words)
     heading_note += f" {words('committee.flow_months')}" if stated else ""
     steps += stated
     tall = exam_flow_height(steps)
-    pieces: list[Piece] = [Figure(partial(exam_flow, steps=steps, words=words), tall, caption)]
-    if content.unscored:
-        phrases = unscored_words(content.unscored, words)
-        pieces.append(note(words("committee.unscored", phrases=phrases)))
-    return Section(title, tuple(pieces), heading_note, room=tall + 110.0)
+    figure = Figure(partial(exam_flow, steps=steps, words=words), tall, " ".join(said))
+    return Section(title, (figure,), heading_note, room=tall + 110.0)
 
 
 def _worth_drawing(steps: tuple[FlowStep, ...]) -> tuple[tuple[FlowStep, ...], list[str]]:
@@ -130,9 +130,8 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
         phrase_chart(drawing, above, rows=used, minimum_n=minimum, words=words)
         phrase_key(drawing, key, words=words, own="department_own")
 
-    chart = Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY)
-    left_out = Prose(words("radiologist.unused", phrases=unused), NOTE.muted)
-    return (chart, left_out) if unused else (chart,)
+    left_out = words("radiologist.unused", phrases=unused) if unused else ""
+    return (Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY, left_out),)
 
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:
@@ -224,8 +223,8 @@ def sensitivity(content: CommitteeContent, words: Strings) -> Section:
     if content.sensitivity is None:
         return Section(title, (statement(words("state.not_computed")),))
     pieces: list[Piece] = []
-    for table in content.sensitivity:
-        pieces += [Subheading(table.title), sensitivity_table(table, words=words)]
+    for table in (every := content.sensitivity):
+        pieces += [Subheading(table.title), sensitivity_table(table, every, words=words)]
         pieces += [note(table.caption)] if table.caption else []
     return Section(title, tuple(pieces), words("committee.sensitivity_lead"), room=190.0)
 
@@ -266,14 +265,10 @@ def _map(content: CommitteeContent, part: PathologyAdvice, words: Strings) -> Pi
     streams, order = streams_of_map(fitted, content.department.phrases)
     caption = words("committee.map_no_effect")
     if effect is not None:
-        difference = effect.ece_difference
-        caption = words(
-            "committee.map_effect",
-            before=decimal(effect.ece_before),
-            after=decimal(effect.ece_after),
-            difference=decimal(difference.value),
-            interval=interval(difference.low, difference.high),
-        )
+        by = effect.ece_difference
+        shown = {"before": decimal(effect.ece_before), "after": decimal(effect.ece_after)}
+        shown |= {"difference": decimal(by.value), "interval": interval(by.low, by.high)}
+        caption = words("committee.map_effect", **shown)
     return Figure(partial(swap_flow, streams=streams, order=order, words=words), 240.0, caption)
 
 

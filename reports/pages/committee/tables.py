@@ -12,7 +12,7 @@ from calibration.estimate import Estimate
 from reports.content import PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.tables import Cell, Column, Row, Span, Table, heads
-from reports.numbers import BLANK, count, decimal, interval, percent, percent_interval, signed
+from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable, Written
 from reports.strings import Strings
 
@@ -106,11 +106,13 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
     return Table(columns, tuple(rows), empty=words("state.none"), id="pathologies")
 
 
-def sensitivity_table(table: SensitivityTable, *, words: Strings) -> Table:
-    """One row per choice, the phrase error also drawn; the choice made is bold."""
-    shown = [r.phrase_error for r in table.rows if isinstance(r.phrase_error, Estimate)]
-    top = max([v for e in shown for v in (e.high, e.value) if v == v], default=0.1)
-    domain = (0.0, max(math.ceil(100 * top), 1) / 100)
+def sensitivity_table(
+    table: SensitivityTable, every: Sequence[SensitivityTable], *, words: Strings
+) -> Table:
+    """One row per choice, the phrase error drawn on one axis for all; the choice made is bold."""
+    errors = (row.phrase_error for each in every for row in each.rows)
+    ends = [v for e in errors if isinstance(e, Estimate) for v in (e.high, e.value) if v == v]
+    domain = (0.0, max(math.ceil(100 * max(ends, default=0.1)), 1) / 100)
     columns = (
         *heads(words, "sensitivity", ("choice", 3.0, "wraps"), ("n", 0.9, "right"),
                ("ece", 0.9, "right"), ("slope", 0.9, "right"), ("phrase_error", 0.9, "right")),
@@ -143,15 +145,14 @@ def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
     columns = heads(
         words, "maps",
         ("finding", 1.8, "wraps"), ("source", 1.6), ("target", 1.6), ("n", 0.7, "right"),
-        ("observed", 1.9, "right"), ("expected", 0.9, "right"), ("target_expected", 0.9, "right"),
+        ("observed", 0.9, "right"), ("expected", 0.9, "right"), ("target_expected", 0.9, "right"),
         ("stability", 0.9, "right"), ("held_out", 1.9, "wraps"),
     )  # fmt: skip
     rows = []
     for finding, s in upheld(maps):
         swap = finding or words("maps.all_findings"), s.source, s.target, count(s.n)
-        rate = f"{percent(s.observed)} ({percent_interval(s.low, s.high, s.observed)})"
-        shares = map(percent, (s.expected, s.target_expected, s.stability))
-        rows.append(Row((*swap, rate, *shares, _gain(s))))
+        shares = map(percent, (s.observed, s.expected, s.target_expected, s.stability))
+        rows.append(Row((*swap, *shares, _gain(s))))
     return Table(columns, tuple(rows), empty=words("state.none"), id="suggestions")
 
 

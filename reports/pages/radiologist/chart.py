@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from calibration.profile import ReaderProfile
 from reports.content import RadiologistContent, SuppressedCell, Unscored
@@ -80,30 +81,30 @@ class PhraseChart:
         marked = any(row.phrase in self.content.discouraged for row in self.rows)
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""
         off = any(row.side for row in self.rows)
-        return self.words(f"phrase_chart.{'note' if off else 'none'}") + dagger
+        note = self.words(f"phrase_chart.{'note' if off else 'none'}") + dagger
+        return note if self.rows else ""
 
     def height(self, width: float, row: float = _TIGHT) -> float:
         """Room that it takes with rows of a height."""
         head = paragraph_height(self.words("radiologist.chart"), HEADING, width)
         note = paragraph_height(self._note, CAPTION, width)
-        chart = phrase_chart_height(len(self.rows), row=row)
+        chart = phrase_chart_height(len(self.rows), row=row) if self.rows else 0.0
         return head + note + _APART + chart + self._foot(width)
 
     def _foot(self, width: float) -> float:
-        return _KEY + sum(prose.height(width) for prose in self.left_out)
+        return _KEY * bool(self.rows) + sum(prose.height(width) for prose in self.left_out)
 
     def draw(self, composer: Composer, *, below: float = 0.0) -> None:
         """Fill the page, but for ``below`` points."""
         words, rows, content = self.words, self.rows, self.content
         composer.heading(words("radiologist.chart"), room=60.0, note=self._note)
-        room = composer.room - below - self._foot(composer.body.width)
-        chart = composer.claim(min(phrase_chart_height(len(rows), row=_LOOSE), room))
-        minimum, marked = content.minimum_n, content.discouraged
-        phrase_chart(
-            composer.page, chart, rows=rows, minimum_n=minimum, words=words, discouraged=marked
-        )
-        shown = any(row.department == row.department for row in rows)
-        phrase_key(composer.page, composer.claim(_KEY), words=words, own="own", department=shown)
+        if rows:
+            room = composer.room - below - self._foot(composer.body.width)
+            chart = composer.claim(min(phrase_chart_height(len(rows), row=_LOOSE), room))
+            paint = partial(phrase_chart, rows=rows, minimum_n=content.minimum_n, words=words)
+            paint(composer.page, chart, discouraged=content.discouraged)
+            shown, key = any(row.department == row.department for row in rows), composer.claim(_KEY)
+            phrase_key(composer.page, key, words=words, own="own", department=shown)
         for prose in self.left_out:
             composer.add(prose, after=0.0)
 

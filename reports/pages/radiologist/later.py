@@ -131,7 +131,8 @@ def _sides(content: RadiologistContent, words: Strings) -> _Sides:
         behind = in_words(content.profile, words=words, scale=scale_of(content)).behind
         shorter = sum(map(len, how)) <= sum(map(len, limits))
         how, limits = (how + behind, limits) if shorter else (how, limits + behind)
-    return (words("radiologist.how"), how), (words("radiologist.not"), limits)
+    both = (words("radiologist.how"), how), (words("radiologist.not"), limits)
+    return tuple(side for side in both if side[1])
 
 
 def _whom(content: RadiologistContent, words: Strings) -> str:
@@ -160,7 +161,7 @@ def _reading_height(
     composer: Composer, content: RadiologistContent, kind: Type, sides: _Sides
 ) -> float:
     """Height of the two columns and the line below them."""
-    width = (composer.body.width - 2 * GUTTER) / 2
+    width = composer.body.columns(len(sides), gutter=2 * GUTTER)[0].width
     tall = max(sum(paragraph_height(t, kind, width) + 3.0 for t in texts) for _, texts in sides)
     whom = _whom(content, composer.style.strings)
     return tall + 22.0 + paragraph_height(whom, kind.bold, composer.body.width)
@@ -169,15 +170,15 @@ def _reading_height(
 def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides: _Sides) -> None:
     """Two columns: how to read it, what it is not; then whom to ask."""
     words = composer.style.strings
-    width = (composer.body.width - 2 * GUTTER) / 2
     whom = Prose(_whom(content, words), kind.bold)
     below = 4.0 + whom.height(composer.body.width)
     box = composer.claim(_reading_height(composer, content, kind, sides) - below)
-    for column, (title, texts) in zip(box.columns(2, gutter=2 * GUTTER), sides, strict=True):
+    columns = box.columns(len(sides), gutter=2 * GUTTER)
+    for column, (title, texts) in zip(columns, sides, strict=True):
         heading(composer.page, column.x, column.y + 10.0, title, SUBHEADING, "H2")
         y = column.y + 16.0
         for text in texts:
-            y = paragraph(composer.page, Box(column.x, y, width, 0.0), text, kind) + 3.0
+            y = paragraph(composer.page, Box(column.x, y, column.width, 0.0), text, kind) + 3.0
     composer.skip(4.0)
     composer.add(whom, after=0.0)
 
@@ -187,7 +188,7 @@ def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ..
     rows = PhraseChart.of(content, words).rows
     tick = words("how.tick_certain" if _certain(content, words) else "how.tick")
     drawn = any(math.isfinite(row.department) for row in rows)
-    return (words("how.line"), tick, *[words("how.department")] * drawn)
+    return (words("how.line"), tick, *[words("how.department")] * drawn) if rows else ()
 
 
 def _certain(content: RadiologistContent, words: Strings) -> bool:
