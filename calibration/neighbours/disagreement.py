@@ -320,7 +320,7 @@ def _estimates(
             float(value),
             replicates[name],
             n=n,
-            rule="percentile",
+            rule="basic" if isinstance(value, BinnedScore) else "percentile",
             bounds=bounds.get(name, (0.0, 1.0)),
             resampled="items",
         )
