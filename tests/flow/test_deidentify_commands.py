@@ -12,7 +12,7 @@ from pipeline.config import template
 from pipeline.errors import ConfigurationError
 from pipeline.flows import nightly
 from pipeline.store.workspace import Workspace
-from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.audit_log import AuditLog, verify
 from pipeline.vault.codes import study_identifiers
 from pipeline.vault.objections import Traces
 from pipeline.vault.upkeep import purge
@@ -306,6 +306,17 @@ def test_cases_open_for_the_office_with_a_link_and_an_entry_in_the_log(site: Pat
     log = (site.parent / "workspace" / "audit.jsonl").read_text(encoding="utf-8")
     assert "reader asks" in log
     assert "ACC" not in log
+
+
+def test_every_code_that_opens_stands_in_the_log(site: Path) -> None:
+    workspace = site.parent / "workspace"
+    with Vault.open(workspace / "raw" / "vault.sqlite", KEY) as vault:
+        codes = vault.codes("study", [f"ACC-{number}" for number in range(60)])
+    done = radcal("cases", *codes, "--config", str(site), "--reason", "reader asks")
+    assert len(done.out.splitlines()) == len(codes)
+    assert verify(workspace / "audit.jsonl").is_intact
+    log = (workspace / "audit.jsonl").read_text(encoding="utf-8")
+    assert [code for code in codes if code not in log] == []
 
 
 def test_no_case_opens_if_one_code_is_none_or_is_a_patients(site: Path) -> None:
