@@ -152,8 +152,7 @@ def scale_use(
     terms = used.groupby("phrase")["n"].sum()
     terms = terms.sort_values(ascending=False, kind="stable")
     counts = {str(term): int(count) for term, count in terms.items()}
-    uses = used.rename(columns={"n": "count"})
-    hidden = of_few(uses, "phrase", minimum=minimum_readers)
+    hidden = of_few(used.rename(columns={"n": "count"}), "phrase", minimum=minimum_readers)
     told = {term: n for term, n in counts.items() if term not in withheld}
     few = few_users(told, hidden, least=minimum)
     cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
