@@ -57,9 +57,7 @@ _SUFFIXES: Final = frozenset(
 _SPELT_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ø": "oe", "ü": "ue", "å": "aa"})
 _SPELT: Final = re.compile("(?<=[aou])e|(?<=a)a")
 _BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})-\r?\n[ \t]{0,8}([^\W\d_]{1,40})")
-_UNSEEN: Final = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
-)
+_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """Characters that are there and have no shape: breaks, joiners, directions."""
 _MISREAD: Final = str.maketrans("0158i", "olsbl")
 """What a scanner takes for one another."""

@@ -333,6 +333,17 @@ def test_no_case_opens_if_one_code_is_none_or_is_a_patients(site: Path) -> None:
     assert _events(site) == ["begun", *["cases refused"] * 2]
 
 
+@pytest.mark.parametrize("zone", ["raw", "analysis"])
+def test_a_purge_leaves_no_shard_that_was_put_aside(site: Path, zone: str) -> None:
+    aside = site.parent / "workspace" / zone / "damaged" / "exams-k-00001.parquet"
+    aside.parent.mkdir()
+    aside.write_bytes(CANARY.encode())
+    assert radcal("purge", str(site), "--older-than-days", "30", "--dry-run").code == 0
+    assert aside.exists()
+    assert radcal("purge", str(site), "--older-than-days", "30").code == 0
+    assert not aside.exists()
+
+
 def test_no_identity_is_given_beside_a_log_that_was_cut(site: Path) -> None:
     code = _code(site, "patient", "M1")
     log = site.parent / "workspace" / "audit.jsonl"
