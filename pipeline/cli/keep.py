@@ -62,7 +62,7 @@ def reidentify(
     """Give the identifier behind one code, and write down who asked and why."""
     from pipeline.vault.codes import domain_of
 
-    (identifier,) = _behind(config, "reidentify", [code], code=code, reason=reason)
+    (identifier,) = _behind(config, "reidentify", [code], reason)
     emit({"domain": domain_of(code), "identifier": identifier}, as_json=as_json, quiet=False)
 
 
@@ -76,7 +76,7 @@ def cases(
     """Open study codes for the office: give each one's accession, and its link into the PACS."""
     link = _settings(config).reports.pacs_link
     wanted = list(dict.fromkeys(codes))
-    found = _behind(config, "cases", wanted, codes=" ".join(wanted), reason=reason)
+    found = _behind(config, "cases", wanted, reason)
     for code, accession in zip(wanted, found, strict=True):
         opened = {"code": code, "accession": accession}
         opened |= {"link": link.format(accession=quote(accession, safe=""))} if link else {}
@@ -86,16 +86,18 @@ def cases(
             typer.echo("  ".join(opened.values()))
 
 
-def _behind(
-    config: Path, action: str, codes: Sequence[str], /, *, reason: str, **told: str
-) -> list[str]:
-    """Give what is behind codes, and write down who asked and why, also where nothing is given."""
+def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> list[str]:
+    """Give what is behind codes, and write down who asked and why, also where nothing is given.
+
+    Each code is a value of its own in the log, which cuts what is longer than a value may be.
+    """
     from pipeline.vault.codes import domain_of, readable
 
     root = _settings(config).workspace
     events = _events(root)
     _refuse_broken(events.path)
-    with events.attempt(action, reason=reason, **told), _vault(root, read_only=True) as vault:
+    told = {str(number): code for number, code in enumerate(codes, start=1)}
+    with events.attempt(action, reason=reason, codes=told), _vault(root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
             raise ConfigurationError(
                 f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
@@ -107,7 +109,7 @@ def _behind(
             )
         found = [readable(vault.identifier_for(domain_of(code), code)) for code in codes]
     # Written before it is shown: nothing is revealed that the log does not know of.
-    events.append(action, reason=reason, **told, outcome="shown")
+    events.append(action, reason=reason, codes=told, outcome="shown")
     return found
 
 

@@ -53,7 +53,9 @@ def returns(
         "next": leaves_out if done.sheets_recorded else "nothing new; the last answers stand",
     }
     if done.words:
-        told["words"] = [f"{a.reader}, “{a.phrase}” → “{a.instead}”: {a.words}" for a in done.words]
+        lines = (f"{a.reader}, “{a.phrase}” → “{a.instead}”: {a.words}" for a in done.words)
+        # What no eye sees could tell the terminal what to do.
+        told["words"] = ["".join(filter(str.isprintable, " ".join(x.split()))) for x in lines]
     emit(told, as_json=as_json, quiet=quiet)
 
 

@@ -42,7 +42,7 @@ from pipeline.names.lexicon import Lexicon, unaccented
 
 _FIGURES: Final = re.compile(r"\d[A-Za-z0-9]{0,40}")
 _LETTERS: Final = re.compile(r"(?:[A-Za-z]{1,30}|(?<![A-Za-z])[A-Z]{1,6}(?P<gap>[-_.#/ ]))$")
-_JOINER: Final = re.compile(r"[-_./ #()]{1,2}")
+_JOINER: Final = re.compile(r"[-_./ #()\u2010-\u2015]{1,2}")
 _MAX_PARTS: Final = 5
 _MAX_GAP: Final = 2
 _NOT_ALNUM: Final = re.compile(r"[^a-z0-9]")
@@ -57,6 +57,8 @@ _SUFFIXES: Final = frozenset(
 _SPELT_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ø": "oe", "ü": "ue", "å": "aa"})
 _SPELT: Final = re.compile("(?<=[aou])e|(?<=a)a")
 _BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})-\r?\n[ \t]{0,8}([^\W\d_]{1,40})")
+_UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+"""Characters that are there and have no shape: breaks, joiners, directions."""
 _MISREAD: Final = str.maketrans("0158i", "olsbl")
 """What a scanner takes for one another."""
 
@@ -278,7 +280,10 @@ class LeakScan:
         return cls(frozenset(numbers - {""}), frozenset(pairs), frozenset(rare), lexicon)
 
     def hits(self, text: str) -> int:
-        """Count identifiers left in a cleaned text."""
+        """Count identifiers left in a cleaned text, as it is written or as it is read."""
+        return max(map(self._hits, {text, _as_read(text)}))
+
+    def _hits(self, text: str) -> int:
         found = sum(n in self.numbers for _, _, n in _candidates(text)) if self.numbers else 0
         hit = bool(self.words) and not self.words.isdisjoint(capital_forms(text))
         words = capital_words(text) if hit else []
@@ -294,3 +299,14 @@ class LeakScan:
     def _unguarded(self, text: str, suspects: list[Word]) -> int:
         spans = list(locks.guarded(text, Words(text), self.lexicon))
         return sum(not any(a <= w.start and w.end <= b for a, b in spans) for w in suspects)
+
+
+def _as_read(text: str) -> str:
+    r"""Give what the eye reads: ligatures and wide letters plain, nothing that no eye sees.
+
+    Examples
+    --------
+    >>> _as_read("Gri\ufb03th Ko\u00adwa\u200blska \uff11\uff12")
+    'Griffith Kowalska 12'
+    """
+    return _UNSEEN.sub("", unicodedata.normalize("NFKC", text))

@@ -15,7 +15,7 @@ from calibration.phrase_calibration import drawn_errors, phrase_error
 from calibration.rounding import counted, measured
 from calibration.run_chart import process
 from pipeline.pages.sensitivity import Evidence
-from pipeline.pages.small_cells import complementary, few_users
+from pipeline.pages.small_cells import complementary, few_users, of_few
 from pipeline.tables.results import Scale, thin_months
 from reports.content import SuppressedCell
 from reports.review_content import RunChart, ScaleUse
@@ -152,17 +152,13 @@ def scale_use(
     terms = used.groupby("phrase")["n"].sum()
     terms = terms.sort_values(ascending=False, kind="stable")
     counts = {str(term): int(count) for term, count in terms.items()}
-    users = used.groupby("phrase")["reader_code"].nunique()
-    few = few_users(
-        {term: n for term, n in counts.items() if term not in withheld},
-        {str(term): int(n) for term, n in users.items()},
-        minimum_n=minimum,
-        minimum_readers=minimum_readers,
-    )
+    hidden = of_few(used.rename(columns={"n": "count"}), "phrase", minimum=minimum_readers)
+    told = {term: n for term, n in counts.items() if term not in withheld}
+    few = few_users(told, hidden, least=minimum)
     cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
     alone, beside = SuppressedCell(minimum_readers, "readers"), SuppressedCell(0, "complementary")
     for term in (*few, *(term for term in withheld if term in counts)):
-        cells.setdefault(term, alone if users[term] < minimum_readers else beside)
+        cells.setdefault(term, alone if term in hidden else beside)
     return ScaleUse(
         periods=tuple(spans),
         n=np.array([part["n"].sum() for part in spans.values()], dtype=np.int64),

@@ -7,7 +7,7 @@ the report (`cases.case_mix`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from pipeline.pages import content
 from pipeline.pages.cases import MIX, adjusted, case_mix, disagreement, estimate, mix_columns
 from pipeline.pages.over_time import run_charts, scale_use
 from pipeline.pages.sensitivity import Evidence, extraction_tables, sensitivity_tables
-from pipeline.pages.small_cells import complementary, results_without, withheld_phrases
+from pipeline.pages.small_cells import complementary, of_few, results_without, withheld_phrases
 from pipeline.site.audited import SiteAudit
 from pipeline.tables.pairing import Sifted
 from pipeline.tables.results import Scale
@@ -138,13 +138,14 @@ def committee_content(
     minimum, least = settings.min_exams, settings.min_readers
     limits = {"minimum": minimum, "minimum_readers": least}
     readers = variation(evidence, scale=scale)
+    few = SuppressedCell(least, "readers")
     if len(readers) < least:
-        few = SuppressedCell(least, "readers")
         return _frame(issue, few, readers, evidence, facts)
     withheld, months = withheld_phrases(cells, settings), issue.period.months
     results = results_without(results, withheld)
     department = results.overall or SuppressedCell(minimum)
-    few_readers, counted = _few_readers(cells, least), tally_of(cells, scale.phrases)
+    few_readers = dict.fromkeys(of_few(cells, "pathology", minimum=least), few)
+    counted = tally_of(cells, scale.phrases)
     by_pathology = content.pathology_results(results, minimum, few_readers=few_readers)
     return replace(
         _frame(issue, department, readers, evidence, facts),
@@ -190,9 +191,3 @@ def _frame(
         coverage=content.coverage_of(evidence.coverage, issue.config),
         later=tuple((month, n if n >= settings.min_exams else few) for month, n in later),
     )
-
-
-def _few_readers(cells: pd.DataFrame, minimum: int) -> Mapping[str, SuppressedCell]:
-    """Pathologies that fewer than `minimum` readers wrote about."""
-    readers = cells.groupby("pathology")["reader_code"].nunique()
-    return {str(p): SuppressedCell(minimum, "readers") for p in readers.index[readers < minimum]}

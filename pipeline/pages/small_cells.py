@@ -2,15 +2,17 @@
 
 Where a total is printed and exactly one of its parts is withheld, that part is the total less the
 others. One more part, the smallest of those shown, is then withheld with it. Two or more withheld
-parts hide each other. A department of many readers can hold a phrase that only two of them use; its
-rate would be theirs, so it is taken out of everything the committee sees.
+parts hide each other. A department of many readers can hold a phrase that only two of them use, or
+that one of them writes nearly alone; its rate would be theirs, so it is taken out of what others
+see. That one holds more than three quarters is the dominance rule (1, 75) of Hundepool et al.,
+*Statistical Disclosure Control*, 2012, chapter 4.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from pipeline.config.sections import Reports
 
 Name = TypeVar("Name")
+_MOST: Final = 0.75
+"""Share of a number's statements from which on it is mostly one reader's."""
 
 
 def complementary(sizes: Mapping[Name, float], withheld: Collection[Name]) -> frozenset[Name]:
@@ -51,38 +55,42 @@ def complementary(sizes: Mapping[Name, float], withheld: Collection[Name]) -> fr
     return frozenset({min(shown, key=lambda name: shown[name])})
 
 
-def few_users(
-    sizes: Mapping[str, float], users: Mapping[str, int], *, minimum_n: int, minimum_readers: int
-) -> frozenset[str]:
+def of_few(rows: pd.DataFrame, by: str, *, minimum: int) -> frozenset[str]:
+    """Name what fewer than `minimum` readers wrote, or one of them wrote most of.
+
+    Examples
+    --------
+    >>> uses = {"may": [9, 8, 9], "likely": [30, 1, 2], "probably": [5, 5, 0]}
+    >>> rows = [(p, f"R{i}", n) for p, each in uses.items() for i, n in enumerate(each) if n]
+    >>> rows = pd.DataFrame(rows, columns=["phrase", "reader_code", "count"])
+    >>> sorted(of_few(rows, "phrase", minimum=3))
+    ['likely', 'probably']
+    """
+    each = rows.groupby([by, "reader_code"], observed=True)["count"].sum().groupby(level=0)
+    few = (each.size() < minimum) | (each.max() > _MOST * each.sum())
+    return frozenset(map(str, few.index[few]))
+
+
+def few_users(sizes: Mapping[str, float], few: Collection[str], *, least: int) -> frozenset[str]:
     """Name the phrases to withhold: those of too few readers, and what would give one away.
 
     Parameters
     ----------
     sizes
         Uses of every phrase; their total is printed.
-    users
-        Readers who used each phrase.
-    minimum_n
+    few
+        Phrases that are `of_few`.
+    least
         A phrase used less often is printed as too few whoever used it, so it hides another one.
 
     Examples
     --------
-    >>> uses, users = {"a": 30, "b": 40, "c": 90}, {"a": 2, "b": 9, "c": 9}
-    >>> sorted(few_users(uses, users, minimum_n=20, minimum_readers=5))
+    >>> sorted(few_users({"a": 30, "b": 40, "c": 90}, {"a"}, least=20))
     ['a', 'b']
     """
-    used = {phrase: n for phrase, n in sizes.items() if n > 0}
-    of_few = {phrase for phrase in used if users.get(phrase, 0) < minimum_readers}
-    rare = {phrase for phrase, n in used.items() if n < minimum_n}
-    return frozenset(of_few | complementary(used, of_few | rare))
-
-
-def of_enough_readers(
-    phrases: PhraseCalibration, readers: Mapping[str, int], *, minimum: int
-) -> PhraseCalibration:
-    """Withhold the department's rates of phrases that fewer than `minimum` readers used."""
-    used = zip(phrases.phrases, phrases.n, strict=True)
-    return without(phrases, {p for p, n in used if n > 0 and readers.get(p, 0) < minimum})
+    rare = {phrase for phrase, n in sizes.items() if 0 < n < least}
+    used = {phrase for phrase in few if sizes.get(phrase, 0) > 0}
+    return frozenset(used | complementary(sizes, used | rare))
 
 
 def without(phrases: PhraseCalibration, names: Collection[str]) -> PhraseCalibration:
@@ -109,13 +117,9 @@ def withheld_phrases(cells: pd.DataFrame, settings: Reports) -> dict[str | None,
 
 
 def _few_users(cells: pd.DataFrame, settings: Reports) -> frozenset[str]:
-    by_phrase = cells.groupby("phrase")
-    return few_users(
-        {str(p): float(n) for p, n in by_phrase["count"].sum().items()},
-        {str(p): int(n) for p, n in by_phrase["reader_code"].nunique().items()},
-        minimum_n=settings.min_exams,
-        minimum_readers=settings.min_readers,
-    )
+    sizes = {str(p): float(n) for p, n in cells.groupby("phrase")["count"].sum().items()}
+    hidden = of_few(cells, "phrase", minimum=settings.min_readers)
+    return few_users(sizes, hidden, least=settings.min_exams)
 
 
 def results_without(

@@ -21,13 +21,12 @@ from typing import Final
 from pipeline.errors import DamagedShardError, RadcalError
 from pipeline.run.books import LastRun, last_run
 from pipeline.store.files import replacing
-from pipeline.store.workspace import IRREPLACEABLE, Workspace, Zone
+from pipeline.store.workspace import IRREPLACEABLE, Workspace
 from pipeline.vault.audit_log import AuditLog
-from pipeline.vault.upkeep import identifiers, named
+from pipeline.vault.upkeep import ZONES, identifiers, named
 
 _LIST: Final = "shards.json"
 
-_ZONES: Final[tuple[Zone, ...]] = ("raw", "analysis")
 _EXAMS: Final = "raw/exams"
 _SUFFIXES: Final = (".parquet", ".pdf", ".html", ".csv")
 
@@ -155,7 +154,7 @@ def _kept(root: Path, last: str, number: int) -> list[str]:
 
 def _stored(store: Workspace) -> Iterator[tuple[str, int]]:
     """Give every shard and page of the tables that a run makes, with its bytes."""
-    for zone in _ZONES:
+    for zone in ZONES:
         for table in store.objects.folders(zone):
             if table in IRREPLACEABLE:
                 continue

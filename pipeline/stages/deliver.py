@@ -283,8 +283,11 @@ def _place(target: Path) -> None:
 
 
 def _keep(target: Path, new: Path, ours: Mapping[str, str]) -> None:
-    """Carry over what the recipient put into the folder or changed there."""
-    for path in sorted(p for p in target.rglob("*") if p.is_file()):
+    """Carry over what the recipient put into the folder or changed there.
+
+    A link is not followed: it could lead to anything that this account may read.
+    """
+    for path in sorted(p for p in target.rglob("*") if p.is_file() and not p.is_symlink()):
         name, content = path.relative_to(target), path.read_bytes()
         if ours.get(str(name)) == _digest(content):
             continue

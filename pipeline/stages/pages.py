@@ -32,7 +32,7 @@ from pipeline.pages import content
 from pipeline.pages.over_time import incomplete_quarters
 from pipeline.pages.review import CommitteeFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
-from pipeline.pages.small_cells import of_enough_readers
+from pipeline.pages.small_cells import of_few, without
 from pipeline.stages import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, observed, summed
 from pipeline.stages.tally import answers
@@ -290,9 +290,8 @@ def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | S
     minimum = scale.config.reports.min_readers
     if cells["reader_code"].nunique() < minimum:
         return SuppressedCell(minimum, "readers")
-    users = cells.groupby("phrase")["reader_code"].nunique()
     pooled = phrase_calibration(rounded(tally_of(cells, scale.phrases)), phrase_table=scale.phrases)
-    return of_enough_readers(pooled, {str(k): int(v) for k, v in users.items()}, minimum=minimum)
+    return without(pooled, of_few(cells, "phrase", minimum=minimum))
 
 
 def _instrument(site: Site, run: RunFacts) -> Instrument:

@@ -11,10 +11,10 @@ No text, name or number of a patient belongs in an event; counts, digests and co
 from __future__ import annotations
 
 import fcntl
-import getpass
 import hashlib
 import json
 import os
+import pwd
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -202,9 +202,10 @@ def _hash(line: str) -> str:
 
 
 def _actor() -> str:
+    """Name the process's user as the system does: what the environment says anybody can set."""
     try:
-        return getpass.getuser()
-    except (KeyError, OSError):
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
         return f"uid {os.getuid()}"
 
 

@@ -25,6 +25,7 @@ from pipeline.errors import ConfigurationError, RadcalError
 KEY_VARIABLE: Final = "RADCAL_VAULT_KEY"
 KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_KEY_FILE"
 
+MOVED: Final = "vault: a row does not open; it was changed or moved. Restore its last good copy."
 _ANYBODY: Final = 0o007
 """Rights of others than owner and group; orchestrators hand a secret to a group."""
 _MIN_BYTES: Final = 32
@@ -104,10 +105,7 @@ class Box:
         try:
             return self._cipher.decrypt(sealed[:12], sealed[12:], place.encode())
         except InvalidTag:
-            raise RadcalError(
-                "vault: a row does not open; it was changed or moved. "
-                "Restore the vault from its last good copy."
-            ) from None
+            raise RadcalError(MOVED) from None
 
 
 def new_key() -> str:

@@ -131,6 +131,7 @@ _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_di
 _NAMED_SINCE: Final = ("patient_domain", "reader_id", "modality")
 _MONTHS: Final = ("shard", "source_digest", "month", "is_own")
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
+ZONES: Final[tuple[Zone, ...]] = ("raw", "analysis")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,9 @@ def purge(
         known = (vault.known_codes(domain, sorted(each)) for domain, each in gone.forgotten.items())
         return Purged(gone.exams, clean, sum(map(len, known)))
     _forget_months(store, gone.digests)
+    # Whose exams a damaged shard holds nobody can tell.
+    for name in [f"{z}/damaged/{key}.parquet" for z in ZONES for key in store.keys(z, "damaged")]:
+        store.objects.remove(name)
     codes = sum(vault.forget(domain, sorted(each)) for domain, each in gone.forgotten.items())
     # Who asked to be left out is known by what was said of the numbers, whatever comes.
     nobody = gone.forgotten["patient"] - gone.unwanted

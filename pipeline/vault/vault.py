@@ -25,7 +25,7 @@ from typing import Any, Final
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 from pipeline.store.files import replacing
 from pipeline.vault.codes import DOMAINS, Domain, Room, normalised, random_code, random_shift
-from pipeline.vault.key import Box, Key
+from pipeline.vault.key import MOVED, Box, Key
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024
@@ -280,8 +280,15 @@ class Vault:
     def _stored_codes(
         self, domain: Domain, epoch: int, lookups: Iterable[bytes]
     ) -> dict[bytes, str]:
-        query = "SELECT lookup, code FROM codes WHERE domain = ? AND epoch = ? AND lookup IN "
-        return dict(self._rows(query, (domain, epoch), lookups))
+        query = (
+            "SELECT lookup, code, sealed FROM codes WHERE domain = ? AND epoch = ? AND lookup IN "
+        )
+        found = {}
+        for lookup, code, sealed in self._rows(query, (domain, epoch), lookups):
+            if self._lookup(domain, self._box.open(sealed, f"{domain}/{code}").decode()) != lookup:
+                raise RadcalError(MOVED)
+            found[lookup] = code
+        return found
 
     def _stored_shifts(self, lookups: Iterable[bytes]) -> dict[bytes, int]:
         rows = self._rows("SELECT lookup, sealed FROM shifts WHERE lookup IN ", (), lookups)
@@ -289,7 +296,7 @@ class Vault:
 
     def _rows(
         self, query: str, first: tuple[object, ...], lookups: Iterable[bytes]
-    ) -> Iterator[tuple[bytes, Any]]:
+    ) -> Iterator[tuple[Any, ...]]:
         """Ask for many rows, some at a time."""
         wanted = list(lookups)
         for at in range(0, len(wanted), _CHUNK):

@@ -12,7 +12,7 @@ from pipeline.config import template
 from pipeline.errors import ConfigurationError
 from pipeline.flows import nightly
 from pipeline.store.workspace import Workspace
-from pipeline.vault.audit_log import AuditLog
+from pipeline.vault.audit_log import AuditLog, verify
 from pipeline.vault.codes import study_identifiers
 from pipeline.vault.objections import Traces
 from pipeline.vault.upkeep import purge
@@ -308,6 +308,17 @@ def test_cases_open_for_the_office_with_a_link_and_an_entry_in_the_log(site: Pat
     assert "ACC" not in log
 
 
+def test_every_code_that_opens_stands_in_the_log(site: Path) -> None:
+    workspace = site.parent / "workspace"
+    with Vault.open(workspace / "raw" / "vault.sqlite", KEY) as vault:
+        codes = vault.codes("study", [f"ACC-{number}" for number in range(60)])
+    done = radcal("cases", *codes, "--config", str(site), "--reason", "reader asks")
+    assert len(done.out.splitlines()) == len(codes)
+    assert verify(workspace / "audit.jsonl").is_intact
+    log = (workspace / "audit.jsonl").read_text(encoding="utf-8")
+    assert [code for code in codes if code not in log] == []
+
+
 def test_no_case_opens_if_one_code_is_none_or_is_a_patients(site: Path) -> None:
     known = _code(site, "study", "ACC-8")
     unknown = radcal(
@@ -320,6 +331,17 @@ def test_no_case_opens_if_one_code_is_none_or_is_a_patients(site: Path) -> None:
     assert "1 of 2 codes are no study's" in refused.err
     assert "ACC-8" not in refused.out
     assert _events(site) == ["begun", *["cases refused"] * 2]
+
+
+@pytest.mark.parametrize("zone", ["raw", "analysis"])
+def test_a_purge_leaves_no_shard_that_was_put_aside(site: Path, zone: str) -> None:
+    aside = site.parent / "workspace" / zone / "damaged" / "exams-k-00001.parquet"
+    aside.parent.mkdir()
+    aside.write_bytes(CANARY.encode())
+    assert radcal("purge", str(site), "--older-than-days", "30", "--dry-run").code == 0
+    assert aside.exists()
+    assert radcal("purge", str(site), "--older-than-days", "30").code == 0
+    assert not aside.exists()
 
 
 def test_no_identity_is_given_beside_a_log_that_was_cut(site: Path) -> None:

@@ -122,6 +122,22 @@ def test_changed_issue_replaces_ours_and_keeps_what_the_recipient_did(place: Pla
     assert (place.of("R-A") / "feedback.pdf").read_bytes() == pdf("two")
 
 
+def test_a_link_laid_into_a_folder_brings_nothing_of_the_workspace_there(
+    place: Place, tmp_path: Path
+) -> None:
+    place.deliver(place.page("R-A", "one"))
+    (secret := tmp_path / "vault.key").write_text("k3y")
+    (place.of("R-A") / "notes.txt").symlink_to(secret)
+    (place.of("R-A") / "return.csv").unlink()
+    (place.of("R-A") / "return.csv").symlink_to(secret)
+    (place.of("R-A") / "all").symlink_to(tmp_path, target_is_directory=True)
+    assert place.deliver(place.page("R-A", "two")) == (1, 0)
+    left = list(place.of("R-A").rglob("*"))
+    assert sorted(path.name for path in left) == ["feedback.pdf", "return.csv"]
+    assert not any(path.is_symlink() or b"k3y" in path.read_bytes() for path in left)
+    assert secret.read_text() == "k3y"
+
+
 @pytest.mark.parametrize("moment", ["_write", "add", "_place"])
 def test_delivery_killed_at_any_moment_is_made_whole_by_the_next(
     place: Place, monkeypatch: pytest.MonkeyPatch, moment: str

@@ -12,7 +12,7 @@ import pikepdf
 import pytest
 
 from calibration.survey import builtin
-from pipeline.cli.returns import record
+from pipeline.cli.returns import record, returns
 from pipeline.errors import InputError
 from pipeline.pages.content import returned_of
 from pipeline.run.pruning import keep_list
@@ -334,6 +334,15 @@ def test_an_opinion_of_a_swap_is_counted_and_its_words_are_told_but_not_kept(
         if isinstance(m, Text)
     )
     assert "Of the swaps offered you agreed with 0, disagreed with 1" in page
+
+
+def test_words_about_a_swap_tell_the_terminal_nothing(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = opinion(tmp_path, "R-A", "disagree", "not after\x1b]0;title\x07 surgery\u202e")
+    returns([page], config, as_json=True)
+    (said,) = json.loads(capsys.readouterr().out)["words"]
+    assert said.endswith("not after]0;title surgery")
 
 
 def test_an_opinion_leaves_every_observation_in(config: Path, tmp_path: Path) -> None:

@@ -35,6 +35,16 @@ def test_entries_carry_actor_event_and_details(log: Path) -> None:
     assert entry["actor"]
 
 
+@pytest.mark.parametrize("name", ["LOGNAME", "USER", "LNAME", "USERNAME"])
+def test_nobody_acts_under_a_name_from_the_environment(
+    log: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "somebody else")
+    AuditLog(log).append("reidentify")
+    assert len({entry["actor"] for entry in AuditLog(log).entries()} - {"somebody else"}) == 1
+    assert "somebody else" not in log.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("at", [0, 1, 3])
 def test_a_changed_line_is_noticed(log: Path, at: int) -> None:
     lines = _lines(log)

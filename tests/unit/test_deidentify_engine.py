@@ -193,7 +193,7 @@ def test_a_known_name_that_is_a_word_goes_only_where_it_stands_as_a_name() -> No
 BATCH = [
     KnownIdentifiers(names=("Szymborska^Wisława",), numbers=("PX-998877",)),
     KnownIdentifiers(names=("WHITE^MAY", "Parkinson, Long")),
-    KnownIdentifiers(names=("Fields, Art",), numbers=("440-555-0101",)),
+    KnownIdentifiers(names=("Fields, Art", "Mansfield, Jo"), numbers=("440-555-0101",)),
 ]
 
 
@@ -218,6 +218,13 @@ def test_the_leak_scan_does_not_fire_on_words(text: str) -> None:
         "by May White",
         "White, May",
         "440 555 0101",
+        "440\u2011555\u20130101",
+        "number PX9988\u200b77",
+        "number PX\uff19\uff19\uff18\uff18\uff17\uff17",
+        "by Szym\u00adborska",
+        "by \uff33\uff5a\uff59\uff4d\uff42\uff4f\uff52\uff53\uff4b\uff41",
+        "by \u202eSzymbo\u2060rska",
+        "by Mansﬁeld",
     ],
 )
 def test_the_leak_scan_finds_what_anyone_in_the_batch_left(text: str) -> None:

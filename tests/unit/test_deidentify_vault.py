@@ -159,6 +159,23 @@ def test_a_row_moved_to_another_code_does_not_open(vault: Vault, tmp_path: Path)
         Vault.open(tmp_path / "vault.sqlite", KEY).identifier_for("patient", two)
 
 
+def test_two_readers_whose_lookups_change_places_get_no_code(vault: Vault, tmp_path: Path) -> None:
+    vault.codes("reader", ["KS1", "DR2"])
+    vault.close()
+    database = sqlite3.connect(tmp_path / "vault.sqlite")
+    (one, hers), (two, his) = database.execute("SELECT code, lookup FROM codes").fetchall()
+    with database:
+        for code, lookup in ((one, b""), (two, hers), (one, his)):
+            database.execute("UPDATE codes SET lookup = ? WHERE code = ?", (lookup, code))
+    database.close()
+    for each in ("KS1", "DR2"):
+        with (
+            Vault.open(tmp_path / "vault.sqlite", KEY) as changed,
+            pytest.raises(RadcalError, match="changed or moved"),
+        ):
+            changed.codes("reader", [each])
+
+
 def test_a_read_only_vault_gives_no_new_code(vault: Vault, tmp_path: Path) -> None:
     vault.codes("patient", ["1"])
     vault.close()

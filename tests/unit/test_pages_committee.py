@@ -19,6 +19,7 @@ from calibration.groups import (
     tally_of,
     trend,
 )
+from calibration.phrase_calibration import PhraseCalibration
 from calibration.rounding import measured, rounded
 from calibration.survey import builtin
 from pipeline.config import Configuration
@@ -29,10 +30,11 @@ from pipeline.pages.review import variation
 from pipeline.pages.sensitivity import Evidence, sensitivity_tables
 from pipeline.pages.small_cells import (
     complementary,
-    of_enough_readers,
     results_without,
     withheld_phrases,
+    without,
 )
+from pipeline.stages import pages
 from pipeline.store.workspace import Workspace
 from pipeline.tables import observations as sums
 from pipeline.tables.observations import Answer, tallied
@@ -521,12 +523,28 @@ def test_department_rate_of_a_phrase_few_readers_use_is_blank() -> None:
 
     cells = tallied(hospital().rows)
     pooled = phrase_calibration(tally_of(cells, SCALE.phrases), phrase_table=SCALE.phrases)
-    guarded = of_enough_readers(pooled, {"likely": 6, "unlikely": 4}, minimum=5)
+    guarded = without(pooled, {"unlikely"})
     at = guarded.phrases.index
     assert guarded.observed[at("likely")] == pooled.observed[at("likely")]
     assert np.isnan(guarded.observed[at("unlikely")])
     assert np.isnan(guarded.n[at("unlikely")])
     assert guarded.n[at("maybe")] == 0
+
+
+@pytest.mark.parametrize(("times", "hidden"), [(10, False), (30, True)])
+def test_a_phrase_that_one_reader_writes_nearly_alone_has_no_department_rate(
+    times: int, hidden: bool
+) -> None:
+    cells = tallied(hospital(readers=8).rows)
+    own = (cells["phrase"] == "likely") & (cells["reader_code"] == "R0")
+    cells["count"] *= np.where(own, times, 1)
+    of_likely = cells[cells["phrase"] == "likely"].groupby("reader_code")["count"].sum()
+    assert len(of_likely) == 8
+    assert (of_likely["R0"] > 0.75 * of_likely.sum()) == hidden
+    line = pages._department_line(cells, SCALE)
+    assert isinstance(line, PhraseCalibration)
+    assert np.isnan(line.observed[line.phrases.index("likely")]) == hidden
+    assert ("likely" in withheld_phrases(cells, CONFIG.reports)[None]) == hidden
 
 
 @pytest.mark.parametrize(
