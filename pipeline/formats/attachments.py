@@ -31,17 +31,13 @@ from typing import Final
 
 from pipeline.formats.exams import SetAside
 from pipeline.formats.markup import clinical_text, is_clinical, plain_text, without_marks
+from pipeline.formats.values import data
 
 MAX_DOCUMENT_BYTES: Final = 32 * 2**20
 _PROGRAM: Final = Path(__file__).with_name("document_reader.py")
 _HEAD: Final = struct.Struct(">cI")
-_TOO_LARGE: Final = SetAside("document_too_large", "more than a report can be")
-_FAULTS: Final = {
-    b"e": SetAside("encrypted_document", "it opens with a password only"),
-    b"s": SetAside("scanned_document", "no text layer: its pages are pictures or empty"),
-    b"d": SetAside("damaged_document", "it cannot be read, or breaks off"),
-    b"l": _TOO_LARGE,
-}
+_FAULTS: Final = {k.encode(): SetAside(*v) for k, v in data("remedies")["document"].items()}
+_TOO_LARGE: Final = _FAULTS[b"l"]
 _SPACE: Final = b" \t\r\n\x00\xef\xbb\xbf"
 _EMPTY_LINES: Final = re.compile(r"\n\s*\n\s*\n+")
 

@@ -33,11 +33,9 @@ from openpyxl.utils.escape import unescape
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import Row, SetAside
-from pipeline.formats.values import data
+from pipeline.formats.values import data, known_words
 
-SEVERAL: Final = frozenset(
-    {"modality", "patient_name", "phone", "staff_names", "relative_names", "other_ids"}
-)
+SEVERAL: Final = known_words("several")
 """Columns that may hold several, parted by semicolons."""
 _PADDING: Final = " \t\r\n\x00\u00a0\ufeff"
 """What databases and fixed-width exports fill a cell up with."""
@@ -46,9 +44,7 @@ _MAX_WHOLE: Final = 10**15
 """Up to here a floating-point number holds every whole one."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
 _LONGEST_CELL: Final = 64
-_NOTHING: Final = frozenset(
-    {"NULL", "null", "(null)", "<NULL>", "<null>", "[NULL]", "\\N", "NaN", "nan", "NaT", "<NA>"}
-)
+_NOTHING: Final = known_words("nothing")
 """What databases and programs write for nothing."""
 _MIDNIGHT: Final = re.compile(r"[ T](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? ?AM)$", re.IGNORECASE)
 _NO_DAY: Final = re.compile(r"^(?:1899-12-3[01]|1900-01-0[01]|1970-01-01)[ T](?=\d)")

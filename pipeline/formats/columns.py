@@ -25,6 +25,7 @@ from typing import Final, TypeAlias
 
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.formats.cells import LINE_NUMBER, SEVERAL, date_and_time, report, written
+from pipeline.formats.values import data
 
 STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")
 """A step of a path: a name, or a place in a list."""
@@ -130,20 +131,9 @@ def _folded(name: str) -> str:
 
 Spec: TypeAlias = str | Sequence[str]
 
-NEEDED: Final[Mapping[str, str]] = {
-    "accession": "the exam's accession number",
-    "patient_id": "the patient's identifier",
-    "reader_id": "who signed the report",
-    "modality": "XR or CT, or your own words for them",
-    "performed_at": "when the exam was performed",
-    "signed_at": "when this version of the report was signed",
-    "text": "the report",
-}
+NEEDED: Final[Mapping[str, str]] = data("remedies")["needed"]
 """Columns without which no exam can be used, and what they hold."""
-_STAND_INS: Final[Mapping[str, tuple[str, ...]]] = {
-    "reader_id": ("reader_name",),
-    "modality": ("exam_code", "exam_name"),
-}
+_STAND_INS: Final = {"reader_id": ("reader_name",), "modality": ("exam_code", "exam_name")}
 """Needed column → columns of which any can stand in for it."""
 _OURS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)
 TIMES: Final = frozenset({"performed_at", "signed_at", "patient_birth_date", "sent_at"})

@@ -44,7 +44,7 @@ from pipeline.formats.records import (
     with_quotes_of,
 )
 from pipeline.formats.tables import shown_names
-from pipeline.formats.values import modality_of
+from pipeline.formats.values import known_words, modality_of
 
 _LOOKED_THROUGH: Final = 2**20
 """So many characters of a file are looked through for how it writes quotes."""
@@ -52,10 +52,7 @@ _LOOKED_AT: Final = 100
 """So many JSON objects are looked at for the names that a file has."""
 
 
-_OTHERS: Final = (
-    "gb18030", "big5", "shift_jis", "euc_kr", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255",
-    "cp1256", "cp1257", "iso8859_15", "iso8859_2",
-)  # fmt: skip
+_OTHERS: Final = known_words("encoding")
 """Encodings in which the names of the map may stand, where cp1252 does not show them."""
 _IDS: Final = ("accession", "patient_id")
 _DECIMAL: Final = re.compile(r"(\d+)\.0+")

@@ -15,11 +15,7 @@ from typing import Final, NamedTuple
 
 from pipeline.formats.values import known_words
 
-_BREAKS: Final = frozenset(
-    {"p", "br", "div", "li", "tr", "h1", "h2", "h3", "h4", "h5", "h6", "table", "ul", "ol"}
-    | {"section", "dt", "dd", "pre", "blockquote", "header", "footer"}
-    | {"paragraph", "item", "caption"}
-)
+_BREAKS: Final = known_words("tag")
 _CELLS: Final = frozenset({"td", "th"})
 _HIDDEN: Final = frozenset({"script", "style", "head", "title", "template"})
 _CODE: Final = ("script", "style")

@@ -27,6 +27,7 @@ from pipeline.formats.columns import ColumnMap, Columns, keys_of
 from pipeline.formats.decoding import AUTO, content_digest, files_of, opened, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, batches
 from pipeline.formats.people import named_reader
+from pipeline.formats.values import known_words
 from pipeline.store.files import replacing
 
 if TYPE_CHECKING:
@@ -34,10 +35,7 @@ if TYPE_CHECKING:
 
     from pipeline.config.sections import Input
 
-_BY_SUFFIX: Final[Mapping[str, str]] = {
-    ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".jsonl": "jsonl",
-    ".hl7": "hl7v2", ".txt": "hl7v2", ".msg": "hl7v2", ".ndjson": "fhir", ".json": "fhir",
-}  # fmt: skip
+_BY_SUFFIX: Final = known_words("suffix")
 _WORKBOOKS: Final = (".xlsx", ".xlsm")
 _OTHER_WORKBOOKS: Final = (".xls", ".xlsb", ".ods")
 _LOOKED_AT: Final = 2**20

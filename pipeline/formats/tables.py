@@ -206,8 +206,4 @@ READERS: Final[Mapping[str, Callable[[Path, str], pd.DataFrame]]] = {
     ".jsonl": _read_jsonl,
     ".parquet": lambda path, _: pd.read_parquet(path),
 }
-_WRITERS: Final[Mapping[str, Callable[[pd.DataFrame, Path], None]]] = {
-    ".csv": _write_csv,
-    ".jsonl": _write_jsonl,
-    ".parquet": _write_parquet,
-}
+_WRITERS: Final = {".csv": _write_csv, ".jsonl": _write_jsonl, ".parquet": _write_parquet}

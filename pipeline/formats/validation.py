@@ -38,11 +38,8 @@ _HOUR: Final = pd.Timedelta(hours=1)
 CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 """A time may lie this far ahead of this machine's clock."""
 
-_DATE_ONLY: Final = r"\d{4}(?:-?\d\d){1,2}"
-_OF_A_REPORT: Final = (
-    "missing_text", "text_too_long", "unknown_modality", "no_time_of_day", "bad_signed_at",
-    "signed_before_performed",
-)  # fmt: skip
+_DATE_ONLY: Final = r"\d{4}(?:[-/. ]?\d\d?){0,2}"
+_OF_A_REPORT: Final = data("remedies")["of_a_report"]["checks"]
 """What is wrong with a report only, and not with the word that takes one back."""
 _BETWEEN: Final = r"[\\/,;+]"
 """Between the modalities of a study that has several, as DICOM and others write them."""

@@ -27,8 +27,6 @@ _WORD: Final = re.compile(
     r"\b(XR|CR|DX|CT|CTA|CTPA|CTAP|HRCT|LDCT|MRI?|MRA|US|NM|PET|MG|FL|IR|P?CXR)\b"
     r"|\b(CT|XR|DX)(?=CHEST|THORAX)"
 )
-_CANONICAL: Final = {"CTA": "CT", "CTPA": "CT", "CTAP": "CT", "HRCT": "CT", "LDCT": "CT",
-                     "MRI": "MR", "MRA": "MR", "CXR": "XR", "PCXR": "XR"}  # fmt: skip
 _TOMOGRAM: Final = re.compile(r"\bcomputed tomogra|\bCAT scan", re.IGNORECASE)
 _FILM: Final = re.compile(
     r"\b(?:\d view|x[- ]?rays?|radiographs?|radiography|views?|cxr|portable chest)\b"
@@ -86,7 +84,7 @@ def modality_of(exam_name: str) -> str:
     """
     word = _WORD.search(exam_name.upper().replace("-", " ").replace("_", " "))
     if word:
-        return _CANONICAL.get(found := word.group(1) or word.group(2), found)
+        return known_words("modality_word").get(found := word.group(1) or word.group(2), found)
     if _TOMOGRAM.search(exam_name):
         return "CT"
     return "XR" if _FILM.search(exam_name) else ""
@@ -199,10 +197,7 @@ def date_formats(formats: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*formats, *(_TIME_OF_DAY.sub("", form) for form in formats))))
 
 
-_DAYS: Final = ("%d{0}%m{0}%Y", "%m{0}%d{0}%Y", "%Y{0}%m{0}%d", "%d{0}%b{0}%Y", "%d{0}%m{0}%y",
-                "%m{0}%d{0}%y")  # fmt: skip
-_CLOCKS: Final = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", ", %H:%M", " %H.%M",
-                  " %Hh%M")  # fmt: skip
+_DAYS, _CLOCKS = (tuple(data("words")["time_format"][part]) for part in ("days", "clocks"))
 
 
 def formats_that_read(values: Sequence[str]) -> list[str]:

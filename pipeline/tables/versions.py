@@ -69,6 +69,26 @@ def in_force(exams: pd.DataFrame) -> pd.DataFrame:
     return exams[~gone & (~study.isin(last.index) | later)]
 
 
+def told_late(exams: pd.DataFrame) -> pd.DataFrame:
+    """Take a change that names the final report's time of signing as signed when it was sent.
+
+    Some systems leave that time as it was. Only what was first sent behind the final report is
+    meant.
+
+    Parameters
+    ----------
+    exams
+        ``exam_key, study_code, modality, status, signed_at, sent_at``; a version sent again has a
+        row for each time.
+    """
+    report = [exams[name] for name in (*_STUDY, "signed_at")]
+    sent = exams["sent_at"].groupby(exams["exam_key"]).transform("min")
+    first = sent.where(exams["status"] == "final").groupby(report).transform("min")
+    is_change = exams["status"].isin(("corrected", "addendum"))
+    is_late = is_change & (sent > first) & (sent > exams["signed_at"])
+    return exams.assign(signed_at=exams["signed_at"].mask(is_late, sent))
+
+
 def contradictory(exams: pd.DataFrame) -> pd.Series:
     """Mark versions that nothing puts in an order and whose words or readers differ.
 

@@ -30,6 +30,7 @@ def rows(path: Path, **options: str) -> list[tuple[str, str]]:
     [
         ("gb18030", "诊断意见"),
         ("cp1251", "Заключение"),
+        ("cp932", "所見①"),
         ("cp1254", "Çekim Adı"),
         ("iso8859_15", "Compte rendu €"),
     ],

@@ -396,6 +396,49 @@ def test_a_number_that_stands_for_none_makes_nobody_one_patient(
     assert [merge for batch in read(source, FhirOptions()) for merge in batch.merges] == []
 
 
+def test_a_reference_is_of_the_server_that_its_report_is_of(tmp_path: Path) -> None:
+    def of(server: str, number: str) -> list[dict[str, Any]]:
+        owned = PATIENT | {"identifier": [{"value": number}]}
+        told = report(identifier=[{"system": "accession", "value": f"A{number}"}])
+        return [{"fullUrl": f"https://{server}/fhir/{each['resourceType']}/{each['id']}",
+                 "resource": each} for each in (owned, told)]  # fmt: skip
+
+    entries = [*of("north", "M1"), *of("south", "M2")]
+    source = write(tmp_path, {"resourceType": "Bundle", "type": "collection", "entry": entries})
+    found = exams(source)
+    assert list(zip(found["accession"], found["patient_id"], strict=True)) == [
+        ("AM1", "M1"), ("AM2", "M2"),
+    ]  # fmt: skip
+
+
+def test_one_id_of_two_people_or_orders_is_nobodys(tmp_path: Path) -> None:
+    pointing = report(identifier=[], basedOn=[{"reference": "ServiceRequest/o1"}])
+    other = [{"type": {"coding": [{"code": "ACSN"}]}, "value": "ACC8"}]
+    stranger = PATIENT | {"identifier": [{"value": "M2"}], "name": [{"family": "Roe"}]}
+    twice = [pointing, PATIENT, stranger, ORDER, ORDER | {"identifier": other}]
+    assert reasons(write(tmp_path, *twice)) == ["order_elsewhere"]
+    (exam,) = exams(write(tmp_path, report(), PATIENT, stranger)).to_dict("records")
+    assert (exam["patient_id"], exam["patient_name"], exam["patient_birth_date"]) == ("p1", "", "")
+    again = PATIENT | {"identifier": [{"value": "M1"}], "name": [{"family": "Roe"}]}
+    (exam,) = exams(write(tmp_path, report(), PATIENT, again)).to_dict("records")
+    assert (exam["patient_id"], exam["patient_name"]) == ("M1", "Roe")
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        ("FINDINGS: Clear.", "FINDINGS: Clear.\nIMPRESSION: Likely\npneumonia."),
+        ("Clear. Likely  pneumonia.", "Clear. Likely  pneumonia."),
+        ("Clear.\nIMPRESSION: Infection.", "Clear.\nIMPRESSION: Infection."),
+    ],
+)
+def test_a_conclusion_beside_an_attachment_that_lacks_it_is_part_of_the_report(
+    tmp_path: Path, shown: str, text: str
+) -> None:
+    told = report(presentedForm=[form(shown)], conclusion="Likely\npneumonia.")
+    assert exams(write(tmp_path, told))["text"].item() == text
+
+
 def test_an_absent_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(read(tmp_path / "none.ndjson", FhirOptions()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -310,6 +311,38 @@ def test_windows_quotation_marks_in_what_is_declared_latin_1_are_read(tmp_path: 
     declared = message(lines=["Größe “normal” – clear."]).replace("|2.7\r", "|2.7||||||8859/1\r")
     (exam,) = exams(write(tmp_path, declared.encode("cp1252"))).to_dict("records")
     assert (exam["text"], exam["decoded_as"]) == ("Größe “normal” – clear.", "")
+
+
+@pytest.mark.parametrize("declared", ["~ISO IR87", "ASCII~ISO IR87", "ISO IR6~ISO IR87", ""])
+def test_characters_that_escapes_switch_are_no_letters(tmp_path: Path, declared: str) -> None:
+    written = message(lines=["肺野に異常なし"]).replace("|2.7\r", f"|2.7||||||{declared}\r")
+    source = write(tmp_path, written.encode("iso2022_jp"))
+    (exam,) = exams(source).to_dict("records")
+    assert exam["text"] == "肺野に異常なし"
+    assert exam["decoded_as"] == ("" if declared else "iso2022_jp_ext")
+
+
+def test_a_character_that_the_escapes_do_not_know_is_lost_alone(tmp_path: Path) -> None:
+    written = message(lines=["肺野清"]).replace("|2.7\r", "|2.7||||||~ISO IR87\r")
+    raw = written.encode("iso2022_jp").replace("清".encode("iso2022_jp")[3:5], b"-!")  # NEC's ①
+    assert exams(write(tmp_path, raw))["text"].item().startswith("肺野\N{REPLACEMENT CHARACTER}")
+
+
+def test_of_several_who_signed_a_document_the_last_is_its_reader(tmp_path: Path) -> None:
+    one = "S1^STU^DENT^^^^^^^^^^^^20260301110000"
+    two = "D5^HOPE^FAITH^^^^^^^^^^^^20260301120000"
+    written = re.sub(r"D5\^HOPE\^FAITH[^|\r]*", lambda _: f"{one}~{two}", document("T02"))
+    (exam,) = exams(write(tmp_path, written)).to_dict("records")
+    assert (exam["reader_id"], exam["signed_at"]) == ("D5", "2026-03-01T12:00:00")
+
+
+def test_a_login_that_stands_alone_names_the_reader_not_the_assistant(tmp_path: Path) -> None:
+    fields = OBR.split("|")
+    said = {}
+    for alone in ("FHOPE", "PENDING"):
+        obr = "|".join([*fields[:32], alone, "A1^Stone^Ray"])
+        said[alone] = exams(write(tmp_path, message(obr=obr)))["reader_id"].item()
+    assert said == {"FHOPE": "FHOPE", "PENDING": "A1"}
 
 
 def test_exam_codes_win_over_the_message(tmp_path: Path) -> None:

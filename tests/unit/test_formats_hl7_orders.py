@@ -183,7 +183,45 @@ def test_a_segment_that_follows_another_without_a_line_end_is_not_lost(tmp_path:
 )
 def test_a_broken_line_within_a_text_stays_of_it(tmp_path: Path, tail: str) -> None:
     exams, aside = found(tmp_path, HEAD, PID, XR, "OBX|1|TX|&GDT||Compared with", tail)
-    assert (len(exams), aside) == (1, [])
+    assert aside == []
+    assert [e["text"] for e in exams] == ["Compared with\n" + tail.removesuffix("||||||F")]
+
+
+@pytest.mark.parametrize("text", ["Clear | no effusion", "a|b|c|d|e|f|g|h", "| Clear |"])
+def test_a_bar_that_no_escape_protects_cuts_no_text(tmp_path: Path, text: str) -> None:
+    exams, aside = found(tmp_path, HEAD, PID, XR, f"OBX|1|FT|&GDT||{text}||||||F", "")
+    assert aside == []
+    assert [e["text"] for e in exams] == [text]
+
+
+def test_a_bar_in_a_text_without_a_status_sets_it_aside(tmp_path: Path) -> None:
+    row = "OBX|1|TX|&GDT||Clear | no effusion"
+    assert found(tmp_path, HEAD, PID, XR, row) == ([], ["damaged_segment"])
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("18785-6^Reason^LN", "18782-3^Report^LN", "19005-8^End^LN"),
+        ("K1^Klinik^L^18785-6^Reason^LN", "K2^Befund^L", "K3^Beurteilung^L"),
+        ("REASON^Why", "71045^XR CHEST", "71045&IMP^XR CHEST"),
+    ],
+)
+def test_a_part_is_known_by_its_code_its_name_or_its_other_code(
+    tmp_path: Path, parts: tuple[str, ...]
+) -> None:
+    said = zip(parts, ("Rule out oedema.", "Clear lungs.", "No oedema."), strict=True)
+    lines = [f"OBX|{n}|TX|{part}||{text}||||||F" for n, (part, text) in enumerate(said, start=1)]
+    exams, _ = found(tmp_path, HEAD, PID, XR, *lines)
+    assert exams[0]["text"].split("\n") == [
+        "INDICATION:", "Rule out oedema.", "FINDINGS:", "Clear lungs.", "IMPRESSION:", "No oedema.",
+    ]  # fmt: skip
+
+
+def test_a_coded_impression_is_part_of_the_report(tmp_path: Path) -> None:
+    coded = "OBX|2|CWE|&IMP||J18^Likely pneumonia.^I10~J90^Small effusion.^I10||||||F"
+    exams, _ = found(tmp_path, HEAD, PID, XR, TEXT, coded)
+    assert exams[0]["text"] == "FINDINGS: Clear.\nIMPRESSION:\nLikely pneumonia.\nSmall effusion."
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,16 @@ def test_sex_is_read_as_it_is_written_and_what_no_list_knows_is_unknown(
     assert (bad, kept["patient_sex"].tolist()) == ([], [known])
 
 
+DAYS = ("2026", "2026-03", "2026-03-04", "20260304", "2026/03/04", "2026/3/4", "2026.03.04")
+
+
+@pytest.mark.parametrize("day", DAYS[2:])
+def test_a_day_of_signing_counts_as_its_end_however_it_is_written(tmp_path: Path, day: str) -> None:
+    kept, bad = ingested(tmp_path, GOOD | {"signed_at": day})
+    assert bad == []
+    assert kept["signed_at"].item() == pd.Timestamp("2026-03-04T23:59:59Z")
+
+
 def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
     kept, bad = ingested(tmp_path, GOOD)
     assert bad == []
@@ -129,7 +139,8 @@ def test_good_row_is_kept_with_canonical_values(tmp_path: Path) -> None:
         *(({"patient_id": number}, "rounded_number") for number in ROUNDED),
         *(({"accession": number}, "rounded_number") for number in ROUNDED),
         *(({"reader_id": number}, "rounded_number") for number in ROUNDED),
-        ({"performed_at": "2026-03"}, "no_time_of_day"),
+        *(({"performed_at": day}, "no_time_of_day") for day in DAYS),
+        ({"signed_at": "2026"}, "bad_signed_at"),
         ({"signed_at": "2026-03"}, "bad_signed_at"),
         ({"text": "   "}, "missing_text"),
         ({"text": "x" * 200_001}, "text_too_long"),

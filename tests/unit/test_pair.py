@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.deidentify.coding import is_adult
 from pipeline.tables.pairing import LEFT_OUT, pair
+from pipeline.tables.versions import told_late
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
 
@@ -207,6 +208,28 @@ def test_what_was_taken_back_is_used_only_where_it_came_again_later(
     result = pair(exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True)))
     assert result.pairs["xr_exam_key"].tolist() == left
     assert result.flow[1].excluded == 2 - len(left)
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "signed"),
+    [
+        (10.0, "addendum", 10.0), (10.0, "corrected", 10.0), (1.2, "addendum", 1.5),
+        (10.0, "final", 1.5), (None, "addendum", 1.5),
+    ],
+)  # fmt: skip
+def test_a_change_under_the_old_time_of_signing_is_signed_when_it_was_sent(
+    sent: float | None, status: str, signed: float
+) -> None:
+    first = exam("X", "XR", 1, sent_at=DAY + pd.Timedelta(hours=1.6))
+    at = pd.NaT if sent is None else DAY + pd.Timedelta(hours=sent)
+    change = exam("X", "XR", 1, status=status, version=2, sent_at=at)
+    again = change | {"sent_at": DAY + pd.Timedelta(hours=30)}  # exported once more
+    exams = pd.DataFrame([first, change, *([again] if sent else [])])
+    exams = exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True))
+    assert told_late(exams)["signed_at"].iloc[1] == DAY + pd.Timedelta(hours=signed)
+    ct = pd.DataFrame([exam("C", "CT", 8)])
+    chosen = pair(pd.concat([told_late(exams), ct])).pairs["xr_exam_key"].tolist()
+    assert chosen == [first["exam_key"] if signed == 10.0 else change["exam_key"]]
 
 
 @pytest.mark.parametrize(("least", "known"), [(18, [False, True, False]), (0, [True, True, True])])

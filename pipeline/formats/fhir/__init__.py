@@ -162,16 +162,14 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
         elif url:
             fault = fault or _ELSEWHERE
     best = chosen(found) if found else None
-    if isinstance(best, Chosen):
-        return "\n".join(text.strip() for _, text in best.parts), best.document, None
-    narrative = report.get("text")
-    div = text_of(narrative, "div") if isinstance(narrative, dict) else ""
-    conclusion = text_of(report, "conclusion")
-    shown = plain_text(div)
-    if conclusion and conclusion not in shown:
+    whole = "\n".join(t.strip() for _, t in best.parts) if isinstance(best, Chosen) else ""
+    div = next((text_of(each, "div") for each in items(report, "text")), "")
+    shown, conclusion = whole or plain_text(div), text_of(report, "conclusion")
+    is_there = _IMPRESSION.search(whole) or " ".join(conclusion.split()) in " ".join(shown.split())
+    if conclusion and not is_there:
         heading = "" if _IMPRESSION.search(conclusion) else "IMPRESSION: "
         shown = f"{shown}\n{heading}{conclusion}".strip()
-    return shown, "", fault or best
+    return (shown, best.document, None) if isinstance(best, Chosen) else (shown, "", fault or best)
 
 
 def _accessions(
@@ -254,9 +252,7 @@ _STEPS: Final = 4
 """So far references are followed into other sources: report, role, practitioner, one more."""
 _REMARK: Final = "OperationOutcome"
 """What a server says of a search, beside what it found; it is no row of an export."""
-_SUFFIXES: Final = tuple(
-    kind + end for kind in (".ndjson", ".json", ".jsonl") for end in ("", ".gz")
-)
+_SUFFIXES: Final = (".ndjson", ".json", ".jsonl", ".ndjson.gz", ".json.gz", ".jsonl.gz")
 
 
 def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:

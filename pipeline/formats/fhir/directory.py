@@ -18,6 +18,7 @@ from pipeline.formats.fhir.resources import (
     PERSON,
     PLACE,
     REPORT,
+    URL,
     Place,
     Resource,
     identified,
@@ -44,11 +45,13 @@ _MOST_REPLACED: Final = 4
 class Directory:
     """Resources by ``Type/id``, the address of their bundle entry, ``#id``, or who is identified.
 
-    ``pointed`` holds what was pointed at since `missing` was last asked.
+    ``pointed`` holds what was pointed at since `missing` was last asked; ``server`` is the address
+    of the server that relative references are of, where the report says which.
     """
 
     by_reference: MutableMapping[str, Resource] = field(default_factory=dict)
     pointed: set[str] = field(default_factory=set)
+    server: str = ""
 
     def add(self, resource: Resource, only: Set[str] | None = None) -> None:
         """Keep a resource that reports may point at; only what is wanted, where that is said.
@@ -73,9 +76,10 @@ class Directory:
                 self._keep(name, resource)
 
     def _keep(self, name: str, resource: Resource) -> None:
-        """Keep the later version of a resource; nobody where two have one identifier."""
+        """Keep the later version of a resource; nobody where two have one identifier, or one id."""
         before = self.by_reference.get(name)
-        if before and PERSON in name and text_of(before, "id") != text_of(resource, "id"):
+        one_number = PERSON in name and before and text_of(before, "id") != text_of(resource, "id")
+        if one_number or (before and _are_two(before, resource)):
             self.by_reference[name] = {}
         elif before is None or (before and _updated(before) <= _updated(resource)):
             self.by_reference[name] = resource
@@ -87,16 +91,18 @@ class Directory:
         return found
 
     def within(self, report: Resource) -> Directory:
-        """Give the directory as a report sees it, with what it contains."""
+        """Give the directory as a report sees it, with what it contains and from its server."""
         contained: dict[str, Resource] = {
             f"#{text_of(each, 'id')}": each for each in items(report, "contained")
         }
-        return Directory(ChainMap(contained, self.by_reference)) if contained else self
+        server = text_of(report, URL).rpartition(f"{REPORT}/")[0]
+        return Directory(ChainMap(contained, self.by_reference), server=server)
 
     def get(self, reference: str) -> Resource:
         """Give the resource of a reference of any form, or an empty one."""
         plain = reference.split("/_history")[0]
-        return self.by_reference.get(plain) or self.by_reference.get(_short(plain)) or {}
+        places = (self.server + plain, plain, _short(plain))
+        return next(filter(None, map(self.by_reference.get, places)), {})
 
     def patient(self, report: Resource) -> Resource:
         """Give a report's patient, by reference or identifier, or who replaced that one."""
@@ -154,6 +160,13 @@ def _pointed(resource: Resource) -> Iterator[str]:
 def _short(reference: str) -> str:
     """Give ``Type/id`` of a reference of any form; an address of another kind stays."""
     return reference if reference.startswith("urn:") else "/".join(reference.split("/")[-2:])
+
+
+def _are_two(one: Resource, other: Resource) -> bool:
+    """Tell resources of two servers that have one id: no number in common, nor a person's name."""
+    mine, theirs = ({text_of(i, "value") for i in items(e, "identifier")} for e in (one, other))
+    is_named = "name" in one and all(one.get(n) == other.get(n) for n in ("name", "birthDate"))
+    return bool(mine and theirs) and mine.isdisjoint(theirs) and not is_named
 
 
 def _updated(resource: Resource) -> str:

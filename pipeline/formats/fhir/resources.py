@@ -24,12 +24,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from pipeline.formats.decoding import FALLBACK, content_digest, fallback, opened
+from pipeline.formats.values import known_words
 
 Resource: TypeAlias = Mapping[str, Any]
-KINDS: Final = (
-    "Patient", "Practitioner", "PractitionerRole", "ServiceRequest", "Organization", "Encounter",
-    "ImagingStudy", "RelatedPerson", "Binary",
-)  # fmt: skip
+KINDS: Final = known_words("resource")
 """What reports point at; a row of one of these is neither an exam nor set aside."""
 _MAX_BYTES: Final = 64 * 2**20
 URL: Final = "_fullUrl"

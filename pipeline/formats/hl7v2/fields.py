@@ -18,8 +18,8 @@ import hl7
 from pipeline.errors import ConfigurationError
 from pipeline.formats.exams import Merge
 from pipeline.formats.hl7v2.framing import Separators, unescaped
-from pipeline.formats.people import Person, named_in_full, person_from_text
-from pipeline.formats.values import data, is_no_number
+from pipeline.formats.people import Person, lexicon, named_in_full, person_from_text
+from pipeline.formats.values import data, is_no_number, known_words
 
 DEFAULT_FIELDS: Final[Mapping[str, str]] = data("hl7v2/fields")
 """Our column → places, most trusted first."""
@@ -28,11 +28,10 @@ _PLACE: Final = re.compile(
     r"([A-Z][A-Z0-9]{2})-(\d{1,3})(?:\.(\d{1,2}))?"
     r"(?:\[(\d{1,3})=([^\[\],=]{1,40})\])?"
 )
-_NOBODY: Final = frozenset(
-    {"unk", "unknown", "none", "n/a", "na", "null", "test", "undefined", "unassigned", '""'}
-)
+_NOBODY: Final = known_words("nobody")
 _NULL: Final = '""'
 SUB: Final = "\x1f"
+_AUTHENTICATED: Final = ("TXA", 22)
 _NAME_PARTS: Final = 5
 _MIN_DIGITS: Final = 4
 
@@ -114,9 +113,10 @@ class Head:
         for segment in self._segments.get(place.segment, ()):
             if place.field >= len(segment) or not self._is_meant(segment, place):
                 continue
-            for repetition in segment[place.field]:
-                parts = [repetition] if isinstance(repetition, str) else repetition
-                yield [self._component(part) for part in parts]
+            every = [[each] if isinstance(each, str) else each for each in segment[place.field]]
+            if (place.segment, place.field) == _AUTHENTICATED:  # who signed last is the reader
+                every.sort(key=lambda parts: "".join(map(str, parts[14:15])), reverse=True)
+            yield from ([self._component(part) for part in parts] for parts in every)
 
     def _is_meant(self, segment: hl7.Segment, place: Place) -> bool:
         if place.where is None:
@@ -190,8 +190,10 @@ def person(components: Sequence[str]) -> Person | None:
         return person_from_text(identifier)
     if not family and not any(c.isdigit() for c in identifier) and " " in identifier:
         return named_in_full(identifier)
-    if not family and identifier.isalpha():
-        return None
+    word = identifier.casefold()
+    is_word = word in lexicon().all_names or not lexicon().is_stranger(word)
+    if not family and word.isalpha() and is_word:
+        return None  # of one word a login tells a person, and nothing else does
     return Person(identifier, family, given) if identifier or family else None
 
 

@@ -46,11 +46,16 @@ STANDARD: Final = Separators()
 
 
 def declared_encoding(header: bytes) -> str:
-    """Give the encoding a header's MSH-18 declares, or ''."""
+    """Give the encoding a header's MSH-18 declares, or ''; of several one that escapes switch."""
     fields = header.split(header[3:4] or b"|")
     if len(fields) <= _CHARACTER_SET_FIELD:
         return ""
-    stated = fields[_CHARACTER_SET_FIELD].decode("latin-1").split("~")[0].strip().upper()
+    stated = fields[_CHARACTER_SET_FIELD].decode("latin-1").upper().split("~")
+    found = [name for each in stated if (name := _codec(each.strip())) not in ("", "ascii")]
+    return next((name for name in found if name.startswith(_ESCAPE_DRIVEN)), "".join(found[:1]))
+
+
+def _codec(stated: str) -> str:
     latin = _LATIN.fullmatch(stated)  # ``8859/n`` is read as its number
     if latin:  # who says Latin 1 writes Windows' quotation marks and dashes too
         return "cp1252" if latin.group(1) == "1" else f"iso8859-{latin.group(1)}"
@@ -113,10 +118,7 @@ _HEADER_BYTES: Final = 16
 _LINE_ENDS: Final = (b"\r", b"\n", b"\x0b", b"\x1c")
 _BLANK: Final = b"\r\n\x0b\x1c\x00 \t\xef\xbb\xbf"
 _NAME: Final = re.compile(r"[A-Z][A-Z0-9]{2}")
-_EMPTY: Final = frozenset(
-    {"PID", "PD1", "PV1", "PV2", "NK1", "GT1", "ORC", "OBR", "OBX", "NTE", "TQ1", "TQ2", "ZDS"}
-    | {"FHS", "BHS", "BTS", "FTS"}
-)
+_EMPTY: Final = known_words("segment")
 """Segments that may come without a field; any other three letters are a line of a text."""
 _SPELT: Final = re.compile(
     r"(?:\\r\\n|\\r|\\n|<CR>|&#13;|&#x0?D;)+(?=[A-Z][A-Z0-9]{2}\|)", re.IGNORECASE
@@ -132,11 +134,17 @@ _DAMAGED: Final = re.compile(
 """A letter of the name is another, or lost; or the bar behind it is."""
 _RUN_ON: Final = re.compile(r"OBX\|\d{0,4}\|[A-Z]{2,3}\|")
 """The end of the line before is lost. Neither is text: there a bar is written as an escape."""
+_BARRED: Final = re.compile(
+    r"OBX\|[^|]*\|(?:TX|FT)\|(?:[^|]*\|){3}[^|]*\w[^|\w]*\s[^|\w]*\w(?!.*\|(?:[FPC]|Final)\s*(?:\||$))"
+)
+"""Words where a unit has its place, and no status: a bar stands in the text as it is."""
 _VALUE, _STATUS = 5, 11
 """Fields of an observation: before the first none has anything to say; the other stands last."""
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
 _BATCH_ONLY: Final = re.compile(rb"(?:(?:FHS|BHS|BTS|FTS)[^\r\n\x0b\x1c]*[\r\n\x0b\x1c\s]*)+")
 _ESCAPE_DRIVEN: Final = "iso2022"
+_JAPANESE, _SHIFT = "iso2022_jp_ext", b"\x1b$"
+"""What escapes switch, where nobody has named it, and with what they begin."""
 
 
 _OTHER_COUNT: Final = "HL7 batch whose trailer (BTS, FTS) counts more or fewer than were read"
@@ -219,13 +227,15 @@ def decoded(message: bytes, encoding: str) -> tuple[str, str]:
     """Decode a message; gives its text, and the encoding where nobody has named it.
 
     UTF-8 comes first because what decodes as UTF-8 by chance is rare and wrong declarations are
-    not; then what MSH-18 declares, the site's encoding, and cp1252.
+    not (but what escapes switch always does); then what MSH-18 declares, the site's encoding, and
+    cp1252.
     """
     declared = declared_encoding(message.lstrip(_BLANK)[:4096].split(b"\r")[0].split(b"\n")[0])
-    order = ["utf-8", declared, encoding]
-    if declared.startswith(_ESCAPE_DRIVEN):
-        order.insert(0, declared)
-    for name in filter(None, order):
+    is_named = declared.startswith(_ESCAPE_DRIVEN)
+    if message.isascii() and (_SHIFT[: 1 + (not is_named)] in message):  # it is UTF-8 as well
+        name = declared if is_named else _JAPANESE
+        return message.decode(name, "replace"), "" if is_named else name
+    for name in filter(None, ("utf-8", declared, encoding)):
         try:
             return message.decode(name), ""
         except (UnicodeError, LookupError):
@@ -260,7 +270,7 @@ def segments(message: str) -> list[str]:
 
 def _is_damaged(line: str, bar: str) -> bool:
     plain = line.replace(bar, "|")
-    return bool(_DAMAGED.match(plain) or _RUN_ON.search(plain, 1))
+    return bool(_DAMAGED.match(plain) or _RUN_ON.search(plain, 1) or _BARRED.match(plain))
 
 
 def damaged(lines: Sequence[str], bar: str) -> int:

@@ -28,23 +28,27 @@ from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.values import known_words, status_of
 
 _TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
+_CODED: Final = ("CE", "CWE", "CNE")
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})
 _WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _SECTIONS: Final = {**known_words("section_code"), **known_words("section_suffix")}
 """OBX-3 suffix or LOINC code → heading."""
+_ABOUT: Final = ("INDICATION:", "HISTORY:", "COMPARISON:", "TECHNIQUE:")
+"""Parts behind which rows of another code, which say no part, are the report again."""
 _ADDED: Final = re.compile(r"(?m)^[ \t*]{0,8}ADDENDUM\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)")
 _REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(?:findings|impression|conclusion)[ \t]{0,4}:")
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
+_STATUS, _LETTERS = 11, ("F", "P", "C", "Final")
+"""The field of a row's status, and what mostly stands there."""
 _GAP: Final = "observations of which a number is missing"
 """How such a text is counted: an interface may leave rows out, and a row may be lost."""
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
-_TEXT_KINDS: Final = {"": "", "text": "", "plain": "text/plain", "html": "text/html",
-    "xml": "text/xml", "txt": "text/plain", "octet-stream": ""}  # fmt: skip
+_TEXT_KINDS: Final = known_words("text_kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ def observations(
     lines: Sequence[str], separators: Separators, notes: Sequence[str] = ()
 ) -> Observations:
     """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came."""
-    rows = _ordered([line.split(separators.field) for line in lines])
+    rows = _ordered([_whole(line.split(separators.field), separators) for line in lines])
     used = [row for row in rows if _cell(row, 11).strip().upper() not in GONE]
     has_attachment = any(_kind(row) in _ATTACHMENTS for row in used)
     texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
@@ -168,9 +172,12 @@ def _noted(notes: Sequence[str], separators: Separators) -> _Texts:
 def _sections(texts: _Texts, separators: Separators) -> tuple[list[str], bool]:
     """Put a heading where the section changes; tell whether any row is an addendum."""
     parts: list[str] = []
-    section, addendum = "", False
+    section, addendum, before = "", False, [""]
     for row, text in texts:
-        heading = _SECTIONS.get(_suffix(row, separators), "")
+        heading = _heading(row, separators)
+        if not heading and section in _ABOUT and row[3:4] != before:
+            heading = "FINDINGS:"
+        before = row[3:4]
         if heading not in (section, "") and text.strip():
             # Reports begin with their findings: only a change of section needs a heading.
             opens = heading == "FINDINGS:" and not section
@@ -187,7 +194,11 @@ def _kind(row: Sequence[str]) -> str:
 
 
 def _text(row: Sequence[str], separators: Separators) -> str | None:
-    return _lines(_cell(row, 5), separators) if _kind(row) in _TEXT_TYPES else None
+    value, is_coded = _cell(row, 5), _kind(row) in _CODED and _heading(row, separators)
+    if is_coded:  # a part of the report, as the standard has an impression
+        each = (coded.split(separators.component) for coded in value.split(separators.repetition))
+        value = separators.repetition.join(_cell(parts, 1) or parts[0] for parts in each)
+    return _lines(value, separators) if is_coded or _kind(row) in _TEXT_TYPES else None
 
 
 def _lines(value: str, separators: Separators) -> str:
@@ -222,15 +233,26 @@ def _bytes(data: str, encoding: str) -> bytes | None:
     return data.encode()
 
 
-def _suffix(row: Sequence[str], separators: Separators) -> str:
-    code = _cell(row, 3).split(separators.component)[0]
-    return code.rpartition(separators.sub)[2].strip().upper()
+def _heading(row: Sequence[str], separators: Separators) -> str:
+    """Give the heading of a row's part by its code, its name or its other code; '' for none."""
+    names = _cell(row, 3).split(separators.component)
+    known = (_SECTIONS.get(n.rpartition(separators.sub)[2].strip().upper(), "") for n in names)
+    return next(filter(None, known), "")
 
 
 def _rank(row: Sequence[str]) -> int:
     raw = _cell(row, 11).strip()
     status = status_of(raw) if raw else ""
     return _FURTHEST.index(status) if status else len(_FURTHEST)
+
+
+def _whole(row: list[str], separators: Separators) -> list[str]:
+    """Put a text together in which a bar stands as it is: its status then stands too far behind."""
+    late = next((at for at, cell in enumerate(row) if at > _STATUS and cell in _LETTERS), 0)
+    if not late or not row[6] or _rank(row) < len(_FURTHEST) or _kind(row) not in _TEXT_TYPES:
+        return row
+    end = late - _STATUS + 6
+    return [*row[:5], separators.field.join(row[5:end]), *row[end:]]
 
 
 def _ordered(rows: list[list[str]]) -> list[list[str]]:
