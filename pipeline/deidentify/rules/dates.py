@@ -111,10 +111,10 @@ def in_figures(text: str, start: int, before: str, long: int) -> Found | None:
     if long >= LONG:
         return _stamped(text, start, before)
     behind = text[start + long : start + long + 1]
-    found = _separated(text, start, before) if behind in ("-", "/", ".", " ") else None
-    match = None if found else _P["birth_year"].match(text, start)
-    if match and _P["birth"].search(before):
-        return Found(start, match.end(), "DATE", "birth-year")
+    found = _separated(text, start, before, behind) if behind in ("-", "/", ".", " ") else None
+    is_year = found is None and long == len("1931") and _P["birth_year"].match(text, start)
+    if is_year and _P["birth"].search(before):
+        return Found(start, start + long, "DATE", "birth-year")
     return found
 
 
@@ -131,23 +131,25 @@ def _stamped(text: str, start: int, before: str) -> Found | None:
     return None
 
 
-def _separated(text: str, start: int, before: str) -> Found | None:
+def _separated(text: str, start: int, before: str, behind: str) -> Found | None:
+    """Try the dates whose first figures end in a hyphen, a stroke, a full stop or a blank."""
     match = _P["roman"].match(text, start) or _P["year_first"].match(text, start)
     if match:
         return _dated(text, start, match.end(), "date-stamp")
-    match = _P["date"].match(text, start)
+    match = _P["date"].match(text, start) if behind != " " else None
     # Numbers that no calendar has in either order are none (13-14-15).
     if match and (match[2] is None or min(int(match[2]), int(match[4])) <= 12):
         century = _P["without_century"].search(match.group()) is None
         if century or not _P["not_date_before"].search(before):
             return _dated(text, start, match.end(), "date-numeric")
-    match = _P["day_slash"].match(text, start)
-    if match and _is_day_slash(text, match, before):
-        return _dated(text, start, match.end(), "date-slash")
-    match = _P["day_first"].match(text, start)
-    if match and _is_day_first(text, match, before):
-        return _dated(text, start, match.end(), "date-slash")
-    match = _P["day_dots"].match(text, start)
+    if behind == "/":
+        match = _P["day_slash"].match(text, start)
+        if match and _is_day_slash(text, match, before):
+            return _dated(text, start, match.end(), "date-slash")
+        match = _P["day_first"].match(text, start)
+        if match and _is_day_first(text, match, before):
+            return _dated(text, start, match.end(), "date-slash")
+    match = _P["day_dots"].match(text, start) if behind == "." else None
     if match and not _P["not_date_before"].search(before):
         return _dated(text, start, match.end(), "date-dots")._replace(sure=False)
     return None

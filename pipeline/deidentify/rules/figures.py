@@ -28,6 +28,10 @@ _GOES_ON: Final = frozenset("0123456789-.abcdef:")
 """What stands behind the first figure of every bare code that begins with one."""
 _GOES_ON_APART: Final = frozenset("apAPIVXivx-/")
 """What stands behind a day or an hour and a blank where they are more than a count."""
+_IN_PHONES: Final = frozenset("-./ (")
+"""What stands behind the first figures of every telephone that begins with one."""
+_BEHIND_DAYS: Final = frozenset("-/")
+"""What stands behind no hour."""
 _STARS: Final = "***-**-"
 _COUNT_FIGURES: Final = 6
 _NOUNS: Final = triggers("words_for_number")
@@ -85,14 +89,16 @@ def _at(text: str, start: int, end: int, done: int) -> Found | None:
         following = text[end + 1 : end + 2]
         if not (following.isdigit() or following in _GOES_ON_APART):
             return None
-    if _P["decimal"].match(text, start):
+    stop = _DIGITS.match(text, start).end()  # type: ignore[union-attr]
+    long, behind = stop - start, text[stop : stop + 1]
+    if behind == "." and _P["decimal"].match(text, start):
         return None
     before = line_before(text, start, 30)
-    long = _DIGITS.match(text, start).end() - start  # type: ignore[union-attr]
+    clock = long < dates.LONG and (long > len("23") or behind not in _BEHIND_DAYS)
     return (
         dates.in_figures(text, start, before, long)
-        or _phone(text, start)
-        or (_time(text, start, before) if long < dates.LONG else None)
+        or (_phone(text, start) if behind in _IN_PHONES else None)
+        or (_time(text, start, before) if clock else None)
         or _counted(text, start, before)
         or _in_field(text, start, done)
     )
