@@ -43,7 +43,8 @@ class CertaintyReader:
     def _cues(self, text: str) -> Iterator[tuple[int, int, str, Node]]:
         """Give where each cue begins and ends, its first word, and what the tree says of it.
 
-        Only where a cue can begin are words and marks followed one by one.
+        Only where a cue can begin are words followed one by one, by number where a blank parts
+        them and as they are written elsewhere.
         """
         root, free = self._root, 0
         small = text.replace("İ", "ı").lower()  # as long as the text
@@ -52,13 +53,21 @@ class CertaintyReader:
         words.append("")
         for at in compress(count(), map(root.__contains__, words)):
             word, following, end = words[at], words[at + 1], ends[at] + at
-            node = root[word]
-            if following in node or END in node or not following or small[end] != " ":
-                start = end - len(word)
-                stop, node = _longest(small, end, node) if start >= free else (0, node)
-                if stop and (len(word) > 1 or not _is_initial(small, start, end)):
-                    yield start, stop, word, node
-                    free = stop
+            node = longest = root[word]
+            if following not in node and END not in node and following and small[end] == " ":
+                continue
+            start, stop = end - len(word), 0
+            while (following := words[at + 1]) and small[end] == " ":
+                stop, longest = (end, node) if END in node else (stop, longest)
+                if following not in node:
+                    break
+                at, node = at + 1, node[following]
+                end = ends[at] + at
+            else:
+                stop, longest = _longest(small, end, node, stop, longest)
+            if stop and start >= free and (len(word) > 1 or not _is_initial(small, start, end)):
+                yield start, stop, word, longest
+                free = stop
 
     def phrases(self, text: str) -> set[str]:
         """Give the phrases that cues in what states findings stand for; one of several is none.
@@ -80,7 +89,7 @@ class CertaintyReader:
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Start and end of every cue, in order, without overlap."""
-        return [(start, end) for start, end, *_ in self._cues(text)]
+        return [each[:2] for each in self._cues(text)]
 
 
 def _is_initial(text: str, start: int, end: int) -> bool:
@@ -92,12 +101,12 @@ def _is_initial(text: str, start: int, end: int) -> bool:
     return alone and text[start - 2 : start - 1].isalpha() and not _STROKE.match(text, end)
 
 
-def _longest(text: str, at: int, node: Node) -> tuple[int, Node]:
-    """Follow a cue from behind its first word to where its longest form ends; 0 for nowhere.
+def _longest(text: str, at: int, node: Node, stop: int, longest: Node) -> tuple[int, Node]:
+    """Follow a cue from behind some words to where its longest form ends; 0 for nowhere.
 
-    A full stop lengthens none (the rules ask for the answer "No.", which is not No. 4).
+    That of those words ends at `stop`. A full stop lengthens none (the rules ask for the answer
+    "No.", which is not No. 4).
     """
-    stop, longest = 0, node
     while True:
         if END in node and not (stop and text[at - 1] == "."):
             stop, longest = at, node
