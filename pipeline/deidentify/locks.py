@@ -11,8 +11,8 @@ that no rule took is expected in the result like any other.
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
 them.
 
-The phrases of the result are searched anew, so that the proof hangs on nothing that was kept from
-before; it takes a twenty-fifth of the time of cleaning.
+The phrases of a result that is not the text itself are searched anew, so that the proof hangs on
+nothing that was kept from before; it takes a twenty-fifth of the time of cleaning.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from pipeline.deidentify.rules.checks import KINDS, patterns, word_list
-from pipeline.deidentify.rules.window import Words
+from pipeline.deidentify.rules.window import Words, past
 from pipeline.deidentify.spans import Removed
 from pipeline.names.lexicon import Lexicon
 
@@ -43,7 +43,8 @@ _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
 _INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
-_OF_DISEASES: Final = word_list("in_classes_of_diseases")
+_SIGNS: Final = word_list("signs_of_classes_of_diseases")
+_OF_DISEASES: Final = word_list("words_of_classes_of_diseases")
 """One of these is in every class of a disease, and in few reports."""
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
@@ -124,25 +125,24 @@ def is_no_identifier(text: str, start: int, end: int) -> bool:
 
 def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, int]]:
     """Find the spans that rules going by looks alone must leave."""
-    yield from _guarded_shapes(text)
+    yield from _guarded_shapes(text, words)
     capital, folded = words.capital, words.folded
     for at in words.among(lexicon.guarding):
-        start, end = words.span(at)
-        if capital[at] and folded[at] in lexicon.eponyms:
-            letter = _P["letter"].match(text, end)
-            yield start, letter.end() if letter else end
-        elif folded[at] in _BEHIND and (not capital[at] or folded[at] in _RESULTS):
-            number = _P[_BEHIND[folded[at]]].match(text, end)
+        word, (start, end) = folded[at], words.span(at)
+        if capital[at] and word in lexicon.eponyms:
+            yield start, past(_P["letter"], text, end)
+        elif word in _BEHIND and (not capital[at] or word in _RESULTS):
+            number = _P[_BEHIND[word]].match(text, end)
             if number and not text[start - 1 : start].isalnum():
-                yield number.start() if folded[at] in _RESULTS else start, number.end()
-        elif at and not capital[at] and capital[at - 1] and folded[at] in lexicon.eponym_nouns:
+                yield number.start() if word in _RESULTS else start, number.end()
+        elif at and capital[at - 1] and not capital[at] and word in lexicon.eponym_nouns:
             near = text[max(0, start - 40) : start] if words.gap(at) in _NOUN_GAPS else ""
             before = _P["before_noun"].search(near)
             if before:
                 yield start - len(before.group()), end
 
 
-def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
+def _guarded_shapes(text: str, words: Words) -> Iterator[tuple[int, int]]:
     """Find measures, codes of diseases, eponyms of several words and durations."""
     for match in _P["measures"].finditer(text):
         if not text[match.start() - 1 : match.start()].isalnum():
@@ -150,6 +150,6 @@ def _guarded_shapes(text: str) -> Iterator[tuple[int, int]]:
     yield from (match.span() for match in _P["lasting"].finditer(text))
     if "|" in text:
         yield from (match.span() for match in _P["segment"].finditer(text))
-    if any(map(text.__contains__, _OF_DISEASES)):
+    if any(map(text.__contains__, _SIGNS)) or not _OF_DISEASES.isdisjoint(words.folded):
         yield from (match.span() for match in _P["class_of_disease"].finditer(text))
     yield from ((each.start() - 3, each.end()) for each in _P["code_of_disease"].finditer(text))
