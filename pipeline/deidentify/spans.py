@@ -32,8 +32,7 @@ class Found(NamedTuple):
     sure: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(NamedTuple):
     """One identifier taken out: where it stood in the original text, and which rule found it."""
 
     start: int

@@ -262,7 +262,7 @@ class Judge:
             self._begin()
         shard = lay_out([each.text for each in hearings], self.words, self._gaps)
         removed = _numbered(hearing.claims.removed() for hearing in hearings)
-        marks = b"".join(bytes(hearing.claims.marks) for hearing in hearings)
+        marks = b"".join(hearing.claims.marks for hearing in hearings)
         spans = _joined(shard, removed)
         ballot = hold(shard, marks, spans, [each.category for _, each in removed])
         phrases = _numbered(hearing.phrases for hearing in hearings)
@@ -364,11 +364,7 @@ def _numbered(spans: Iterable[Sequence[_Span]]) -> list[tuple[int, _Span]]:
 def _joined(shard: Shard, spans: Iterable[tuple[int, Removed | Span]]) -> list[Span]:
     """Give spans of texts, each with the number of its text, as places in the texts joined."""
     bases = shard.bases.tolist()
-    joined = []
-    for text, each in spans:
-        start, end = (each.start, each.end) if isinstance(each, Removed) else each
-        joined.append((bases[text] + start, bases[text] + end))
-    return joined
+    return [(bases[text] + each[0], bases[text] + each[1]) for text, each in spans]
 
 
 def _covered(firsts: Ints, lasts: Ints, size: int) -> Bools:
