@@ -253,16 +253,18 @@ def _logits(weights: Weights, case: Case, at: int, known: Floats, others: _Other
 def _looked(seen: Floats, step: int, mix: Floats, bias: Floats) -> Floats:
     """Add to slots what a layer makes of them and of those a step before and behind.
 
-    What lies beyond, in the first and last empty slots, is left as it comes.
+    As h + relu(z) is the larger of h and h + z, the middle weights pass h on. What lies beyond, in
+    the first and last empty slots, is left as it comes.
     """
     further = np.full_like(seen, bias)
-    parts = list(zip(np.split(mix, 3), (-step, 0, step), strict=True))
+    itself = np.eye(3 * len(bias), len(bias), -len(bias), dtype=np.float32)
+    parts = list(zip(np.split(mix + itself, 3), (-step, 0, step), strict=True))
     for first in range(step, len(seen) - step, _BLOCK):
         last = min(first + _BLOCK, len(seen) - step)
         made = further[first:last]
         for part, far in parts:
             sgemm(1, part.T, seen[first + far : last + far].T, 1, made.T, overwrite_c=True)
-        np.add(np.maximum(made, 0, out=made), seen[first:last], out=made)
+        np.maximum(made, seen[first:last], out=made)
     return further
 
 
