@@ -45,9 +45,7 @@ def _is_scan(text: str, word: Word, before: str, lexicon: Lexicon) -> bool:
 def listed(window: Window) -> Iterator[Found]:
     """Find towns and hospitals of the word lists, of one word or two."""
     text, words, lexicon = window.text, window.words, window.lexicon
-    for at in words.capitals:
-        if words.folded[at] not in lexicon.place_starts:
-            continue
+    for at in filter(words.capital.__getitem__, words.among(lexicon.place_starts)):
         word = words[at]
         joined = at + 1 < len(words) and words.capital[at + 1]
         after = words[at + 1] if joined else None

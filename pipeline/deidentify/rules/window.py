@@ -44,11 +44,13 @@ class Words:
         The same without accents and straight apostrophes, as the name lists are written.
     capital
         Whether each begins with a capital.
+    capitals
+        The numbers of those that do.
     """
 
     __slots__ = (
-        *("_capital_plain", "_capitals", "_edges", "_text"),
-        *("capital", "folded", "plain"),
+        *("_edges", "_text"),
+        *("capital", "capitals", "folded", "plain"),
     )
 
     def __init__(self, text: str) -> None:
@@ -56,19 +58,16 @@ class Words:
         pieces = (_ASCII_WORD if is_plain else _WORD).split(text)  # gap, word, gap, ..., gap
         words = pieces[1::2]
         self._text = text
-        self._capitals: list[int] | None = None
-        self._capital_plain: list[str] | None = None
         self._edges = list(accumulate(map(len, pieces)))
         self.folded = list(map(str.casefold, words))
         if is_plain:
             self.capital = [word < "a" for word in words]
         else:
             self.capital = [word[0].isupper() for word in words]
+        self.capitals = list(compress(count(), self.capital))
         if ("'" in text or "’" in text) and any(map(text.casefold().__contains__, _GENITIVES)):
             self.folded = list(map(_without_genitive, self.folded))
-        self.plain = self.folded
-        if not is_plain:
-            self.plain = [w if w.isascii() else unaccented(w) for w in self.plain]
+        self.plain = self.folded if is_plain else list(map(unaccented, self.folded))
         if "'" in text:
             self.plain = [w.replace("'", "") if "'" in w else w for w in self.plain]
 
@@ -93,18 +92,10 @@ class Words:
         """Give the numbers of the words whose folded form a vocabulary holds."""
         return list(compress(count(), map(vocabulary.__contains__, self.folded)))
 
-    @property
-    def capitals(self) -> list[int]:
-        """The numbers of the words that begin with a capital."""
-        if self._capitals is None:
-            self._capitals = list(compress(count(), self.capital))
-        return self._capitals
-
     def capitals_among(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the capitalised words whose plain form a vocabulary holds."""
-        if self._capital_plain is None:
-            self._capital_plain = list(compress(self.plain, self.capital))
-        return list(compress(self.capitals, map(vocabulary.__contains__, self._capital_plain)))
+        plain = compress(self.plain, self.capital)
+        return list(compress(self.capitals, map(vocabulary.__contains__, plain)))
 
 
 class Window(NamedTuple):
