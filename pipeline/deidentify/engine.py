@@ -181,7 +181,7 @@ class Deidentifier:
         write = _TOKEN if is_bare else (report.surrogates or self._surrogates).replace
         clean = _replaced(text, removed, write)
         kept = locks.kept(text, phrases, heard.claims.locks, removed)
-        if locks.words(clean, certainty_spans(clean)) != kept:
+        if removed and locks.words(clean, certainty_spans(clean)) != kept:
             return Quarantined("phrases-changed")
         bare = clean if is_bare else _replaced(text, removed, _TOKEN)
         if scan.hits(bare):  # an invented name may be a patient's
@@ -217,8 +217,9 @@ class Deidentifier:
             for each in known_pass.find(text, heard.words, known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed, self.lexicon)
-        named = signs(Window(text, heard.words, self.lexicon), claims.removed())
-        _take(claims, named, self.lexicon)
+        if not (found := claims.removed()):
+            return found  # nothing for anything to hang on
+        _take(claims, signs(Window(text, heard.words, self.lexicon), found), self.lexicon)
         _mend(claims, self.lexicon)
         join(claims)
         return claims.removed()
