@@ -62,7 +62,7 @@ def load_gold(path: Path, *, vocabulary: Vocabulary) -> list[GoldReport]:
         Naming up to five bad lines, never their text.
     """
     reports, problems = [], []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         if not line.strip():
             continue
         try:

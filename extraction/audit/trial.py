@@ -81,9 +81,8 @@ def _tokens(engine: ModelEngine, modality: Modality) -> Tried:
     if not isinstance(reply, Reply):
         return _lost(name, "an answer", reply, "the model gave none")
     estimate = estimated_tokens(asked.words)
-    if not reply.prompt_tokens:
+    if not (found := reply.prompt_tokens):
         return Tried(name, None, f"at most {estimate:,}", "not said", "the server counts none")
-    found = reply.prompt_tokens
     return Tried(name, found <= estimate, f"at most {estimate:,}, as thought", f"{found:,}")
 
 
@@ -110,17 +109,18 @@ def _same(engine: ModelEngine) -> Tried:
     asked = engine.question(_PLAIN, modality="XR")
     if not isinstance(asked, Question):
         return Tried(name, None, "one answer", "not asked")
-    first, second = engine.put([asked, asked])
-    texts = [reply.text if isinstance(reply, Reply) else reply for reply in (first, second)]
-    return Tried(name, texts[0] == texts[1], "one answer", f"{len(set(texts))} answer(s)")
+    replies = engine.put([asked, asked])
+    said = {reply.text for reply in replies if isinstance(reply, Reply)}
+    if lost := [reply for reply in replies if not isinstance(reply, Reply)]:
+        return _lost(name, "one answer", lost[0], "the model gave none")
+    return Tried(name, len(said) == 1, "one answer", f"{len(said)} answer(s)")
 
 
 def _ten(engine: ModelEngine) -> Tried:
     """Read ten reports whose answers are known."""
     right, failed = 0, 0
-    rows = known()
     for modality in _MODALITIES:
-        some = [row for row in rows if row.modality == modality]
+        some = [row for row in known() if row.modality == modality]
         answers = engine.answers([row.text for row in some], modality=modality)
         for row, answer in zip(some, answers, strict=True):
             outcome = answer.outcome

@@ -164,6 +164,8 @@ def _shipped() -> Prompts:
 
 
 def _load(folder: Path) -> Prompts:
+    if not any((folder / name).is_file() for name in FILES.values()):
+        raise PromptError(f"{folder}: holds neither xr.toml nor ct.toml.")
     examples: dict[Modality, tuple[Example, ...]] = {}
     problems: list[str] = []
     digest = hashlib.sha256()

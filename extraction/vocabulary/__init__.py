@@ -97,6 +97,8 @@ def _shipped() -> Vocabulary:
 
 
 def _load(folder: Path) -> Vocabulary:
+    if not any((folder / name).is_file() for name in FILES):
+        raise VocabularyError(f"{folder}: holds none of {', '.join(FILES)}.")
     problems: list[str] = []
     texts, tables = {}, {}
     for name in FILES:

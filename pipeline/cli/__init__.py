@@ -93,7 +93,10 @@ def main() -> None:
     _register()
     try:
         shielded(app)
-    except (*FORESEEN, KeyboardInterrupt) as error:
-        message, code = in_words(error)
+    except (*FORESEEN, SystemExit) as error:
+        if isinstance(error, SystemExit) and error.code != 130:  # typer's, without a word
+            raise
+        interrupted = isinstance(error, SystemExit)
+        message, code = in_words(KeyboardInterrupt() if interrupted else error)
         typer.echo(f"radcal: {message}", err=True)
         sys.exit(code)

@@ -61,10 +61,8 @@ def check(given: Given) -> None:
         given.output.tell({**plain(found), "faults": found.faults, "set_aside": found.set_aside})
     elif not given.output.quiet:
         typer.echo("\n".join(_lines(tables)))
-    if found.faults:
-        raise typer.Exit(ConfigurationError.exit_code)
-    if found.set_aside:
-        raise typer.Exit(EXIT_QUARANTINED)
+    if found.faults or found.set_aside:
+        raise typer.Exit(ConfigurationError.exit_code if found.faults else EXIT_QUARANTINED)
 
 
 def _tables(found: Rehearsal) -> Iterator[_Table]:
@@ -116,8 +114,7 @@ def _lines(tables: Sequence[_Table]) -> Iterator[str]:
 def _page(tables: Sequence[_Table]) -> str:
     """Write the tables as one page that loads nothing."""
     parts = [
-        "<!doctype html>",
-        '<html lang="en"><meta charset="utf-8"><title>radcal check</title>',
+        '<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>radcal check</title>',
         "<style>body{font:14px sans-serif;margin:2em}td,th{text-align:left;vertical-align:top;"
         "padding:.15em 1em .15em 0;white-space:pre-wrap}th{border-bottom:1px solid}</style>",
         "<h1>radcal check</h1>",

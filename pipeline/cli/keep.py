@@ -38,12 +38,8 @@ log = typer.Typer(help="The audit log of a workspace.")
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
-    app.command("reidentify")(reidentify)
-    app.command("cases")(cases)
-    app.command("purge")(purge)
-    app.command("prune")(prune)
-    app.command("rotate")(rotate)
-    app.command("backup")(backup)
+    for command in (reidentify, cases, purge, prune, rotate, backup):
+        app.command(command.__name__)(command)
     key = group("Keep the key of a workspace's vault.")
     key.command("replace")(replace)
     app.add_typer(key, name="key")
@@ -146,7 +142,7 @@ def purge(
 def prune(
     config: ConfigArgument,
     keep_runs: Annotated[
-        int | None, typer.Option(min=1, help="Instead of [store] keep_runs.")
+        int | None, typer.Option(min=1, help="Instead of the configuration's keep_runs.")
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only count.")] = False,
     *,
@@ -202,8 +198,7 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     events = _events(store.root)
     with events.attempt("key replacement"), store.locked():
         new = Key.named(NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE)
-        done = replace_key(store.root / _VAULT, Key.of(), new)
-    counts = asdict(done)
+        counts = asdict(replace_key(store.root / _VAULT, Key.of(), new))
     events.append("key replaced", **counts)
     told = "give the new key to every run from now on, and keep the old one for older copies"
     emit({**counts, "next": told}, as_json=as_json, quiet=False)

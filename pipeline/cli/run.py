@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 import typer
@@ -42,7 +43,6 @@ DepartmentOption = Annotated[
 
 Language: TypeAlias = Literal["en", "de"]
 
-_KEY_FILE: Final = "vault.key"
 _LARGE_PAIRS: Final = 1_500
 """So many pairs come to more than a small run (`pipeline.run.rehearsal.is_small`)."""
 
@@ -64,8 +64,8 @@ def init(
     from pipeline import config
 
     target = folder / "radcal.toml"
-    if target.exists():
-        raise ConfigurationError(f"{target} exists already; it was left as it is.")
+    if (there := folder if folder.is_file() else target).exists():
+        raise ConfigurationError(f"{there} exists already; it was left as it is.")
     folder.mkdir(parents=True, exist_ok=True)
     filled = config.template().replace('\nlanguage = "en"\n', f'\nlanguage = "{language}"\n')
     target.write_text(filled, encoding="utf-8")
@@ -73,7 +73,8 @@ def init(
     typer.echo(
         f"Wrote {target} and {key}.\n"
         "Keep the key apart from the data, and back it up: without it no code can be traced back.\n"
-        f"Then: RADCAL_VAULT_KEY_FILE={key} radcal run {target}"
+        "Then say in radcal.toml where your exports are and what their columns are called, and\n"
+        f"RADCAL_VAULT_KEY_FILE={quote(str(key))} radcal check {quote(str(target))}"
     )
 
 
@@ -93,6 +94,10 @@ def run(
     quiet: QuietOption = False,
 ) -> None:
     """Take report exports to delivered pages."""
+    from pipeline.tables.results import month
+
+    if period is not None:
+        month(period)
     told = quiet or (as_json and log_format == "text")
     summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
     _end(summary, config, as_json=as_json, quiet=quiet)
@@ -106,7 +111,8 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     issues = sorted(folder for folder in root.glob("*-*") if folder.is_dir())
     if not issues:
         raise InputError(
-            f"open: nothing was delivered yet below {root}; run `radcal run {config}` first."
+            f"open: nothing was delivered yet below {root} that this user may read; "
+            f"run `radcal run {quote(str(config))}` first."
         )
     files = sorted(file for file in issues[-1].glob("*/*") if file.is_file())
     listed = issues[-1].with_name(f"{issues[-1].name}.json")
@@ -115,8 +121,7 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     shown = [(file.parent.name, file.name, str(file)) for file in own]
     older = len(files) - len(shown)
     if as_json:
-        keys = ("recipient", "page", "path")
-        each = [dict(zip(keys, page, strict=True)) for page in shown]
+        each = [{"recipient": who, "page": page, "path": path} for who, page, path in shown]
         found = {"issue": issues[-1].name, "pages": each, "older_files": older}
         emit(found, as_json=True, quiet=False)
         return
@@ -127,7 +132,7 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
         typer.echo(f"{older:,} older files of others lie beside them: do not hand them on.")
 
 
-def _next(summary: Summary, config: Path) -> str:
+def _next(summary: Summary, config: str) -> str:
     """Say what to open and what to do next."""
     if summary.delivery is None:
         if summary.exit_code:
@@ -140,7 +145,7 @@ def _next(summary: Summary, config: Path) -> str:
 def _called() -> str:
     """Name this program as it can be called from here: a demonstration's is on no path."""
     own = sys.argv[0]
-    return "radcal" if shutil.which("radcal") or Path(own).name != "radcal" else own
+    return "radcal" if shutil.which("radcal") or Path(own).name != "radcal" else quote(own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +303,7 @@ def _end(summary: Summary, config: Path, *, as_json: bool, quiet: bool) -> None:
         told["left_out"] = {f"{why}{remedy(why)}": n for why, n in summary.left_out.items()}
     emit(told if as_json else _in_short(told), as_json=as_json, quiet=quiet)
     if not (as_json or quiet):
-        typer.echo(_next(summary, config))
+        typer.echo(_next(summary, quote(str(config))))
     if summary.exit_code:
         raise typer.Exit(summary.exit_code)
 
@@ -308,7 +313,6 @@ _ASIDE: Final = {
     "withheld": "reports withheld",
     "contradictory": "exams whose versions contradict each other",
 }
-_ALSO_NONE: Final = ("pairs", "observations", "pages_delivered")
 
 
 def _in_short(told: dict[str, object]) -> dict[str, object]:
@@ -318,7 +322,7 @@ def _in_short(told: dict[str, object]) -> dict[str, object]:
         if name == "quarantined":
             aside = {what: told[each] for each, what in _ASIDE.items() if told[each]}
             lines["set_aside"] = aside or "nothing"
-        elif name not in _ASIDE and (value or name in _ALSO_NONE):
+        elif name not in _ASIDE and (value or name in ("pairs", "observations", "pages_delivered")):
             lines[name] = value
     return lines
 
@@ -326,7 +330,7 @@ def _in_short(told: dict[str, object]) -> dict[str, object]:
 def _new_key(folder: Path) -> Path:
     from pipeline.vault.key import new_key
 
-    path = folder / _KEY_FILE
+    path = folder / "vault.key"
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(new_key() + "\n", encoding="utf-8")

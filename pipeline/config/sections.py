@@ -24,6 +24,7 @@ from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Modality = Literal["XR", "CT"]
+_TIMES: Final = r"(?is:epoch)|(?s:(?=.*%)(?:[^%]|%[aAbBcdfGHIjmMpSuUVwWxXyYzZ%])+)"
 ColumnSpec = Annotated[str, Field(min_length=1)] | Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -85,7 +86,7 @@ class Input(Section):
     @model_validator(mode="after")
     def _formats_are_some(self) -> Input:
         for form in self.time_formats:
-            if "%" not in form and form.casefold() != "epoch":
+            if not re.fullmatch(_TIMES, form):
                 raise ValueError(
                     f'`time_format`: {form!r} is none; "%d.%m.%Y %H:%M" is one, "epoch" another'
                 )

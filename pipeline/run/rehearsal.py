@@ -25,10 +25,11 @@ from pipeline.formats.decoding import files_of
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
 from pipeline.formats.readers import reader_notes
-from pipeline.formats.sources import queried
+from pipeline.formats.sources import FOLDERS, queried
 from pipeline.formats.values import data, formats_that_read, iso_times, utc_times
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
+from pipeline.stages.deliver import ready
 
 _ROWS: Final = 5_000
 _SOURCES: Final = 5
@@ -159,6 +160,7 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
     raw = pd.concat([part.raw for part in parts], ignore_index=True)
     kept = pd.concat([part.kept for part in parts], ignore_index=True)
     findings += [*_notes(kept), *_ages(kept, site.config.pairing.min_age_years)]
+    findings.append(finding("delivery", lambda: ready(site)))
     if not len(kept):
         is_all = len(sources) == len(readable) and all(each.whole for each in sources)
         seen = sum(each.rows for each in sources)
@@ -197,7 +199,7 @@ class _Part:
         self.raw = pd.concat(raws or [empty], ignore_index=True)
         self.kept = pd.concat(kepts or [empty], ignore_index=True)
         in_all = rows if whole else _rows_in_all(source, format_, self.raw, rows)
-        columns, kept_as = tuple(_columns(site, self.raw)), _kept_as(self.kept)
+        columns, kept_as = tuple(_columns(site, self.raw, format_)), _kept_as(self.kept)
         also = dict(fails - aside)
         self.seen = SourceSeen(
             name, format_, rows, whole, in_all, dict(aside), also, columns, kept_as
@@ -268,8 +270,8 @@ def _rows_in_all(source: Path | None, format_: str, raw: pd.DataFrame, rows: int
     return max(rows, round(size / (each + _BESIDE.get(format_, 0))))
 
 
-def _columns(site: Site, raw: pd.DataFrame) -> Iterator[Column]:
-    map_ = site.config.input.columns
+def _columns(site: Site, raw: pd.DataFrame, format_: str) -> Iterator[Column]:
+    map_ = {} if format_ in FOLDERS else site.config.input.columns
     for name in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS):
         stated = raw[name].str.strip() != ""
         if not stated.any() and name in OPTIONAL_COLUMNS:

@@ -86,7 +86,7 @@ class Deliver(Stage[Delivery, Delivered]):
             If no contact or no day for answers is named, or passphrases are asked for and a
             recipient has none; nothing is delivered then.
         """
-        _ready(site)
+        ready(site)
         root = site.workspace.root / "delivery"
         whom = [pages.recipient for pages in item.pages]
         locks = _locks(site, whom)
@@ -105,8 +105,14 @@ class Deliver(Stage[Delivery, Delivered]):
 DELIVER: Final = Deliver()
 
 
-def _ready(site: Site) -> None:
-    """Hold pages back that would not say whom to answer, and until when."""
+def ready(site: Site) -> str:
+    """Say whom pages tell readers to answer, or hold back those that would not say it.
+
+    Raises
+    ------
+    ConfigurationError
+        If no contact or no day for answers is named, and it is no demonstration.
+    """
     settings = site.config.reports
     named = {"contact": settings.contact, "returns_by": settings.returns_by}
     missing = [f"reports.{name}" for name, value in named.items() if not value.strip()]
@@ -115,6 +121,7 @@ def _ready(site: Site) -> None:
             f"{' and '.join(missing)}: name whom readers answer and until when before pages are "
             "delivered (or set reports.demonstration = true). Nothing was delivered."
         )
+    return "contact and day for answers are named" if not missing else "a demonstration"
 
 
 def _locks(site: Site, recipients: Sequence[str]) -> dict[str, str]:

@@ -223,7 +223,7 @@ def files(site: Site) -> list[Path]:
         is_one = site.config.input.format in FOLDERS
         found.update([match] if is_one else files_of(match))
     if not any(files_of(each) for each in found):
-        told = f"{min(matches)} holds no file." if matches else _unmatched(site)
+        told = f"{min(matches)} holds no file that may be read." if matches else _unmatched(site)
         raise InputError(f"input.paths: {told} Has the export been written yet?")
     return sorted(found)
 

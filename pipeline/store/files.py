@@ -73,9 +73,10 @@ def storage_error(error: BaseException) -> StorageError | None:
     if number in _FULL:
         return no_room(None)
     if number in _READ_ONLY:
+        name = getattr(error, "filename", None) or "a file of the workspace"
         return StorageError(
-            "a file of the workspace cannot be written (read-only, or not this user's). "
-            "Make it writable and run again; what was finished is kept."
+            f"{name}: cannot be written or read (read-only, or not this user's). "
+            "Give this user the right and run again; what was finished is kept."
         )
     if number == errno.EIO:
         return StorageError(

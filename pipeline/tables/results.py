@@ -13,6 +13,7 @@ what was called possible, or does not, says nothing of the word in a single case
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -108,6 +109,19 @@ def newest_whole(available: Sequence[str], xrays: pd.Series[float]) -> list[str]
     return sorted([month for month in available if month not in thin] or available)[-1:]
 
 
+def month(asked: str) -> pd.Period:
+    """Read a month.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is none, or not written as 2026-09.
+    """
+    if not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", asked):
+        raise ConfigurationError(f"--period {asked!r}: not a month; write it as 2026-09.")
+    return pd.Period(asked, freq="M")
+
+
 def choose_period(available: Sequence[str], asked: str | None, *, window_months: int) -> Period:
     """Give the months behind an issue: the window that ends with the month asked for.
 
@@ -125,10 +139,7 @@ def choose_period(available: Sequence[str], asked: str | None, *, window_months:
     """
     if not available:
         raise ConfigurationError("no observations at all: nothing can be calibrated.")
-    try:
-        end = pd.Period(asked or max(available), freq="M")
-    except ValueError:
-        raise ConfigurationError(f"--period {asked!r}: not a month; write it as 2026-09.") from None
+    end = month(asked or max(available))
     months = tuple(str(end - back) for back in reversed(range(window_months)))
     if not set(months) & set(available):
         raise ConfigurationError(

@@ -34,9 +34,8 @@ _DEFAULTS: Final = (
     "changeme", "change-me", "change_me", "secret", "password", "default", "example",
 )  # fmt: skip
 _HOW: Final = (
-    "A vault that is there opens only with the key that made it. For a new one, make a key with "
-    "`python -c 'import secrets; print(secrets.token_urlsafe(48))'` into a file only you can read, "
-    f"and set {KEY_FILE_VARIABLE} to its path."
+    "A vault that is there opens only with the key that made it. A new key is made with "
+    "`python -c 'import secrets; print(secrets.token_urlsafe(48))'`, into a file only you can read."
 )
 
 
@@ -130,9 +129,7 @@ def _from_environment(file_variable: str, variable: str) -> str:
         return text
     key = os.environ.get(variable, "")
     if not key:
-        raise ConfigurationError(
-            f"The vault's key is missing: set {file_variable} or {variable}. {_HOW}"
-        )
+        raise ConfigurationError(f"No key is given: set {file_variable} or {variable}. {_HOW}")
     return key
 
 

@@ -97,7 +97,7 @@ def read_passphrases(path: Path) -> dict[str, str]:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):
         raise ConfigurationError(
-            f"reports.passphrases: {path.name} cannot be read as UTF-8 text."
+            f"reports.passphrases: {path.name} cannot be read, or is no UTF-8 text."
         ) from None
     if mode & 0o077:
         raise ConfigurationError(

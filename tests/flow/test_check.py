@@ -22,6 +22,7 @@ from pipeline.vault.key import new_key
 from pipeline.vault.vault import Vault
 
 HEAD = "accession,patient_id,reader_id,reader_name,modality,exam_code,exam_name,performed_at,signed_at,status,patient_age_years,text"  # noqa: E501
+WHOM = '[reports]\ncontact = "office"\nreturns_by = "1 May"\n'
 SECRETS = ("Zeppelin", "4711008", "KS1", "Quarantana", "Walrus")
 app = typer.Typer()
 register(app)
@@ -47,7 +48,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines += [row(40, modality="Zeppelin"), row(41, status="gegengelesen"), row(42, modality="MG")]
     lines += [row(50, exam="BONE1,ANKLE"), row(51, reader="ks1,Quarantana^Q")]
     (tmp_path / "ris.csv").write_text("\n".join([HEAD, *lines]))
-    (tmp_path / "radcal.toml").write_text('[input]\npaths = ["ris.csv"]\n')
+    (tmp_path / "radcal.toml").write_text(f'{WHOM}[input]\npaths = ["ris.csv"]\n')
     Site.forget()
     return tmp_path
 
@@ -208,6 +209,31 @@ def test_key_of_another_vault_is_told(folder: Path, monkeypatch: pytest.MonkeyPa
     assert told.exit_code == 2
 
 
+def test_pages_that_could_not_be_delivered_are_a_fault_before_anything_is_read(
+    folder: Path,
+) -> None:
+    lines = [HEAD, *(row(i) for i in range(20))]
+    (folder / "ris.csv").write_text("\n".join(lines))
+    assert checked(folder).exit_code == 0
+    (folder / "radcal.toml").write_text('[input]\npaths = ["ris.csv"]\n')
+    told = checked(folder)
+    assert told.exit_code == 2
+    assert "reports.contact and reports.returns_by: name whom readers answer" in told.output
+    assert "ris.csv (csv): 20 rows read" in told.output
+
+
+def test_messages_are_not_said_to_be_read_from_columns_of_tables(folder: Path) -> None:
+    parts = ["MSH|^~\\&|R|H|R|R|20260304110000||ORU^R01|1|P|2.3", "PID|1||1^^^H^MR"]
+    parts += ["OBR|1||A1|X^CHEST|||202603041000|||||||||||||||202603041100||CR|F|||||||KS1"]
+    (folder / "feed.hl7").write_text("\r".join([*parts, "OBX|1|TX|GDT||Clear.||||||F"]))
+    (folder / "radcal.toml").write_text(
+        f'{WHOM}[input]\npaths = ["feed.hl7"]\n[input.columns]\naccession = "AUFTRAG"\n'
+    )
+    told = checked(folder).output
+    assert "feed.hl7 (hl7v2): 1 rows read" in told
+    assert "AUFTRAG" not in told
+
+
 def test_folder_without_a_file_is_told(folder: Path) -> None:
     (folder / "feed").mkdir()
     (folder / "radcal.toml").write_text('[input]\npaths = ["feed"]\nformat = "hl7v2"\n')
@@ -237,7 +263,7 @@ def test_an_old_workbook_is_refused_with_the_way_to_save_it_and_a_new_one_is_loo
     (folder / "radcal.toml").write_text('[input]\npaths = ["ris.xls"]\n')
     assert "ris.xls: workbooks of this kind are not read" in checked(folder).output
     pd.read_csv(folder / "ris.csv", dtype=str).to_excel(folder / "ris.xlsx", index=False)
-    (folder / "radcal.toml").write_text('[input]\npaths = ["ris.xlsx"]\n')
+    (folder / "radcal.toml").write_text(f'{WHOM}[input]\npaths = ["ris.xlsx"]\n')
     assert "ris.xlsx" in checked(folder).output
     assert checked(folder).exit_code in (0, 3)
 
@@ -301,7 +327,7 @@ def test_sources_of_one_name_in_several_folders_are_all_read(folder: Path) -> No
 
 def test_a_file_of_which_nothing_is_kept_stands_beside_good_ones(folder: Path) -> None:
     (folder / "stray.csv").write_text(f"{HEAD}\nA1,471\n")
-    (folder / "radcal.toml").write_text('[input]\npaths = ["*.csv"]\n')
+    (folder / "radcal.toml").write_text(f'{WHOM}[input]\npaths = ["*.csv"]\n')
     told = checked(folder)
     assert told.exit_code == 3
     assert "wrong_field_count 1" in told.output

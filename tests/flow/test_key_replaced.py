@@ -93,6 +93,7 @@ def test_command_replaces_the_key_and_every_attempt_is_logged(
 ) -> None:
     missing = command(path, monkeypatch, VAULT_KEY=old)
     assert "RADCAL_VAULT_NEW_KEY_FILE" in str(missing.exception)
+    assert "RADCAL_VAULT_KEY_FILE" not in str(missing.exception)
     wrong = command(path, monkeypatch, VAULT_KEY=new_key(), VAULT_NEW_KEY=new_key())
     assert "not this vault's key" in str(wrong.exception)
     done = command(path, monkeypatch, VAULT_KEY=old, VAULT_NEW_KEY=new_key())

@@ -96,6 +96,14 @@ def test_server_that_does_not_bind_answers_is_found_out(app: typer.Typer, serve:
         CliRunner().invoke(app, command(url, "--structured-output"), catch_exceptions=False)
 
 
+def test_a_server_that_is_gone_passes_nothing(app: typer.Typer) -> None:
+    asked = command("http://127.0.0.1:9", "--json")
+    told = json.loads(CliRunner().invoke(app, asked).stdout)
+    assert told["go"] is False
+    (twice,) = [each for each in told["checks"] if each["name"] == "the same question twice"]
+    assert (twice["passed"], twice["found"]) == (False, "server unreachable")
+
+
 def test_rules_have_no_model_to_check(app: typer.Typer) -> None:
     with pytest.raises(ConfigurationError, match="no model to check"):
         CliRunner().invoke(app, ["model", "check", "--engine", "rules"], catch_exceptions=False)

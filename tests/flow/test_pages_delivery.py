@@ -337,7 +337,7 @@ def test_nothing_is_delivered_that_does_not_say_whom_to_answer_and_until_when(
 def test_the_pages_of_the_newest_issue_are_listed_with_the_file_to_open(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(InputError, match=r"nothing was delivered yet below .*; run `radcal run"):
+    with pytest.raises(InputError, match=r"delivered yet below .* that this user may read; run"):
         pages(place.config)
     place.deliver(place.page("R-A", "one"), place.page("R-B", "two"))
     (place.of("R-A").parents[1] / "2026-06" / "R-C").mkdir(parents=True)

@@ -114,6 +114,14 @@ def test_bad_gold_lines_are_named_without_their_text(tmp_path: Path) -> None:
     assert "secret" not in str(caught.value)
 
 
+def test_gold_in_another_encoding_is_told_by_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "gold.jsonl"
+    line = '{"report_id": "1", "modality": "XR", "text": "Herz groß.", "findings": []}'
+    file.write_bytes(line.encode("cp1252"))
+    with pytest.raises(GoldError, match=r"gold.jsonl: 1 problem\(s\): line 1: "):
+        load_gold(file, vocabulary=VOCABULARY)
+
+
 def test_a_reviewed_sheet_becomes_gold() -> None:
     text = "No effusion. Likely pneumonia."
     outcomes = RuleEngine().extract([text], modality="XR")

@@ -50,6 +50,13 @@ def test_every_problem_of_every_file_is_listed_at_once(tmp_path: Path) -> None:
     assert "sections.toml: not valid TOML" in message
 
 
+def test_a_folder_that_holds_no_file_of_a_vocabulary_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "cue.toml").write_text("")
+    for folder in (tmp_path, tmp_path / "misspelt"):
+        with pytest.raises(VocabularyError, match=r"holds none of phrases.toml, .*cues.toml"):
+            load(folder)
+
+
 def test_a_phrase_nobody_defined_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cues.toml").write_text(
         '[[cue]]\nphrase = "rather sure"\nkind = "hedge"\nside = "before"\nwords = ["sure of"]'

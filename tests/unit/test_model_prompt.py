@@ -128,6 +128,11 @@ def test_digest_follows_the_examples(tmp_path: Path) -> None:
     assert PromptedReader(None, own, **options).digest != PromptedReader(**options).digest  # type: ignore[arg-type]
 
 
+def test_a_folder_without_examples_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(PromptError, match=r"misspelt: holds neither xr.toml nor ct.toml"):
+        load(tmp_path / "misspelt")
+
+
 def test_broken_examples_are_all_named_without_quoting_a_report(tmp_path: Path) -> None:
     (tmp_path / "xr.toml").write_text(
         '[[example]]\nreport = "Secret words."\nanswer = [["Other.", "pneumonia", "absent"]]\n'

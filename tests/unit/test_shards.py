@@ -104,6 +104,7 @@ def test_shard_of_another_version_is_read_where_its_columns_are_there(
         (OSError(errno.ENOSPC, "x"), "disk is full.*What may go"),
         (OSError(errno.EDQUOT, "x"), "disk is full"),
         (OSError(errno.EROFS, "x"), "cannot be written"),
+        (OSError(errno.EACCES, "x", "exports/ris.csv"), "exports/ris.csv: .* read .*not this user"),
         (OSError(errno.EIO, "x"), "input/output error"),
     ],
 )
