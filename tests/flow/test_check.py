@@ -108,7 +108,8 @@ def test_every_reason_for_setting_a_row_aside_has_its_remedy_or_is_told_by_its_v
     by_value = {"unknown_modality", "unknown_status", "bad_performed_at"}
     known = set(data("remedies")["reasons"])
     assert set(REASONS) - known == by_value
-    source = "".join(p.read_text() for p in Path(formats.__path__[0]).rglob("*.py"))
+    folder = Path(formats.__path__[0])
+    source = "".join(p.read_text() for p in (*folder.rglob("*.py"), folder / "remedies.toml"))
     assert all(f'"{reason}"' in source for reason in known)
 
 
