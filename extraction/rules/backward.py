@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.reach import DOUBTS, is_place
-from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, is_finite
+from extraction.rules.reach import DOUBTS, denies, is_place
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
+_STATED: Final = Part.ASSERTING | Part.PARTICIPLE | Part.COMMA
 _POSSESSIVE, _HYPHEN = "'", "-"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN, _YEAR = 7, 4
 _AGAINST: Final = frozenset({"than", "of", "to"})
+_ONCE: Final = frozenset({"suspected", "queried", "questioned", "suggested", "possible"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
 _TODAY: Final = frozenset({"this", "today", "current", "now", "since", "compared"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
@@ -28,12 +31,17 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
     """
     items, tokens, first = clause.items, clause.tokens, at
     tied = governed = joined = renamed = False
-    for j in range(at - 1, -1, -1):
+    told = any(item.lexeme.parts & Part.SUBJECT for item in items[:at])
+    named = GOVERNABLE if told else GOVERNABLE & ~Part.PREDICATE
+    for j in range(_subject_ends(items, at) - 1, -1, -1):
         parts = items[j].lexeme.parts
         if governed and _sets_against(items[j], tokens):  # "A rather than B is suggested"
             first, tied, governed, joined = j, False, False, False
             continue
-        passed = renamed and not governed and cue.kind == "denial"  # "not seen, one not excluded"
+        passed = not governed and (  # "not seen, one not excluded"; "suspected then, is not seen"
+            (renamed and cue.kind == "denial")
+            or (cue.kind != "hedge" and tokens[items[j].last - 1].word in _ONCE)
+        )
         ends = parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION and not passed
         if ends or (governed and is_finite(items[j])):
             break
@@ -54,9 +62,20 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         joined = bool(parts & (Part.COORDINATOR | Part.COMMA)) or (
             joined and not parts & Part.MENTION
         )
-        governed = governed or bool(parts & (Part.MENTION if renamed else GOVERNABLE))
+        governed = governed or bool(parts & (Part.MENTION if renamed else named))
         first = j
     return Scope(at, cue, first, at, "after")
+
+
+def _subject_ends(items: list[Item], at: int) -> int:
+    """Give where a predicate's subject ends, before an aside: "effusion, seen then, is gone"."""
+    if at < 2 or items[at - 1].first + 1 != items[at].first or not is_finite(items[at]):
+        return at
+    aside = [*takewhile(lambda item: not item.lexeme.parts & Part.COMMA, items[at - 2 :: -1])]
+    opens = at - 2 - len(aside)
+    said = any(is_finite(item) or denies(item) for item in aside)
+    comma = items[at - 1].lexeme.parts & Part.COMMA
+    return opens if comma and not said and opens > 0 and governs(items, 0, opens) else at
 
 
 def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:
@@ -98,11 +117,8 @@ def _list_ends(items: list[Item], comma: int, cue: Cue, *, tied: bool) -> bool:
         return bool(opens) and not _last_of_list(items, comma)
     if cue.kind != "negation":
         return True
-    for j in range(comma - 1, -1, -1):
-        parts = items[j].lexeme.parts
-        if parts & (Part.ASSERTING | Part.PARTICIPLE | Part.COMMA):
-            return not parts & Part.COMMA
-    return False
+    ahead = (item.lexeme.parts & _STATED for item in reversed(items[:comma]))
+    return not next(filter(None, ahead), Part.COMMA) & Part.COMMA
 
 
 def meant(clause: Clause, at: int, cue: Cue) -> Cue:
@@ -131,9 +147,6 @@ def meant(clause: Clause, at: int, cue: Cue) -> Cue:
 
 def _examines(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether an examination of something is the subject: "follow up of the small effusion"."""
-    for j in range(item.first - 1, 0, -1):
-        if tokens[j].word in _PURPOSE and tokens[j - 1].word in grammar.examinations:
-            return True
-        if not tokens[j].word.isalnum():
-            return False
-    return False
+    ahead = takewhile(lambda j: tokens[j].word.isalnum(), range(item.first - 1, 0, -1))
+    told = (tokens[j - 1].word for j in ahead if tokens[j].word in _PURPOSE)
+    return any(word in grammar.examinations for word in told)

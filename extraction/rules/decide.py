@@ -11,6 +11,7 @@ one side leaves the other (`settled`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Cue, Part
@@ -27,9 +28,13 @@ _PLAIN = Cue("present", "assertion", "before")
 _LABEL_WITHIN: Final = 7
 _SUPPOSED: Final = Cue(None, "ignore", "before")
 _ENDS_CONDITION: Final = frozenset({",", ";", "then", "would", "could", "might", "may"})
+_BRIEF: Final = frozenset({"any", "available", "needed", "possible", "required", "unwell"})
+_ADVISES: Final = Part.RECOMMENDING | Part.COMMA
 _WHETHER: Final = frozenset({"whether", "if"})
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
+_GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clearing", "complete"})
+_DOUBTING: Final = frozenset({"hedge", "denial"})
 _LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
 
@@ -69,7 +74,9 @@ def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Deci
     by = cue, item.first, item.last
     return [
         Decision(said.mention, *by, said.mention.first, item.last, "carried back")
-        if said.mention.at == last and not said.mention.base and said.cue.kind != "denial"
+        if said.mention.at == last
+        and not said.mention.base
+        and said.cue.kind not in {"denial", cue.kind}
         else said
         for said in decisions
     ]
@@ -145,9 +152,10 @@ def _choose(
     return behind, "cue after"
 
 
-def _weight(scope: Scope) -> tuple[bool, bool]:
-    """Of two cues behind a mention a denial speaks, then what says more than "rather than"."""
-    return scope.cue.kind == "denial", scope.cue.phrase != "likely"
+def _weight(scope: Scope) -> tuple[bool, bool, bool]:
+    """Of two cues behind a mention a denial speaks, a negation, what is no "rather than"."""
+    kind = scope.cue.kind
+    return kind == "denial", kind == "negation", scope.cue.phrase != "likely"
 
 
 def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
@@ -165,14 +173,9 @@ def _weakened(clause: Clause, negation: Scope) -> Scope:
     items, at = clause.items, negation.at - 1
     if at < 0 or items[at].last != items[at + 1].first or governs(items, 0, at):
         return negation
-    phrase = (
-        clause.grammar.opposite.get(items[at].lexeme.cues[0].phrase or "")
-        if items[at].lexeme.cues
-        else None
-    )
-    if phrase is None:
-        return negation
-    return negation._replace(at=at, cue=Cue(phrase, "hedge", "before"))
+    hedged = next((cue.phrase for cue in items[at].lexeme.cues), "")
+    phrase = clause.grammar.opposite.get(hedged or "")
+    return negation._replace(at=at, cue=Cue(phrase, "hedge", "before")) if phrase else negation
 
 
 def _weighing(clause: Clause, asked: Scope) -> Scope:
@@ -221,11 +224,9 @@ def _from(items: Sequence[Item], mention: Mention, at: int, cue: Cue, rule: str)
 
 def _advice(items: Sequence[Item], mention: Mention) -> int | None:
     """Item of a recommendation the mention is the object of: before it, with no comma between."""
-    for j in range(mention.at - 1, -1, -1):
-        parts = items[j].lexeme.parts
-        if parts & (Part.RECOMMENDING | Part.COMMA):
-            return j if parts & Part.RECOMMENDING else None
-    return None
+    stops = (j for j in reversed(range(mention.at)) if items[j].lexeme.parts & _ADVISES)
+    at = next(stops, None)
+    return None if at is None or not items[at].lexeme.parts & Part.RECOMMENDING else at
 
 
 def settled(
@@ -235,32 +236,31 @@ def settled(
     words = [token.word for token in tokens]
     mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
     valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
-    kept = (
-        said
+    supposed = _condition(words)
+    sides = _Sides(words, grammar, {said.mention.first for said in decisions})
+    return [
+        each
         for said in decisions
         if said.mention.last > mark
         or said.mention.pathology not in valued
         or said.rule != "plain assertion"
-    )
-    supposed = _condition(words)
-    sides = _Sides(words, grammar, {said.mention.first for said in decisions})
-    return [each for said in kept for each in _by_side(_unsupposed(said, supposed), sides)]
+        for each in _by_side(_unsupposed(said, supposed), sides)
+    ]
 
 
 def _condition(words: Sequence[str]) -> range:
     """Give the tokens of a condition: "if PE is suspected, …"."""
-    if "if" not in words:
+    first = words.index("if") if "if" in words else len(words)
+    if words[first + 1 : first + 2] and words[first + 1] in _BRIEF:  # "if unwell is …"
         return range(0)
-    first = words.index("if")
     ends = (k for k in range(first, len(words)) if words[k] in _ENDS_CONDITION)
     return range(first + 1, next(ends, len(words)))
 
 
 def _unsupposed(said: Decision, condition: range) -> Decision:
     """Let what a condition only supposes state nothing."""
-    if said.cue.kind not in {"hedge", "denial"} or said.mention.first not in condition:
-        return said
-    return said._replace(cue=_SUPPOSED) if said.cue_first in condition else said
+    inside = said.mention.first in condition and said.cue_first in condition
+    return said._replace(cue=_SUPPOSED) if inside and said.cue.kind in _DOUBTING else said
 
 
 class _Sides(NamedTuple):
@@ -277,20 +277,24 @@ class _Sides(NamedTuple):
 
     def lasts(self, begin: int) -> bool:
         """Whether the other side is said to last, and nothing else: "…, but the left persists"."""
-        for at in range(begin, min(begin + _LASTING_WITHIN, len(self.words))):
-            if at in self.named:
-                return False
-            beside = self.words[max(at - _BESIDE, begin) : at + _BESIDE + 1]
-            if self.words[at] in self.grammar.lasting and not self.grammar.sides.isdisjoint(beside):
-                return True
-        return False
+        words, grammar = self.words, self.grammar
+        named = (at - _BESIDE - 1 for at in self.named if at >= begin)
+        last = min([begin + _LASTING_WITHIN, len(words), *named])
+        lasting = [at for at in range(begin, last) if words[at] in grammar.lasting]
+        near = range(begin, min(last + _BESIDE, len(words))) if lasting else ()
+        sides = [at for at in near if words[at] in grammar.sides]
+        idle = grammar.fillers | grammar.lasting | grammar.copulas | _TO_SIDE if sides else _TO_SIDE
+        pairs = (sorted(pair) for pair in product(lasting, sides))  # not "left PICC unchanged"
+        return any(b - a <= _BESIDE and idle.issuperset(words[a + 1 : b]) for a, b in pairs)
 
 
 def _by_side(said: Decision, sides: _Sides) -> Iterator[Decision]:
     """Let what is denied of one side leave the other: "a right effusion, none on the left"."""
-    if said.cue.kind == "negation" and said.rule in {"cue after", "carried back"}:
+    gone = said.rule in {"cue after", "carried back"} or sides.words[said.cue_first] in _GONE
+    if said.cue.kind == "negation" and gone:
         parted = not _PARTS.isdisjoint(sides.words[said.mention.last : said.cue_last - 1])
-        if (parted and sides.other(said.cue_last)) or sides.lasts(said.cue_last):
+        behind = max(said.cue_last, said.mention.last)
+        if (parted and sides.other(said.cue_last)) or sides.lasts(behind):
             first, last = said.mention.first, said.mention.last
             yield Decision(said.mention, _PLAIN, first, last, first, last, "said of one side")
     yield said

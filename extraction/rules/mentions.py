@@ -196,10 +196,10 @@ class MentionFinder:
     def _spread(
         self, name: str, at: int, item: Item, other: Item, tokens: Sequence[Token]
     ) -> Mention:
-        for position in range(item.last, other.last):
-            if tokens[position].word in self._grammar.limiting:
-                return Mention(name, at, item.first, other.last, "absent", position, other.last)
-        return Mention(name, at, item.first, other.last)
+        between = range(item.last, other.last)
+        denied = next((k for k in between if tokens[k].word in self._grammar.limiting), 0)
+        base = ("absent", denied, other.last) if denied else ()
+        return Mention(name, at, item.first, other.last, *base)
 
 
 def _measured(item: Item, tokens: Sequence[Token]) -> bool:
@@ -226,8 +226,7 @@ def _denies(item: Item, number: int) -> bool:
 
 def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token]) -> int | None:
     """Find what is said of the subject behind it: "heart size and contours are normal"."""
-    verb = False
-    comma = -1
+    verb, comma = False, -1
     for j in range(at + 1, len(items)):
         item = items[j]
         verb = verb or is_finite(item)
@@ -246,10 +245,9 @@ def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token])
 
 def _is_of_another(items: Sequence[Item], at: int, j: int) -> bool:
     """Whether a quality is of a finding right behind it: "Heart: small pericardial effusion"."""
-    if j + 1 == len(items) or not items[at + 1].lexeme.parts & Part.COLON:
-        return False
-    following = items[j + 1]
-    return following.first == items[j].last and bool(following.lexeme.parts & Part.MENTION)
+    labelled = j + 1 < len(items) and items[at + 1].lexeme.parts & Part.COLON
+    touches = labelled and items[j + 1].first == items[j].last
+    return bool(touches and items[j + 1].lexeme.parts & Part.MENTION)
 
 
 def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
@@ -260,11 +258,9 @@ def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
 
 def _ahead(items: Sequence[Item], at: int) -> Item | None:
     """Give what leads a thing and its places: "enlarged hilar and axillary nodes"."""
-    reach = items[at].first
     for j in range(at - 1, -1, -1):
-        if reach - items[j].last > _NEAR:
+        if items[j + 1].first - items[j].last > _NEAR:
             return None
-        reach = items[j].first
         parts = items[j].lexeme.parts
         if parts & Part.SPLIT_PROPERTY or not parts & _LISTED:
             return items[j]
@@ -279,9 +275,6 @@ def _qualifies(ahead: Item, subject: Item) -> bool:
 
 def _denied(items: Sequence[Item], at: int) -> bool:
     """Whether "not" stands right before the predicate."""
-    if at == 0:
-        return False
-    before = items[at - 1]
-    return items[at].first - before.last <= 1 and any(
-        cue.kind == "negation" for cue in before.lexeme.cues
-    )
+    before = items[max(at - 1, 0)]
+    denies = any(cue.kind == "negation" for cue in before.lexeme.cues)
+    return at > 0 and denies and items[at].first - before.last <= 1

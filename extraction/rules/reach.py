@@ -59,12 +59,8 @@ def _qualifies(word: str, grammar: GrammarFile) -> bool:
 
 def _in_cue(items: list[Item], j: int, token: int) -> bool:
     """Whether a token belongs to a cue in front: "in keeping with old tuberculosis"."""
-    for k in range(j - 1, -1, -1):
-        if items[k].last <= token:
-            return False
-        if items[k].first <= token and items[k].lexeme.parts & Part.CUE:
-            return True
-    return False
+    over = (item for item in items[:j] if item.first <= token < item.last)
+    return any(item.lexeme.parts & Part.CUE for item in over)
 
 
 def without_places(clause: Clause, scope: Scope) -> Iterator[Scope]:
@@ -105,13 +101,8 @@ def _preposition(at: int, tokens: list[Token], grammar: GrammarFile) -> int:
 
 def _heads(items: list[Item], j: int, first: int) -> bool:
     """Whether a finding stands before the preposition with nothing that parts them."""
-    for k in range(j - 1, -1, -1):
-        parts = items[k].lexeme.parts
-        if items[k].first >= first:
-            continue
-        if parts & (Part.MENTION | _BREAKS):
-            return bool(parts & Part.MENTION)
-    return False
+    ahead = (item.lexeme.parts for item in reversed(items[:j]) if item.first < first)
+    return bool(next((p for p in ahead if p & (Part.MENTION | _BREAKS)), 0) & Part.MENTION)
 
 
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
@@ -277,7 +268,7 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
 
 def denies(item: Item) -> bool:
     """Whether the item denies what follows it."""
-    return any(cue.kind == "negation" and cue.side == "before" for cue in item.lexeme.cues)
+    return any(cue.kind == "negation" and cue.side != "after" for cue in item.lexeme.cues)
 
 
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:
@@ -306,13 +297,11 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
     if other.kind != "hedge":
         return True
     before = items[j - 1].lexeme.parts
-    separated = bool(before & Part.COMMA) or (
-        bool(before & Part.COORDINATOR) and not before & Part.OR
-    )
+    separated = before & Part.COMMA or (before & Part.COORDINATOR and not before & Part.OR)
     takes_object = clause.tokens[items[j].last - 1].word in clause.grammar.transitive
     if governed and before & Part.AND and clause.tokens[items[at].last - 1].word == "against":
         return True  # "arguing against pneumonia and in favor of atelectasis"
-    return governed and separated and not takes_object and other.phrase != "suspicious for"
+    return bool(governed and separated and not takes_object and other.phrase != "suspicious for")
 
 
 def _or_later(items: list[Item], j: int) -> bool:

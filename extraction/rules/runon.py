@@ -69,7 +69,7 @@ def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list
 
 def _could_start(line: _Line, at: int) -> bool:
     here = line.over.get(at)
-    if here is not None and here.first != at:
+    if here is not None and (here.first != at or _looks_back(here)):
         return False
     if here is not None and here.lexeme.parts & (_NAMED | Part.ASSERTING):
         return True
@@ -134,10 +134,15 @@ def _equipped(line: _Line, begin: int, at: int) -> bool:
     return any(token.word in line.grammar.devices for token in line.tokens[begin:at])
 
 
+def _looks_back(item: Item) -> bool:
+    """Whether all it can do is speak of what stands before it."""
+    return bool(item.lexeme.cues) and all(cue.side == "after" for cue in item.lexeme.cues)
+
+
 def _waits(line: _Line, cue: Item, begin: int, at: int) -> bool:
     """Whether a cue needs what comes: unless it looks back or may and "no" follows."""
     sides = {one.side for one in cue.lexeme.cues}
-    if sides == {"after"}:
+    if _looks_back(cue):
         return False
     named = any(item.lexeme.parts & _NAMED for item in line.between(begin, cue.first))
     return "before" in sides or not named or line.tokens[at].word not in line.grammar.opening
@@ -179,9 +184,8 @@ def _starts(line: _Line, begin: int, at: int) -> bool:
         return True
     here = line.over.get(at)
     named = here is not None and bool(here.lexeme.parts & _NAMED)
-    quality = word in line.grammar.qualities or (
-        here is not None and bool(here.lexeme.parts & Part.ASSERTING)
-    )
+    asserts = here is not None and bool(here.lexeme.parts & Part.ASSERTING)
+    quality = word in line.grammar.qualities or asserts
     if named and (_finished(line, begin, at) or _beside(line, at)):
         return True
     if (named or quality) and _doubted(line, begin, at):

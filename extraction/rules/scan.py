@@ -24,7 +24,7 @@ _OPEN_AHEAD, _OPEN_BEHIND = (
     Lexeme(Part.CUE, cues=(Cue("cannot exclude", "denial", side),), loose=True, finite=True)
     for side in ("before", "after")
 )
-_APART: Final = frozenset({"but", "and", "or", "to", "the", "is", "are"})
+_APART: Final = frozenset({"but", "and", "or", "to", "the", "is", "are", "a", "then", "ct"})
 _UNDOABLE: Final = frozenset({"negation", "ignore"})
 _DENIED_WITHIN: Final = 6
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
@@ -231,9 +231,5 @@ def _told_late(before: list[Item], rest: list[Item]) -> bool:
 
 def _subordinate(before: list[Item], opener: Item) -> bool:
     """Whether a cue waits for what the opener begins: "I do not think there is"."""
-    cue = before[-1]
-    return (
-        opener.first == cue.last
-        and any(one.side != "after" for one in cue.lexeme.cues)
-        and not governs(before, 0, len(before))
-    )
+    waits = any(cue.side != "after" for cue in before[-1].lexeme.cues)
+    return waits and opener.first == before[-1].last and not governs(before, 0, len(before))

@@ -25,7 +25,6 @@ _FIRM: Final = (
     Part.MENTION | Part.CUE | Part.VERB | Part.OR | Part.AND | Part.COMPANION | Part.COMMA
     | Part.COLON
 )  # fmt: skip
-_RELATING: Final = frozenset({"with", "for", "of", "to", "in", "favor"})
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
 _SITED: Final = Part.ASSERTING | Part.LUNG
@@ -33,6 +32,7 @@ _QUALITY: Final = _SITED | Part.ELSEWHERE
 _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
+_VALUES: Final = frozenset({"n", "y"})
 _PAUSES: Final = frozenset({",", "and"})
 
 
@@ -104,6 +104,11 @@ def _weighs(clause: Clause, at: int) -> bool:
     if _grades_change(item, tokens, grammar):
         return False
     word = tokens[item.first].word
+    if word in _VALUES and item.lexeme.cues[0].side == "after":  # "PTX N"
+        return at > 0 and item.first - items[at - 1].last <= 1 and governs(items, at - 1, at)
+    if word == "of":  # "of the two nodules one has gone"
+        opens = at == 0 or items[at - 1].lexeme.parts & (Part.COMMA | Part.AND)
+        return bool(opens and _qualified(items, at))
     if word in _AGAINST_ONE:
         return not _compares(item, tokens, grammar)
     if word == _GREATER:
@@ -112,16 +117,15 @@ def _weighs(clause: Clause, at: int) -> bool:
         return near and all(side.lexeme.parts & Part.MENTION for side in beside)
     if tokens[item.last - 1].word == _SUSPICIOUS and item.lexeme.cues[0].kind == "hedge":
         return not _is_of_a_thing(items, at, grammar)
-    awaited = grammar.awaiting.get(" ".join(t.word for t in tokens[item.first : item.last]))
-    if awaited is not None:
-        return any(token.word in awaited for token in tokens[item.last :])
-    preferring = grammar.weighing.get(word)
-    if preferring is None:
-        return True
-    if not {token.word for token in tokens[item.first + 1 : item.last]} <= _RELATING:
-        return True
+    said = " ".join(token.word for token in tokens[item.first : item.last])
+    if said in grammar.awaiting:
+        return any(token.word in grammar.awaiting[said] for token in tokens[item.last :])
+    named = _qualified(items, at) if said in grammar.yielding else None
+    if named and tokens[named.first - 1].word != "of":
+        return not any(token.word in grammar.yielding[said] for token in tokens[named.last :])
     begin = max(items[0].first - _SHORT, 0)
-    return any(token.word in preferring for token in tokens[begin : item.first])
+    ahead = tokens[begin : item.first]
+    return said not in grammar.weighing or any(t.word in grammar.weighing[said] for t in ahead)
 
 
 def _is_of_a_thing(items: list[Item], at: int, grammar: GrammarFile) -> bool:
@@ -136,12 +140,8 @@ def _is_of_a_thing(items: list[Item], at: int, grammar: GrammarFile) -> bool:
 
 def _qualified(items: list[Item], at: int) -> Item | None:
     """Give the thing that a quality before it is of, over places and other qualities."""
-    for item in items[at + 1 :]:
-        if item.lexeme.parts & (Part.MENTION | Part.SPLIT_SUBJECT):
-            return item
-        if item.lexeme.parts & ~_QUALITY:
-            return None
-    return None
+    item = next((item for item in items[at + 1 :] if item.lexeme.parts & ~_QUALITY), items[at])
+    return item if item.lexeme.parts & (Part.MENTION | Part.SPLIT_SUBJECT) else None
 
 
 def _compares(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
@@ -157,8 +157,8 @@ def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> boo
     if item.last - item.first > 1 and tokens[item.last - 1].word in grammar.transitive:
         return False
     behind = [token.word for token in tokens[item.last : item.last + _CHANGE_WITHIN + 1]]
-    first = 1 if behind and behind[0].endswith("ly") else 0
-    if behind[first : first + 1] and behind[first] in grammar.compared:
+    first = bool(behind) and behind[0].endswith("ly")
+    if not grammar.compared.isdisjoint(behind[first : first + 1]):
         return True
     for word, following in pairwise(behind):
         if word in grammar.changes:
@@ -213,9 +213,10 @@ def _weighs_second(items: list[Item], at: int) -> bool:
     j = at - 1
     if j > 0 and items[j].lexeme.parts & Part.COMMA:
         j -= 1
-    if j < 0 or not items[j].lexeme.parts & (Part.OR | Part.AND):
-        return False
-    return items[j + 1].first == items[j].last and governs(items, at + 1, len(items))
+    joins = j >= 0 and items[j].lexeme.parts & (Part.OR | Part.AND)
+    return (
+        bool(joins) and items[j + 1].first == items[j].last and governs(items, at + 1, len(items))
+    )
 
 
 def _ends_here(clause: Clause, at: int) -> bool:
@@ -231,8 +232,8 @@ def _may_look_back(clause: Clause, at: int) -> bool:
     "An effusion is likely" does; "an effusion, likely physiologic" and "likely related to
     hypoventilation" speak of something else.
     """
-    item, tokens, grammar = clause.items[at], clause.tokens, clause.grammar
-    last = item.last
+    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
+    item, last = items[at], items[at].last
     if tokens[last - 1].word in grammar.transitive:
         return False
     if item.lexeme.finite and tokens[last - 1].word in grammar.predicative:
@@ -242,6 +243,8 @@ def _may_look_back(clause: Clause, at: int) -> bool:
     if last >= len(tokens):
         return True
     following = tokens[last].word
+    if following in grammar.sides:  # "aspiration possible RLL"
+        return at > 0 and items[at - 1].last == item.first and governs(items, at - 1, at)
     if following == "of" and last > item.last:  # "is a possible cause of the cough"
         return True
     return not following[0].isalnum() or following in grammar.adjuncts

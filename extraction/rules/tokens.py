@@ -120,8 +120,9 @@ _STOPS: Final = frozenset(".!?")
 _FULL_STOP: Final = "."
 _ENDED: Final = _STOPS | {",", ";", ":"}
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
-_ANSWER: Final = re.compile(r"(?:Yes|No|None|Nil)\b(?![ \t]*\w)")
+_ANSWER: Final = re.compile(r"(?:Yes|No|None|Nil|N|Y|Neg|Negative|Absent|Present)\b(?![ \t]*\w)")
 _DASHES: Final = frozenset({"-", "–", "*", "•"})
+_HYPHENS, _LABEL = "-–", 3
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
 _OPENED_WITHIN: Final = 4
 # More tokens are no sentence; cutting there keeps the work proportional to the text.
@@ -169,12 +170,20 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         reopens = word in restarts and current
         if len(current) >= _LONGEST or (reopens and _restarts(current[-1], token, text, depth)):
             current, depth = _close(sentences, current), 0
-        current.append(token)
+        answers = word in _HYPHENS and current and _is_value(tokens, number, current)
+        current.append(token._replace(word="nil") if answers else token)
         depth = max(0, depth + _DEPTH[word]) if word in _DEPTH else depth
         if word in _STOPS and _ends(tokens, number, text, depth, grammar):
             current, depth = _close(sentences, current), 0
     _close(sentences, current)
     return sentences
+
+
+def _is_value(tokens: list[Token], number: int, current: list[Token]) -> bool:
+    """Whether a dash is the answer to a label: "PTX: -"."""
+    following = tokens[number + 1].word if number + 1 < len(tokens) else "\n"
+    labelled = current[-1].word == ":" or len(current) < _LABEL
+    return labelled and (following in _ENDED or "\n" in following)
 
 
 def _opens_list(
@@ -256,11 +265,8 @@ def _opens_item(tokens: list[Token], number: int) -> bool:
     following = tokens[number + 1] if number + 1 < len(tokens) else None
     if before is None or following is None or token.word not in '"“”':
         return True
-    return (
-        before.word in {".", "?", ")", '"'}
-        or following.start > token.end
-        or before.end < token.start
-    )
+    apart = following.start > token.end or before.end < token.start
+    return apart or before.word in {".", "?", ")", '"'}
 
 
 def _line_ends(tokens: list[Token], number: int, text: str, length: int) -> bool:

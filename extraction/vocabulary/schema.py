@@ -153,6 +153,7 @@ class GrammarFile(_Entry):
     weighing: dict[str, frozenset[str]] = {}
     opposite: dict[str, str] = {}
     awaiting: dict[str, frozenset[str]] = {}
+    yielding: dict[str, frozenset[str]] = {}
     spelling: dict[str, str] = {}
 
 

@@ -49,6 +49,8 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_q.jsonl", 100, 0.985, 0.97, 0.995),
         ("authors_r.jsonl", 100, 0.985, 0.98, 0.996),
         ("authors_s.jsonl", 100, 0.99, 0.975, 0.997),
+        ("authors_t.jsonl", 100, 0.99, 0.965, 0.997),
+        ("authors_u.jsonl", 100, 0.99, 0.98, 0.997),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
