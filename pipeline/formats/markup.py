@@ -156,7 +156,7 @@ class _Narrative:
             self._place.append(piece.content)
             self._enter(piece.content, piece.attributes)
         elif piece.kind == "start" and piece.content == "code" and inside[-1:] == ["section"]:
-            self._heading = known_words("section_code").get(_attributes(piece).get("code", ""), "")
+            self._heading = known_words("section").get(_attributes(piece).get("code", ""), "")
 
     def _enter(self, name: str, attributes: str) -> None:
         if name == "section":

@@ -72,6 +72,12 @@ def status_of(raw: str) -> str:
     return next((each["means"] for each in patterns if re.search(each["pattern"], folded)), "")
 
 
+def section_of(names: Iterable[str]) -> str:
+    """Give the heading of a report's part by the first of its codes or names that is known."""
+    known = known_words("section")
+    return next((known[name] for each in names if (name := each.strip().upper()) in known), "")
+
+
 def modality_of(exam_name: str) -> str:
     """Read an exam's modality off its name; '' where it does not say.
 

@@ -194,9 +194,35 @@ def test_a_bar_that_no_escape_protects_cuts_no_text(tmp_path: Path, text: str) -
     assert [e["text"] for e in exams] == [text]
 
 
-def test_a_bar_in_a_text_without_a_status_sets_it_aside(tmp_path: Path) -> None:
-    row = "OBX|1|TX|&GDT||Clear | no effusion"
-    assert found(tmp_path, HEAD, PID, XR, row) == ([], ["damaged_segment"])
+@pytest.mark.parametrize(
+    ("row", "is_text"),
+    [
+        ("TX|&GDT||Clear | no effusion", True), ("ST|&GDT||Clear | no effusion", True),
+        ("ST|&GDT||In 2024 clear lungs | no effusion", True), ("ST|DLP^DLP||12.3|mGy cm", False),
+        ("ST|DLP^DLP|||mGy cm", False), ("ST|DLP^DLP||DLP 12.3|mGy cm", False),
+    ],
+)  # fmt: skip
+def test_a_bar_in_a_text_without_a_status_sets_it_aside(
+    tmp_path: Path, row: str, *, is_text: bool
+) -> None:
+    exams, aside = found(tmp_path, HEAD, PID, XR, TEXT, f"OBX|2|{row}")
+    assert (len(exams), aside) == ((0, ["damaged_segment"]) if is_text else (1, []))
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        ("Nodule of ~3 cm (~4.5 x 3 mm), ~2 weeks old.",
+         ["Nodule of ~3 cm (~4.5 x 3 mm), ~2 weeks old."]),
+        ("FINDINGS: Clear. ~~IMPRESSION: ~1. Nodule of ~8mm. ~2. No effusion.",
+         ["FINDINGS: Clear.", "", "IMPRESSION:", "1. Nodule of ~8mm.", "2. No effusion."]),
+    ],
+)  # fmt: skip
+def test_a_sign_before_a_measure_is_no_end_of_a_line(
+    tmp_path: Path, value: str, lines: list[str]
+) -> None:
+    exams, _ = found(tmp_path, HEAD, PID, XR, f"OBX|1|TX|&GDT||{value}||||||F")
+    assert exams[0]["text"].split("\n") == lines
 
 
 @pytest.mark.parametrize(
@@ -238,3 +264,42 @@ def test_a_number_that_is_missing_among_observations_is_told_and_the_report_kept
     exams, aside = found(tmp_path, HEAD, PID, XR, *rows(*numbers))
     told = "" if is_whole else "observations of which a number is missing"
     assert ([each["text_form"] for each in exams], aside) == ([told], [])
+
+
+FIRST = ("FINDINGS: Opacity.", "IMPRESSION: Likely pneumonia.")
+LAST = ("FINDINGS: Clear.", "IMPRESSION: No pneumonia.")
+MIXED = "observations of which some are preliminary"
+
+
+def versions(*each: str) -> list[str]:
+    """Write observations of "NAME/PART/STATUS/TEXT"."""
+    split = (one.split("/") for one in each)
+    return [f"OBX|{n}|TX|{a}|{b}|{d}||||||{c}" for n, (a, b, c, d) in enumerate(split, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "told"),
+    [
+        (["&GDT//P/" + t for t in FIRST] + ["&GDT//F/" + t for t in LAST], LAST, ""),
+        (["&GDT//C/" + t for t in LAST] + ["&GDT//R/" + t for t in FIRST], LAST, ""),
+        (["&GDT/1/P/" + t for t in FIRST] + ["&GDT/2/F/" + t for t in LAST], LAST, ""),
+        (["&GDT/1/F/" + t for t in FIRST] + ["&GDT/2/C/" + t for t in LAST], LAST, ""),
+        (["X/1/P/Opacity.", "X/1/F/Clear.", "X/2/P/Effusion.", "X/2/F/No effusion."],
+         ["Clear.", "No effusion."], ""),
+        (["A&GDT/1/P/Mass.", "A&IMP/1/P/Tumour.", "A&GDT/2/F/Clear.", "A&IMP/2/F/Normal."],
+         ["Clear.", "IMPRESSION:", "Normal."], ""),
+        (["&GDT//P/" + t for t in FIRST], FIRST, ""),
+        (["&GDT//P/" + FIRST[0], "&GDT//F/" + LAST[1]], [FIRST[0], LAST[1]], MIXED),
+        (["&GDT//F/" + FIRST[0], "&GDT//C/" + LAST[1]], [FIRST[0], LAST[1]], ""),
+        (["X/1/P/Opacity.", "X/2/F/No effusion."], ["Opacity.", "No effusion."], MIXED),
+        (["X//P/Opacity.", "X//F/No effusion.", "X//P/Old fracture."],
+         ["Opacity.", "No effusion.", "Old fracture."], MIXED),
+        (["X//P/Opacity of the right lung.", "X//F/I agree."],
+         ["Opacity of the right lung.", "I agree."], MIXED),
+    ],
+)  # fmt: skip
+def test_rows_that_came_again_stand_alone_and_parts_of_a_report_stay(
+    tmp_path: Path, said: list[str], kept: list[str], told: str
+) -> None:
+    ((exam,), aside) = found(tmp_path, HEAD, PID, XR, *versions(*said))
+    assert (exam["text"].split("\n"), exam["text_form"], aside) == (list(kept), told, [])

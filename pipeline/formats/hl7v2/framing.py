@@ -135,9 +135,11 @@ _DAMAGED: Final = re.compile(
 _RUN_ON: Final = re.compile(r"OBX\|\d{0,4}\|[A-Z]{2,3}\|")
 """The end of the line before is lost. Neither is text: there a bar is written as an escape."""
 _BARRED: Final = re.compile(
-    r"OBX\|[^|]*\|(?:TX|FT)\|(?:[^|]*\|){3}[^|]*\w[^|\w]*\s[^|\w]*\w(?!.*\|(?:[FPC]|Final)\s*(?:\||$))"
+    r"OBX\|[^|]*\|(?:TX|FT|ST(?=\|(?:[^|]*\|){2}(?:[^|\d]+\||[^|]*[^\W\d]{2} [^\W\d]{2})))\|"
+    r"(?:[^|]*\|){3}[^|]*\w[^|\w]*\s[^|\w]*\w(?!.*\|(?:[FPC]|Final)\s*(?:\||$))"
 )
-"""Words where a unit has its place, and no status: a bar stands in the text as it is."""
+"""Words where a unit has its place, and no status: a bar stands in the text as it is. Of ST, which
+holds measurements too, only where words stand before it."""
 _VALUE, _STATUS = 5, 11
 """Fields of an observation: before the first none has anything to say; the other stands last."""
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")

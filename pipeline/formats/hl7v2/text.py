@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
 from pipeline.formats.attachments import (
@@ -25,7 +25,7 @@ from pipeline.formats.attachments import (
 )
 from pipeline.formats.exams import SetAside
 from pipeline.formats.hl7v2.framing import Separators, unescaped
-from pipeline.formats.values import known_words, status_of
+from pipeline.formats.values import known_words, section_of, status_of
 
 _TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
 _CODED: Final = ("CE", "CWE", "CNE")
@@ -33,19 +33,33 @@ _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})
 _WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
-_SECTIONS: Final = {**known_words("section_code"), **known_words("section_suffix")}
-"""OBX-3 suffix or LOINC code → heading."""
 _ABOUT: Final = ("INDICATION:", "HISTORY:", "COMPARISON:", "TECHNIQUE:")
 """Parts behind which rows of another code, which say no part, are the report again."""
 _ADDED: Final = re.compile(r"(?m)^[ \t*]{0,8}ADDENDUM\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)")
-_REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(?:findings|impression|conclusion)[ \t]{0,4}:")
+_REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(findings|impression|conclusion)[ \t]{0,4}:")
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
+_END: Final = re.compile(
+    r"(?<![ (])~|~(?!\d[\d.,x× -]{0,12}(?:[mck]?m|m?l|cc|g|%|HU|days?|weeks?|months?|years?)(?!\w))"
+)
+"""A line's end; before a measure the sign says "about", for few senders escape it."""
 _STATUS, _LETTERS = 11, ("F", "P", "C", "Final")
 """The field of a row's status, and what mostly stands there."""
 _GAP: Final = "observations of which a number is missing"
 """How such a text is counted: an interface may leave rows out, and a row may be lost."""
+_DRAFT: Final = "observations of which some are preliminary"
+"""Counted too: they may be parts of the report, or what its final rows were made of."""
+_NAMED, _PARTED = 4, 5
+"""Rows are called alike up to here: by name (OBX-3), or by part too (OBX-4)."""
+_LATE: Final = ("final", "corrected")
+_AGAIN: Final = (
+    ("prelim", _LATE, _PARTED),
+    ("prelim", _LATE, _NAMED),
+    ("final", _LATE[1:], _NAMED),
+)
+"""Status of rows, of those that may stand in their place, and how both are called."""
+_WHOLE: Final = frozenset({"FINDINGS:", "IMPRESSION:"})
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
 _TEXT_KINDS: Final = known_words("text_kind")
@@ -86,7 +100,9 @@ def observations(
 ) -> Observations:
     """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came."""
     rows = _ordered([_whole(line.split(separators.field), separators) for line in lines])
-    used = [row for row in rows if _cell(row, 11).strip().upper() not in GONE]
+    used = _standing(
+        [row for row in rows if _cell(row, 11).strip().upper() not in GONE], separators
+    )
     has_attachment = any(_kind(row) in _ATTACHMENTS for row in used)
     texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
     joined = "\n".join(text for _, text in texts).strip()
@@ -97,11 +113,13 @@ def observations(
         texts = _noted(notes, separators)
     parts, addendum = _sections(texts, separators)
     text = "\n".join(parts).strip("\n ")
+    is_mixed = {"prelim", "final"} <= {_status(row) for row, _ in texts}
+    told = _GAP if _lacks_a_row(rows) else _DRAFT if is_mixed else ""
     found = text_in_cell(text)
     if isinstance(found, SetAside):
         text, fault = "", found
     else:
-        text, form = found[0], form or found[1] or (_GAP if _lacks_a_row(rows) else "")
+        text, form = found[0], form or found[1] or told
     spoken = dict.fromkeys(
         separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
     )
@@ -117,6 +135,33 @@ def observations(
 
 
 _Texts: TypeAlias = list[tuple[list[str], str]]
+
+
+def _standing(rows: list[list[str]], separators: Separators) -> list[list[str]]:
+    """Leave out preliminary rows that came again as final or corrected, and final as corrected.
+
+    They are known by name and part (OBX-3, OBX-4), as a run before the others or behind them; or by
+    name alone, where the others hold findings and impression. What has a heading that the others
+    lack, or is over twice as long, is a part of its own: they may only agree with it.
+    """
+    for old, new, end in _AGAIN:
+        early, late = ([row for row in rows if _status(row) in of] for of in ((old,), new))
+        for name in {tuple(row[3:end]) for row in early} & {tuple(row[3:end]) for row in late}:
+            alike = [[row for row in each if tuple(row[3:end]) == name] for each in (early, late)]
+            said = [[_lines(_cell(row, 5), separators) for row in each] for each in alike]
+            before, after = map("\n".join, said)
+            mine, others = (set(map(str.upper, _REPORT.findall(text))) for text in (before, after))
+            parts = {_heading(row, separators) for row in late}
+            runs = len(list(groupby(row in alike[0] for row in rows if tuple(row[3:end]) == name)))
+            is_again = len(others) > 1 or parts >= _WHOLE if end == _NAMED else runs == len(alike)
+            if is_again and mine <= others and len(before) <= 2 * len(after):
+                rows = [row for row in rows if row not in alike[0]]
+    return rows
+
+
+def _status(row: Sequence[str]) -> str:
+    """Give our word for a row's own status; '' where it says none that we know."""
+    return status_of(raw) if (raw := _cell(row, _STATUS).strip()) else ""
 
 
 def _documents(
@@ -202,7 +247,8 @@ def _text(row: Sequence[str], separators: Separators) -> str | None:
 
 
 def _lines(value: str, separators: Separators) -> str:
-    lines = value.split(separators.repetition)
+    mark = separators.repetition
+    lines = _END.split(value) if mark == "~" else value.split(mark)
     return "\n".join(unescaped(line, separators).rstrip() for line in lines if line != '""')
 
 
@@ -236,14 +282,11 @@ def _bytes(data: str, encoding: str) -> bytes | None:
 def _heading(row: Sequence[str], separators: Separators) -> str:
     """Give the heading of a row's part by its code, its name or its other code; '' for none."""
     names = _cell(row, 3).split(separators.component)
-    known = (_SECTIONS.get(n.rpartition(separators.sub)[2].strip().upper(), "") for n in names)
-    return next(filter(None, known), "")
+    return section_of(name.rpartition(separators.sub)[2] for name in names)
 
 
 def _rank(row: Sequence[str]) -> int:
-    raw = _cell(row, 11).strip()
-    status = status_of(raw) if raw else ""
-    return _FURTHEST.index(status) if status else len(_FURTHEST)
+    return _FURTHEST.index(status) if (status := _status(row)) else len(_FURTHEST)
 
 
 def _whole(row: list[str], separators: Separators) -> list[str]:
