@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -67,6 +67,26 @@ def drafter(
     if dictated and reader and not dictated.is_same(reader):
         return dictated.key
     return reader.key if reader and is_preliminary else ""
+
+
+SEVERAL: Final = ", the first of several"
+A_NAME: Final = ", by a number that reads as a name"
+
+
+def reader_of(named: Sequence[Person], signed: Iterable[Person | None]) -> tuple[Person, str]:
+    """Choose of those whom a field names who signed, else the first; and say what is not certain.
+
+    One may be named twice, by two numbers or without. A number that is a name, as of a login or of
+    components in another order, is many people's.
+    """
+
+    def is_one(one: Person, other: Person) -> bool:
+        return one.key == other.key or (bool(one.family) and one.is_same(other))
+
+    found = next((p for p in named for s in signed if s and is_one(p, s)), None)
+    told = "" if found or all(is_one(p, named[0]) for p in named) else SEVERAL
+    is_name = (found := found or named[0]).identifier.casefold() in lexicon().all_names
+    return found, told + (A_NAME if is_name and found.family else "")
 
 
 def attributed(

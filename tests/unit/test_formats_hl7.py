@@ -563,3 +563,35 @@ def test_what_a_feed_remarks_on_is_among_the_notes_of_what_is_kept(tmp_path: Pat
     checks = IngestOptions({"XR": "XR"}, "chest", pd.Timestamp("2026-10-01T00:00:00Z"))
     kept = validate(batch, source="feed.hl7", options=checks, seen=set())
     assert set(batch.notes) <= set(kept.notes)
+
+
+@pytest.mark.parametrize(
+    ("readers", "lines", "reader", "source"),
+    [
+        ("D6^ROE^SAM~D5^HOPE^FAITH", TEXT, "D5", "OBR-33"),
+        ("D6^ROE^SAM~D5^HOPE^FAITH", TEXT[:2], "D6", "OBR-33, the first of several"),
+        ("D5^HOPE^FAITH~^HOPE^FAITH", TEXT[:2], "D5", "OBR-33"),
+        ("HOPE^FAITH^^^^^^R7", TEXT[:2], "R7", "OBR-33"),
+        ("HOPE^FAITH^Q^^^^^^^R7", TEXT[:2], "R7", "OBR-33"),
+        ("HOPE^FAITH^^^^^^^SITE2", TEXT[:2], "HOPE", "OBR-33, by a number that reads as a name"),
+        ("HOPE^FAITH^^^^^^R7^^R8", TEXT[:2], "HOPE", "OBR-33, by a number that reads as a name"),
+        ("FHOPE^HOPE^FAITH^^^^^R7", TEXT[:2], "FHOPE", "OBR-33"),
+    ],
+)
+def test_the_reader_is_who_signed_and_known_by_number_in_whatever_component_it_stands(
+    tmp_path: Path, readers: str, lines: list[str], reader: str, source: str
+) -> None:
+    told = message(obr=OBR.replace("D5^HOPE^FAITH", readers), lines=lines)
+    (exam,) = exams(write(tmp_path, told)).to_dict("records")
+    assert (exam["reader_id"], exam["reader_source"]) == (reader, source)
+    names = {"D6": "ROE^SAM", "HOPE": "FAITH"}
+    assert exam["reader_name"].startswith(names.get(reader, "HOPE^FAITH"))
+
+
+def test_two_who_stand_beside_the_observations_are_not_one_by_chance(tmp_path: Path) -> None:
+    bare = message(obr=OBR.replace("D5^HOPE^FAITH", ""), lines=TEXT[:2]).rstrip("\r").split("\r")
+    rows = [
+        f"{row}|||||{who}" for row, who in zip(bare[4:], ("D6^ROE^SAM", "D5^HOPE"), strict=True)
+    ]
+    (exam,) = exams(write(tmp_path, "\r".join([*bare[:4], *rows]) + "\r")).to_dict("records")
+    assert (exam["reader_id"], exam["reader_source"]) == ("D6", "OBX-16, the first of several")

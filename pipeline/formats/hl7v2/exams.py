@@ -26,7 +26,7 @@ from pipeline.formats.hl7v2.fields import (
 )
 from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
-from pipeline.formats.people import attributed, drafter
+from pipeline.formats.people import attributed, drafter, reader_of
 from pipeline.formats.readers import dictator, signer
 from pipeline.formats.values import RETRACTED, first_time, iso_time, modality_of, status_of
 
@@ -260,10 +260,13 @@ def _reader(
     signed = signer(text)
     for place in places["reader"]:
         if place == SIGNATURE:
-            reader, source = signed, place.segment
+            named, source = [signed] if signed else [], place.segment
         else:
-            reader, source = next(head.people([place]), None), f"{place.segment}-{place.field}"
-        if reader is not None:
+            named, source = list(head.people([place])), f"{place.segment}-{place.field}"
+            named = named[:1] if place.segment == "TXA" else named  # who signed last
+        if named:
+            reader, told = reader_of(named, [signed])
+            source += told
             break
     else:
         reader, source = None, ""

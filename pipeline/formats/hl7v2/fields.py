@@ -30,6 +30,8 @@ _PLACE: Final = re.compile(
 )
 _NOBODY: Final = known_words("nobody")
 _NULL: Final = '""'
+_ID: Final = re.compile(r"(?!HL7)[A-Za-z]{0,6}\d[\w-]{0,20}")
+_INITIAL: Final = 2
 SUB: Final = "\x1f"
 _AUTHENTICATED: Final = ("TXA", 22)
 _NAME_PARTS: Final = 5
@@ -186,6 +188,10 @@ def person(components: Sequence[str]) -> Person | None:
         family, given = named.family, named.given
     if identifier.casefold() in _NOBODY:
         identifier = ""
+    numbers = list(filter(_ID.fullmatch, (*padded[3:8], *padded[9:11])))
+    is_named = {identifier.casefold(), family.casefold()} <= lexicon().all_names
+    if is_named and len(given) <= _INITIAL and len(numbers) == 1:
+        identifier, family, given = numbers[0], identifier, f"{family} {given}".rstrip()
     if not family and "," in identifier and not any(c.isdigit() for c in identifier):
         return person_from_text(identifier)
     if not family and not any(c.isdigit() for c in identifier) and " " in identifier:
