@@ -142,7 +142,7 @@ def test_statuses_are_ours(tmp_path: Path, status: str, ours: str) -> None:
         (report(status="registered"), "no_valid_report"),
         (report(presentedForm=[]), "no_report_text"),
         (report(presentedForm=[{"contentType": "text/plain", "data": "***"}]), "bad_attachment"),
-        ({"resourceType": "Observation"}, "other_resource"),
+        ({"resourceType": "Condition"}, "other_resource"),
     ],
     ids=["json", "list", "error", "empty", "attachment", "other"],
 )
@@ -447,3 +447,158 @@ def test_an_absent_file_is_said(tmp_path: Path) -> None:
 def test_no_entity_is_expanded() -> None:
     bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><p>&b;</p><script>x</script>'
     assert plain_text(bomb).endswith("&b;")
+
+
+def observation(name: str, code: str, **said: Any) -> dict[str, Any]:
+    coded = {"coding": [{"system": "http://loinc.org", "code": code}], "text": f"Part {name}"}
+    return {"resourceType": "Observation", "id": name, "status": "final", "code": coded} | said
+
+
+FINDINGS = observation("f1", "18782-3", valueString="Clear lungs.")
+OBSERVED = [
+    observation("h1", "11329-0", note=[{"text": "Fever."}]),
+    observation("t1", "55111-9", valueMarkdown="One view."),
+    FINDINGS,
+    observation("f2", "59776-5", valueString="Normal heart."),
+    observation("x1", "1-1", valueString="Stable lines."),
+    observation("q1", "2-2", valueQuantity={"value": 12}, note=[{"text": "Not read."}]),
+    observation("c1", "3-3", valueCodeableConcept={"text": "Not read."}),
+    observation("e1", "18782-3", valueString="Not read.", status="entered-in-error"),
+    observation("i1", "19005-8", valueString="No  pneumonia."),
+]
+LACKING = "a report of which an observation (result) is in no file"
+
+
+def observed(*names: str, **changes: Any) -> dict[str, Any]:
+    listed = [{"reference": f"Observation/{name}"} for name in names]
+    return report(presentedForm=[], result=listed, **changes)
+
+
+@pytest.mark.parametrize("where", ["before", "behind", "other file", "bundle", "contained"])
+def test_what_a_reports_observations_say_are_its_parts_in_its_order(
+    tmp_path: Path, where: str
+) -> None:
+    listed = observed(*(each["id"] for each in OBSERVED), conclusion="No pneumonia.")
+    if where == "contained":
+        inner = [{"reference": f"#{each['id']}"} for each in OBSERVED]
+        found = exams(write(tmp_path, listed | {"contained": OBSERVED, "result": inner}, PATIENT))
+    elif where == "bundle":
+        urns = [{"reference": f"urn:uuid:{each['id']}"} for each in OBSERVED]
+        entries = [{"fullUrl": f"urn:uuid:{each['id']}", "resource": each} for each in OBSERVED]
+        entries.insert(0, {"resource": listed | {"result": urns}})
+        found = exams(write(tmp_path, {"resourceType": "Bundle", "entry": entries}))
+    elif where == "other file":
+        write(tmp_path, *OBSERVED, name="z.ndjson")
+        found = exams(write(tmp_path, listed, PATIENT))
+    else:
+        order = [*OBSERVED, listed] if where == "before" else [listed, *OBSERVED]
+        found = exams(write(tmp_path, *order))
+    assert found["text"].tolist() == [
+        "HISTORY: Fever.\nTECHNIQUE: One view.\nFINDINGS: Clear lungs.\nNormal heart.\n"
+        "PART X1: Stable lines.\nIMPRESSION: No  pneumonia."
+    ]
+    assert found["text_form"].tolist() == [""]
+
+
+def test_an_observation_that_is_nowhere_or_another_patients_is_told(tmp_path: Path) -> None:
+    other = PATIENT | {"id": "p2", "identifier": [{"value": "M2"}]}
+    foreign = FINDINGS | {"subject": {"reference": "Patient/p2"}}
+    for held in ([], [foreign]):
+        listed = observed("f1", conclusion="No pneumonia.")
+        (exam,) = exams(write(tmp_path, listed, PATIENT, other, *held)).to_dict("records")
+        assert (exam["text"], exam["text_form"]) == ("IMPRESSION: No pneumonia.", LACKING)
+    assert reasons(write(tmp_path, observed("f1"), PATIENT)) == ["no_report_text"]
+
+
+def test_parts_and_members_of_observations_are_read_and_no_documents_beside(tmp_path: Path) -> None:
+    panel = observation("p", "0", hasMember=[{"reference": "Observation/f1"}])
+    panel["component"] = [{"code": {"text": "Pleura"}, "valueString": "No effusion."}]
+    source = write(tmp_path, observed("p"), panel, FINDINGS)
+    assert exams(source)["text"].tolist() == ["PLEURA: No effusion.\nFINDINGS: Clear lungs."]
+    whole = report(result=[{"reference": "Observation/f1"}])
+    (exam,) = exams(write(tmp_path, whole)).to_dict("records")
+    assert (exam["text"], exam["text_form"]) == ("FINDINGS: Clear.\nSigned by: Faith Hope, MD", "")
+
+
+def test_an_earlier_index_that_knew_no_observations_is_no_answer(tmp_path: Path) -> None:
+    kept, before = tmp_path / "places.sqlite", write(tmp_path, FINDINGS, name="before.ndjson")
+    (tmp_path / "now").mkdir()
+    now = write(tmp_path / "now", observed("f1"))
+    options = FhirOptions(elsewhere=[before], index=kept)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resources, "KINDS", {"Patient": ""})
+        patch.setattr(resources, "_LEARNT", "")
+        list(read(now, options))
+    assert exams(now, options)["text"].tolist() == ["FINDINGS: Clear lungs."]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "accession"),
+    [
+        ({"PLAC": "P1", "FILL": "F1"}, "F1"), ({"PLAC": "P1"}, "P1"), ({"X": "9"}, "r1"),
+        ({"PLAC": "P1", "FILL": "F1", "ACSN": "A1"}, "A1"),
+    ],
+)  # fmt: skip
+def test_an_order_without_an_accession_goes_by_its_fillers_or_placers_number(
+    tmp_path: Path, numbers: dict[str, str], accession: str
+) -> None:
+    kinds = [{"type": {"coding": [{"code": c}]}, "value": n} for c, n in numbers.items()]
+    asked = {"identifier": [], "basedOn": [{"reference": "ServiceRequest/o1"}]}
+    added = report(**asked, id="r2", status="appended")
+    source = write(tmp_path, report(**asked), added, ORDER | {"identifier": kinds})
+    assert exams(source)["accession"].tolist() == [
+        accession,
+        "r2" if accession == "r1" else accession,
+    ]
+    if accession != "r1":
+        told = [b.quarantined["reason"].tolist() for b in read(source, FhirOptions(orders=False))]
+        assert told == [["order_exported"] * 2]
+
+
+STUDENT = READER | {"id": "d6", "name": [{"family": "Roe", "given": ["Sam"]}]}
+
+
+def role(name: str, code: str) -> dict[str, Any]:
+    who = {"practitioner": {"reference": f"Practitioner/{name}"}}
+    return {
+        "resourceType": "PractitionerRole",
+        "id": name,
+        "code": [{"coding": [{"code": code}]}],
+    } | who
+
+
+def by_function(name: str, code: str) -> dict[str, Any]:
+    coded = {
+        "url": "x/event-performerFunction",
+        "valueCodeableConcept": {"coding": [{"code": code}]},
+    }
+    return {"reference": f"Practitioner/{name}", "extension": [coded]}
+
+
+BOTH = [{"reference": "Practitioner/d6"}, {"reference": "Practitioner/d5"}]
+ROLES = [{"reference": "PractitionerRole/d6"}, {"reference": "PractitionerRole/d5"}]
+ATTESTER = {"url": "x/attester", "extension": [{"url": "party", "valueReference": BOTH[1]}]}
+SIGNATURE = {"url": "x/signature", "valueSignature": {"who": BOTH[1]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "reader", "told"),
+    [
+        ("Clear.", {"resultsInterpreter": BOTH}, "d6", ", the first of several"),
+        ("Clear.\nSigned by: Faith Hope, MD", {"resultsInterpreter": BOTH}, "d5", ""),
+        ("Clear.", {"resultsInterpreter": ROLES}, "d5", ""),
+        ("Clear.", {"resultsInterpreter": [by_function("d6", "SPRF"), BOTH[1]]}, "d5", ""),
+        ("Clear.", {"resultsInterpreter": [BOTH[0], by_function("d5", "PPRF")]}, "d5", ""),
+        ("Clear.", {"resultsInterpreter": BOTH, "extension": [ATTESTER]}, "d5", ""),
+        ("Clear.", {"resultsInterpreter": BOTH, "extension": [SIGNATURE]}, "d5", ""),
+        ("Clear.", {"resultsInterpreter": [*BOTH[1:], *BOTH[1:]]}, "d5", ""),
+    ],
+)
+def test_of_several_interpreters_the_principal_is_the_reader(
+    tmp_path: Path, text: str, named: dict[str, Any], reader: str, told: str
+) -> None:
+    roles = [role("d6", "AI"), role("d5", "PI")]
+    source = write(tmp_path, report(presentedForm=[form(text)], **named), READER, STUDENT, *roles)
+    (exam,) = exams(source).to_dict("records")
+    source_told = f"resultsInterpreter{told}, by the id of a resource"
+    assert (exam["reader_id"], exam["reader_source"]) == (reader, source_told)

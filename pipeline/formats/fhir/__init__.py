@@ -30,6 +30,7 @@ from pipeline.formats.fhir.directory import (
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
     KINDS,
+    OBSERVATION,
     REPORT,
     Index,
     Resource,
@@ -39,7 +40,7 @@ from pipeline.formats.fhir.resources import (
     text_of,
 )
 from pipeline.formats.markup import plain_text
-from pipeline.formats.values import RETRACTED, known_words, modality_of, status_of
+from pipeline.formats.values import RETRACTED, known_words, modality_of, section_of, status_of
 
 __all__ = ["FhirOptions", "exams", "read", "resource_files"]
 
@@ -52,6 +53,7 @@ _NUMBERED: Final = SetAside(
 _NOWHERE: Final = SetAside("deleted_elsewhere", "it is named by its id, and no file read holds it")
 _NO_PATIENT: Final = Note("unknown patient resource: it is in no file, and so no age or name")
 _ORDERED: Final = "basedOn"
+_LACKING: Final = "a report of which an observation (result) is in no file"
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
 _WITHOUT_REPORT: Final = ("registered", "unknown")
@@ -164,12 +166,30 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
     best = chosen(found) if found else None
     whole = "\n".join(t.strip() for _, t in best.parts) if isinstance(best, Chosen) else ""
     div = next((text_of(each, "div") for each in items(report, "text")), "")
-    shown, conclusion = whole or plain_text(div), text_of(report, "conclusion")
-    is_there = _IMPRESSION.search(whole) or " ".join(conclusion.split()) in " ".join(shown.split())
-    if conclusion and not is_there:
-        heading = "" if _IMPRESSION.search(conclusion) else "IMPRESSION: "
-        shown = f"{shown}\n{heading}{conclusion}".strip()
-    return (shown, best.document, None) if isinstance(best, Chosen) else (shown, "", fault or best)
+    observed = [] if whole else list(directory.observed(report, "result"))
+    parts = [(_headed(each), _said(each)) for each in observed]
+    shown, last = whole or plain_text(div), ""
+    for heading, said in [*parts, ("IMPRESSION:", text_of(report, "conclusion"))]:
+        if " ".join(said.split()) not in " ".join(shown.split()) and not _IMPRESSION.search(whole):
+            own = heading == last or section_of(said.split(":")[:1]) or _IMPRESSION.search(said)
+            shown, last = f"{shown}\n{said if own else f'{heading} {said}'}".strip(), heading
+    if isinstance(best, Chosen):
+        return shown, best.document, None
+    return shown, "" if all(observed) else _LACKING, fault or best
+
+
+def _headed(observation: Resource) -> str:
+    """Give the heading that the code or name of an observation stands for, else its name as one."""
+    code, name = _code(observation)
+    return section_of([code, name]) or f"{name.upper() or 'FINDINGS'}:"
+
+
+def _said(observation: Resource) -> str:
+    """Give what an observation says in words; '' where its value is a measurement or a code."""
+    words = [text_of(observation, f"value{kind}") for kind in ("String", "Markdown")]
+    is_worded = any(words) or not any(name.startswith("value") for name in observation)
+    words += [text_of(note, "text") for note in items(observation, "note") if is_worded]
+    return "\n".join(filter(None, words))
 
 
 def _accessions(
@@ -177,35 +197,38 @@ def _accessions(
 ) -> Sequence[str | SetAside]:
     """Find the accession numbers: the report's own, else its orders', else its studies'.
 
-    They are told by type or system. An order or a study may be named by its identifier alone,
-    without a reference. Set aside, where it has no number and its orders and studies are not there:
-    another of its versions may be read under theirs. Where none are exported it goes by its id, and
-    is set aside if it could go by an order's number too.
+    They are told by type or system; an order without one goes by its filler's or placer's number,
+    so that a report and its addendum are of one study. An order or a study may be named by its
+    identifier alone, without a reference. Set aside, where it has no number and its orders and
+    studies are not there: another of its versions may be read under theirs. Where none are exported
+    it goes by its id, and is set aside if it could go by an order's number too.
     """
-    if own := _numbered([report]):
+    if own := _numbered([report], "ACSN"):
         return own
     pointing = [
         (name, directory.get(text_of(item, "reference")), item)
         for name in ORDERS for item in items(report, name)
     ]  # fmt: skip
     found = [each for _, each, item in pointing if not text_of(item, "reference").startswith("#")]
-    if not orders and _numbered(found):
+    if not orders and any(_numbered(found, kind) for kind in ("ACSN", "FILL", "PLAC")):
         return [_NUMBERED]
     ordered = [each for name, *both in pointing if name == _ORDERED for each in both]
     studied = [each for name, *both in pointing if name != _ORDERED for each in both]
-    if numbers := _numbered(ordered) or _numbered(studied):
-        return numbers
+    for each, kind in ((ordered, "ACSN"), (studied, "ACSN"), (ordered, "FILL"), (ordered, "PLAC")):
+        if numbers := _numbered(each, kind):
+            return numbers
     first = next((text_of(item, "value") for item in items(report, "identifier")), "")
     is_elsewhere = orders and pointing and not any(each for _, each, _ in pointing)
     return [_UNNUMBERED if is_elsewhere and not first else first or text_of(report, "id")]
 
 
-def _numbered(resources: Iterable[Resource]) -> list[str]:
-    """Give the accession numbers of some resources, each once."""
+def _numbered(resources: Iterable[Resource], kind: str) -> list[str]:
+    """Give the numbers of a kind that some resources have, each once."""
     identifiers = (each for resource in resources for each in items(resource, "identifier"))
     found = (
         text_of(each, "value") for each in identifiers
-        if "accession" in text_of(each, "system").casefold() or "ACSN" in kinds_of(each)
+        if kind in kinds_of(each)
+        or (kind == "ACSN" and "accession" in text_of(each, "system").casefold())
     )  # fmt: skip
     return list(dict.fromkeys(filter(None, found)))
 
@@ -270,8 +293,8 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
     index = Index(options.index)
     for _ in range(_STEPS):
         wanted = directory.missing()
-        versions = beside if any(each.startswith(REPORT) for each in wanted) else ()
-        for resource in index.resources(wanted, [*options.elsewhere, *versions]):
+        is_beside = any(each.startswith((REPORT, OBSERVATION, "urn:")) for each in wanted)
+        for resource in index.resources(wanted, [*options.elsewhere, *(beside * is_beside)]):
             directory.add(resource, only=wanted)
     rows = ((path.name, _rows(path, directory, options)) for path in files)
     yield from gathered(rows, size=options.batch_rows)
@@ -282,7 +305,7 @@ def _resources(files: Iterable[Path]) -> Iterator[Resource]:
     return (resource for resource in each if not isinstance(resource, str))
 
 
-def _files(source: Path) -> tuple[Sequence[Path], Sequence[Path]]:
+def _files(source: Path) -> tuple[list[Path], list[Path]]:
     if source.is_dir():
         return (found := resource_files(source)), found
     if not blank(source):

@@ -7,6 +7,7 @@ not there is kept. A contained one is seen by its report alone. Of two versions 
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Iterator, MutableMapping, Set
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, Final
 from pipeline.formats.exams import Merge
 from pipeline.formats.fhir.resources import (
     KINDS,
+    OBSERVATION,
     PERSON,
     PLACE,
     REPORT,
@@ -27,9 +29,9 @@ from pipeline.formats.fhir.resources import (
     reference,
     text_of,
 )
-from pipeline.formats.people import Person, attributed, drafter, person_from_text
+from pipeline.formats.people import Person, attributed, drafter, person_from_text, reader_of
 from pipeline.formats.readers import dictator, signer
-from pipeline.formats.values import is_no_number
+from pipeline.formats.values import RETRACTED, is_no_number, known_words, status_of
 
 ORDERS: Final = ("basedOn", "imagingStudy", "study")
 """Where a report points at what has its accession number."""
@@ -68,7 +70,7 @@ class Directory:
                 for name in names & only:
                     self.by_reference[name] = {**said, **self.by_reference.get(name, {})}
                 self.pointed.update(_pointed(said))
-        elif kind in KINDS and (only is None or names & only):
+        elif kind in KINDS and (kind != OBSERVATION if only is None else names & only):
             self.pointed.update(_pointed(resource))
             if isinstance(resource.get(PLACE), Place):
                 resource = {name: value for name, value in resource.items() if name != "data"}
@@ -129,6 +131,19 @@ class Directory:
                 if other != mine and not any(is_no_number(each) for each, _ in (other, mine)):
                     yield Merge((mine, other) if kind == _REPLACED else (other, mine))
 
+    def observed(self, resource: Resource, name: str, steps: int = 3) -> Iterator[Resource]:
+        """Yield the observations of a field, with their parts and members; empty where nowhere.
+
+        One of another patient is nowhere: two servers may give one id. Some are taken back.
+        """
+        for item in items(resource, name):
+            found = self.get(text_of(item, "reference"))
+            mine, theirs = self.patient(resource), self.patient(found)
+            found = {} if mine and theirs and mine is not theirs else found
+            if status_of(text_of(found, "status")) != RETRACTED:
+                yield from (found, *items(found, "component"))
+                yield from self.observed(found, "hasMember", steps - 1) if steps else ()
+
     def document(self, url: str) -> Resource:
         """Give the Binary at an address with its data, or an empty one; nothing is fetched."""
         found = self.get(url)
@@ -144,6 +159,10 @@ def _pointed(resource: Resource) -> Iterator[str]:
         yield from (identified(subject) for subject in items(resource, "subject"))
         if text_of(resource, "id") and not any(items(resource, n) for n in (*ORDERS, "identifier")):
             yield f"{REPORT}/{text_of(resource, 'id')}"
+        codings = [c for each in items(resource, "category") for c in items(each, "coding")]
+        is_laboratory = any(text_of(each, "code") == "LAB" for each in codings)
+        if is_laboratory or any(text_of(each, "data") for each in items(resource, "presentedForm")):
+            resource = {**resource, "result": None}  # nothing is read of these
     todo: list[object] = [resource]
     while todo:
         each = todo.pop()
@@ -185,6 +204,7 @@ STAFF: Final = ("resultsInterpreter", "performer")
 BY_RESOURCE: Final = "by the id of a resource"
 """Said of a reader whose number the export does not give, but only its server's own."""
 _NPI: Final = "us-npi"
+_ATTESTED: Final = re.compile("attest|signature", re.IGNORECASE)
 
 
 def reader(
@@ -193,10 +213,18 @@ def reader(
     """Attribute the report: who is named as its interpreter, checked against the signature."""
     signed = signer(text)
     found, source = signed, "text" if signed else ""
+    attested = (
+        person for told in items(report, "extension") if _ATTESTED.search(text_of(told, "url"))
+        for each in (told, *items(told, "extension"), *items(told, "valueSignature"))
+        for name in ("valueReference", "who") for person in people(each, name, directory)
+    )  # fmt: skip
     for name in STAFF:
-        named, is_by_resource = next(_named_people(report, name, directory), (None, False))
-        if named is not None:
-            found, source = named, f"{name}, {BY_RESOURCE}" if is_by_resource else name
+        every = list(_named_people(report, name, directory))
+        foremost = min((role for *_, role in every), default=0)
+        named = {person: by for person, by, role in every if role == foremost}
+        if named:
+            found, told = reader_of(list(named), [signed, *attested])
+            source = name + told + (f", {BY_RESOURCE}" if named[found] else "")
             break
     author = drafter(None, dictator(text), found, is_preliminary=is_preliminary)
     return attributed(found, source, signed, author)
@@ -209,17 +237,21 @@ def people(resource: Resource, name: str, directory: Directory) -> Iterator[Pers
     where the export holds it, else of the reference. Only where there is none it is the id of the
     resource, which another server gives to somebody else.
     """
-    return (person for person, _ in _named_people(resource, name, directory))
+    return (person for person, *_ in _named_people(resource, name, directory))
 
 
 def _named_people(
     resource: Resource, name: str, directory: Directory
-) -> Iterator[tuple[Person, bool]]:
-    """Yield the people of a field, and whether one is told by a resource's id alone."""
+) -> Iterator[tuple[Person, bool, int]]:
+    """Yield the people of a field, whether one is told by a resource's id alone, and the role.
+
+    A principal interpreter's is -1, an assistant's 1, and 0 where none is said.
+    """
     for stated in items(resource, name):
         item = next(iter(items(stated, "actor")), stated)  # as version 3 has it
         shown = text_of(item, "display")
         found = directory.get(text_of(item, "reference"))
+        role = _role([*items(stated, "role"), *items(stated, "extension"), *items(found, "code")])
         if found.get("resourceType") == "PractitionerRole":
             item = next(iter(items(found, "practitioner")), {})
             shown = text_of(item, "display") or shown
@@ -234,7 +266,16 @@ def _named_people(
         own = "" if is_local else pointed.split("/_history")[0].rpartition("/")[2]
         person = _person(number or own, found, shown)
         if person.key != "name:":
-            yield person, bool(own) and not number
+            yield person, bool(own) and not number, role
+
+
+def _role(said: list[dict[str, Any]]) -> int:
+    """Tell a principal interpreter (-1) from an assistant (1), by a code, a name or a text."""
+    for kind in ("valueCodeableConcept", "valueCoding", "coding"):
+        said = [*said, *(each for one in said for each in items(one, kind))]
+    words = (text_of(each, name) for each in said for name in ("code", "display", "text"))
+    known = (known_words("role").get(word.casefold(), "") for word in words)
+    return {"principal": -1, "assistant": 1}.get(next(filter(None, known), ""), 0)
 
 
 def _number(identifiers: list[dict[str, Any]]) -> str:

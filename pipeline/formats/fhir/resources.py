@@ -50,7 +50,7 @@ class Place:
         return next((each for each in found if isinstance(each, dict)), {})
 
 
-REPORT: Final = "DiagnosticReport"
+REPORT, OBSERVATION = "DiagnosticReport", "Observation"
 _DELETED: Final = re.compile(rf"(?:.*/)?{REPORT}(?:/([^/?#]+)(?:/_history.*)?|[/?].*)?")
 """Addresses of a report, of a version of it (its id is caught), or of those that a search finds."""
 _WHOLE: Final = -1
@@ -221,6 +221,8 @@ CREATE TABLE IF NOT EXISTS place (name INTEGER, file INTEGER, start INTEGER,
     PRIMARY KEY (name, file, start)) WITHOUT ROWID;
 """
 _LISTED: Final = "IN (SELECT value FROM json_each(?))"
+_LEARNT: Final = blake2b(" ".join(KINDS).encode(), digest_size=8).hexdigest()
+"""Of files that were read when other kinds were looked for, it is not known where these stand."""
 _SECONDS: Final = 3600.0
 """So long one process waits while another learns what stands in years of files."""
 
@@ -236,7 +238,7 @@ class Index:
 
         Others may come with it: who asks must look at the names.
         """
-        by_digest = {content_digest(path): path for path in files}
+        by_digest = {f"{_LEARNT}{content_digest(path)}": path for path in files}
         if not names or not by_digest:
             return
         try:
