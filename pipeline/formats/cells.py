@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 import warnings
 import zipfile
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, time
@@ -158,6 +159,10 @@ LINE_NUMBER: Final = "text_line"
 _WHOLE: Final = re.compile(r"([0-9]{1,9})(?:\.0{1,6})?")
 _APART: Final = (LINE_NUMBER, "text", "decoded_as")
 
+_TIMED: Final = ("performed_at", "signed_at", "sent_at")
+_ADDED: Final = re.compile(r"[\W_]{0,8}ADDEND", re.IGNORECASE)
+
+_Key: TypeAlias = tuple[tuple[str, str], ...]
 _Report: TypeAlias = tuple[int, Mapping[str, str], dict[str, str]]
 
 
@@ -165,10 +170,11 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[Row]:
     """Put the lines of each report together, in the order of their numbers.
 
     A report is set aside if a line of it has no number, or two lines have the same; so is one with
-    a gap in its numbers where rows were set aside that may belong there.
+    a gap in its numbers where rows were set aside that may belong there. Rows of differing times
+    are versions, or of one report where their numbers go on from one to the next.
     """
-    reports: dict[tuple[tuple[str, str], ...], _Report] = {}
-    faulty: dict[tuple[tuple[str, str], ...], SetAside] = {}
+    reports: dict[_Key, _Report] = {}
+    faulty: dict[_Key, SetAside] = {}
     is_damaged = False
     for number, row in rows:
         if isinstance(row, SetAside):
@@ -184,6 +190,7 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[Row]:
             faulty[key] = SetAside("lines_unordered", "two lines have the same number")
         if row.get("decoded_as"):
             reports[key] = (first, {**cells, "decoded_as": row["decoded_as"]}, lines)
+    _join({key: report for key, report in reports.items() if key not in faulty}, reports)
     for key, (first, cells, lines) in reports.items():
         numbers = sorted(lines, key=int)
         if key in faulty:
@@ -193,6 +200,30 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[Row]:
         else:
             whole = {name: cell for name, cell in cells.items() if name != LINE_NUMBER}
             yield first, {**whole, "text": "\n".join(lines[at] for at in numbers)}
+
+
+def _join(sound: Mapping[_Key, _Report], reports: dict[_Key, _Report]) -> None:
+    """Make one of reports that differ in times alone, whose lines, no addendum's, go on in others.
+
+    Each time is the last: by what sorts as it is written (2026-03-04), else that of the last line.
+    """
+    alike: defaultdict[_Key, list[_Key]] = defaultdict(list)
+    for key in sound:
+        alike[tuple(each for each in key if each[0] not in _TIMED)].append(key)
+    for keys in (keys for keys in alike.values() if len(keys) > 1):
+        parts = sorted((sound[key] for key in keys), key=lambda part: max(map(int, part[2])))
+        numbers = [int(at) for *_, lines in parts for at in lines]
+        whole = {at: line for *_, lines in parts for at, line in lines.items()}
+        is_one = len(whole) == len(numbers) == max(numbers) - min(numbers) + 1
+        if is_one and not any(map(_ADDED.match, whole.values())):
+            told = {name: [cells[name] for _, cells, _ in parts] for name in parts[-1][1]}
+            late = {
+                n: max(told[n]) for n in _TIMED if all(t[:4].isdigit() for t in told.get(n, [""]))
+            }
+            late["decoded_as"] = max(told.get("decoded_as", [""]))
+            reports[keys[0]] = (min(first for first, *_ in parts), {**parts[-1][1], **late}, whole)
+            for key in keys[1:]:
+                del reports[key]
 
 
 def _number(cell: str) -> str:

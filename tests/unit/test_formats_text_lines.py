@@ -89,3 +89,24 @@ def test_the_number_of_a_line_must_be_there(tmp_path: Path) -> None:
     path.write_text(",".join(HEADER[:-1]) + "\n" + ",".join(row("A1", "Clear.", 1)[:-1]) + "\n")
     with pytest.raises(InputError, match=r"'text' \(the number of each line; no no\)"):
         list(read(path, TableOptions(columns=MAP)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        ([("Clear.", 1, "10:30"), ("No mass.", 2, "10:31")], {"A1 10:31": "Clear.\nNo mass."}),
+        ([("Clear.", 2, "10:30"), ("CHEST", 1, "10:45")], {"A1 10:45": "CHEST\nClear."}),
+        ([("Clear.", 1, "10:30"), ("Mass.", 1, "10:31"), ("Nodule.", 2, "10:31")],
+         {"A1 10:30": "Clear.", "A1 10:31": "Mass.\nNodule."}),
+        ([("Clear.", 1, "10:30"), ("No mass.", 3, "10:31")],
+         {"A1 10:30": "Clear.", "A1 10:31": "No mass."}),
+        ([("Clear.", 1, "10:30"), ("ADDENDUM: Mass.", 2, "15:00")],
+         {"A1 10:30": "Clear.", "A1 15:00": "ADDENDUM: Mass."}),
+    ],
+)  # fmt: skip
+def test_lines_that_go_on_are_one_report_whatever_their_times(
+    tmp_path: Path, parts: list[tuple[str, int, str]], whole: dict[str, str]
+) -> None:
+    rows = [row("A1", *part) for part in parts]
+    for each in (rows, rows[::-1]):
+        assert read_rows(tmp_path / "t.csv", each) == (whole, [])
