@@ -11,6 +11,8 @@ from typing import Final
 import pypdf
 import pytest
 
+from pipeline.formats.fhir import _LACKING
+from pipeline.formats.hl7v2.text import _DRAFT
 from pipeline.formats.validation import REASONS
 from pipeline.pages.content import COMMITTEE, Issue, masthead
 from pipeline.run.manifest import shown
@@ -69,7 +71,9 @@ def test_outcome_is_said_in_its_counts(outcome: str, said: str) -> None:
 def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     lost = (("the X-ray's phrase has no surveyed meaning", 12_808),)
     aside = tuple((reason, 1_000 + n) for n, reason in enumerate(REASONS))
-    noted = ((UNMET, 2), ("text from observations of which a number is missing", 3))
+    mixed, lacking = f"text from {_DRAFT}", f"text from {_LACKING}"
+    noted = ((UNMET, 2), ("text from observations of which a number is missing", 3), (mixed, 4),
+             (lacking, 5))  # fmt: skip
     counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost, noted=noted)
     flow = (FlowStep("report versions read", 7_849), FlowStep("chest X-rays", 4_040))
     run = replace(RUN, counts=counts, flow=flow, seconds=1_234.0, gates=(), manifest=())
@@ -81,6 +85,8 @@ def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     assert "ausgelassen: Formulierung des Röntgenbefunds ohne erfragte Bedeutung 12.808" in said
     assert "vermerkt: Kennung in left_out, die in keiner Untersuchung steht" in said
     assert "vermerkt: Text aus Beobachtungen, unter denen eine Nummer fehlt 3" in said
+    assert "vermerkt: Text aus Beobachtungen, die teils vorläufig sind 4" in said
+    assert "von dem eine Beobachtung (result) in keiner Datei steht 5" in said
     assert not re.search(r"\d,\d{3}|\d\.\d{1,2}(?!\d)", said)
     assert [reason for reason in REASONS if reason.replace("_", " ") in said] == []
 
