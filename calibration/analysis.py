@@ -12,20 +12,12 @@ from functools import partial
 
 import numpy as np
 
+from calibration import substitution
 from calibration.diagnostics import Diagnostics, diagnose
 from calibration.estimate import Likeness, Options
 from calibration.plain import INLINE
 from calibration.result import GroupResult, calibrate, printed_error
 from calibration.rounding import rounded
-from calibration.substitution import (
-    Advice,
-    GuardRails,
-    HeldOutEffect,
-    SubstitutionMap,
-    advise,
-    held_out_effect,
-    split_effect,
-)
 from calibration.substitution.effect import MapFitter, Scores
 from calibration.substitution.transport import Regularisation, Regulariser, fitted_map
 from calibration.survey import PhraseTable
@@ -54,7 +46,7 @@ class Settings(Options):
     tau: float = 1e-3
     regulariser: Regulariser = "kl"
     holdout: float | None = 0.5
-    guard_rails: GuardRails = field(default_factory=GuardRails)
+    guard_rails: substitution.GuardRails = field(default_factory=substitution.GuardRails)
 
     @property
     def regularisation(self) -> Regularisation:
@@ -76,10 +68,10 @@ class MapOutcome:
         None if not asked for or too few observations to split.
     """
 
-    map: SubstitutionMap = field(metadata=INLINE)
+    map: substitution.SubstitutionMap = field(metadata=INLINE)
     ece_after: float
     brier_after: float
-    held_out: HeldOutEffect | None
+    held_out: substitution.HeldOutEffect | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,7 +81,7 @@ class Analysis:
     result: GroupResult = field(metadata=INLINE)
     diagnostics: Diagnostics
     map: MapOutcome
-    advice: Advice = field(metadata=INLINE)
+    advice: substitution.Advice = field(metadata=INLINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +134,10 @@ class Study:
         error = replace(printed_error(exact, *known), n=found.phrase_error.n)
         return replace(found, phrase_error=error)
 
-    def advice(self, tally: Tally, name: str, *, share: float = 1.0) -> Advice:
+    def advice(self, tally: Tally, name: str, *, share: float = 1.0) -> substitution.Advice:
         """Look for advice, with a share of the chance of false advice (see `advice_shares`)."""
         rails, settings = self.settings.guard_rails, self.settings
-        return advise(
+        return substitution.advise(
             tally,
             phrase_table=self.phrases,
             guard_rails=replace(rails, family_error=rails.family_error * share),
@@ -219,9 +211,9 @@ def _map(
 
 def _held_out(
     tally: Tally, fit: MapFitter, scores: Scores, share: float | None, rng: np.random.Generator
-) -> HeldOutEffect | None:
+) -> substitution.HeldOutEffect | None:
     if share is None or tally.total < _LEAST_SPLIT:
         return None
     if share == 0.5:
-        return held_out_effect(tally, fit=fit, scores=scores, splits=10, rng=rng)
-    return split_effect(tally, fit=fit, scores=scores, test_share=share, rng=rng)
+        return substitution.held_out_effect(tally, fit=fit, scores=scores, splits=10, rng=rng)
+    return substitution.split_effect(tally, fit=fit, scores=scores, test_share=share, rng=rng)

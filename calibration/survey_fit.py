@@ -20,16 +20,8 @@ from typing import Literal
 
 import numpy as np
 
+from calibration import distributions
 from calibration.arrays import FloatArray
-from calibration.distributions import (
-    Atom,
-    Beta,
-    Distribution,
-    fit_likelihood,
-    fit_moments,
-    moments_of_percentages,
-    moments_of_ranges,
-)
 from calibration.errors import SurveyError
 from calibration.survey import PhraseTable
 
@@ -68,8 +60,8 @@ class PhraseSurvey:
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the answers."""
         if self.is_raw:
-            return moments_of_percentages(100.0 * self.answers)
-        return moments_of_ranges(self.edges, self.counts)
+            return distributions.moments_of_percentages(100.0 * self.answers)
+        return distributions.moments_of_ranges(self.edges, self.counts)
 
     def resampled(self, rng: np.random.Generator) -> PhraseSurvey:
         """Draw as many respondents again with replacement."""
@@ -115,7 +107,7 @@ class FittedPhrase:
     """
 
     phrase: str
-    distribution: Distribution
+    distribution: distributions.Distribution
     respondents: int | None
     alpha: tuple[float, float]
     beta: tuple[float, float]
@@ -150,7 +142,7 @@ def fit_phrase(
     """
     nothing = (float("nan"), float("nan"))
     if survey.phrase in _ATOMS:
-        atom = Atom(_ATOMS[survey.phrase])
+        atom = distributions.Atom(_ATOMS[survey.phrase])
         return FittedPhrase(
             survey.phrase, atom, survey.respondents, nothing, nothing, nothing, refused=0
         )
@@ -212,7 +204,7 @@ def fit_survey(
 _ATOMS = {"absent": 0.0, "present": 1.0}
 
 
-def _fit(survey: PhraseSurvey, method: FitMethod) -> Beta:
+def _fit(survey: PhraseSurvey, method: FitMethod) -> distributions.Beta:
     if method == "moments":
-        return fit_moments(*survey.moments(), phrase=survey.phrase)
-    return fit_likelihood(*survey.rounded_ranges(), phrase=survey.phrase)
+        return distributions.fit_moments(*survey.moments(), phrase=survey.phrase)
+    return distributions.fit_likelihood(*survey.rounded_ranges(), phrase=survey.phrase)

@@ -44,33 +44,27 @@ from scipy.special import entr
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
-from calibration.neighbours.categorical import (
-    checked_pool,
-    checked_probabilities,
-    checked_reference,
-    checked_votes,
-    frequencies,
-)
+from calibration.neighbours import categorical
 
 
 def human_dissensus(*, votes: ArrayLike) -> FloatArray:
     """H_dis = 1 − max π̄."""
-    return np.asarray(1.0 - frequencies(checked_votes(votes)).max(axis=1))
+    return np.asarray(1.0 - categorical.frequencies(categorical.checked_votes(votes)).max(axis=1))
 
 
 def human_entropy(*, votes: ArrayLike) -> FloatArray:
     """H_ent = H(π̄)."""
-    return np.asarray(entr(frequencies(checked_votes(votes))).sum(axis=1))
+    return np.asarray(entr(categorical.frequencies(categorical.checked_votes(votes))).sum(axis=1))
 
 
 def majority_reference(*, votes: ArrayLike) -> IntArray:
     """Majority class of every item, the lowest index of tied ones, shape (n,)."""
-    return np.asarray(checked_votes(votes).argmax(axis=1), dtype=np.int64)
+    return np.asarray(categorical.checked_votes(votes).argmax(axis=1), dtype=np.int64)
 
 
 def pool_votes(*, probs: ArrayLike) -> FloatArray:
     """Count models that choose each class, shape (n, C)."""
-    pool = checked_pool(probs)
+    pool = categorical.checked_pool(probs)
     return np.asarray(np.eye(pool.shape[2])[pool.argmax(axis=2)].sum(axis=0))
 
 
@@ -86,13 +80,13 @@ def pool_entropy(*, probs: ArrayLike) -> FloatArray:
 
 def mean_entropy(*, probs: ArrayLike) -> FloatArray:
     """M_avg-ent = mean over models of the entropy of their own distribution."""
-    return np.asarray(entr(checked_pool(probs)).sum(axis=2).mean(axis=0))
+    return np.asarray(entr(categorical.checked_pool(probs)).sum(axis=2).mean(axis=0))
 
 
 def failure_rate(*, probs: ArrayLike, reference: ArrayLike) -> FloatArray:
     """M_fail = share of models whose class is not the reference."""
-    pool = checked_pool(probs)
-    truth = checked_reference(reference, items=pool.shape[1], classes=pool.shape[2])
+    pool = categorical.checked_pool(probs)
+    truth = categorical.checked_reference(reference, items=pool.shape[1], classes=pool.shape[2])
     return np.asarray((pool.argmax(axis=2) != truth).mean(axis=0), dtype=np.float64)
 
 
@@ -119,9 +113,9 @@ def leave_one_out_thresholds(*, probs: ArrayLike, reference: ArrayLike, alpha: f
     """
     if not 0.0 < alpha < 1.0:
         raise CalibrationError(f"alpha {alpha}: give a share between 0 and 1.")
-    p = checked_probabilities(probs)
+    p = categorical.checked_probabilities(probs)
     n = len(p)
-    own = p[np.arange(n), checked_reference(reference, items=n, classes=p.shape[1])]
+    own = p[np.arange(n), categorical.checked_reference(reference, items=n, classes=p.shape[1])]
     needed = math.ceil(n * (1.0 - alpha) - _ROUNDING)
     if needed > n - 1:
         return np.full(n, -np.inf)
@@ -147,7 +141,7 @@ def conformal_set_sizes(
 
 def mean_set_size(*, probs: ArrayLike, reference: ArrayLike, alpha: float = 0.1) -> FloatArray:
     """M_CP: set size averaged over the models of a pool (m, n, C), shape (n,)."""
-    pool = checked_pool(probs)
+    pool = categorical.checked_pool(probs)
     return _averaged([conformal_set_sizes(probs=p, reference=reference, alpha=alpha) for p in pool])
 
 
@@ -213,9 +207,9 @@ def missing_probability(*, probs: Sequence[ArrayLike], reference: ArrayLike) -> 
                 f"probs of model {index}: shape {steps.shape}, expected (steps, items, classes)."
             )
         _, items, classes = steps.shape
-        truth = checked_reference(reference, items=items, classes=classes)
+        truth = categorical.checked_reference(reference, items=items, classes=classes)
         for number, step in enumerate(steps):
-            checked_probabilities(step, name=f"probs of model {index}, step {number}")
+            categorical.checked_probabilities(step, name=f"probs of model {index}, step {number}")
         missing.append(1.0 - steps[:, np.arange(items), truth].mean(axis=0))
     return _averaged(missing)
 

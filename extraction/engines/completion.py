@@ -15,20 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from extraction import finding
 from extraction.engines.account import Answer, AnswerLine, Became, Rejection, masked
 from extraction.engines.grounding import DecidingWords, Grounder
 from extraction.engines.witness import Coverage, Testimony
-from extraction.finding import (
-    NOT_EVALUABLE,
-    OTHER,
-    PLAIN,
-    Extracted,
-    Failed,
-    FailureReason,
-    Finding,
-    NothingStated,
-    Outcome,
-)
 from extraction.prompt.examples import NONE, Line
 from extraction.prompt.forms import BY_WORDS, AnswerForm, Parsed
 from extraction.prompt.template import MARK
@@ -51,7 +41,7 @@ class _Tally:
     testimony: Testimony | None
     sentences: Sequence[Place] = ()
     lines: list[AnswerLine] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[finding.Finding] = field(default_factory=list)
     not_evaluable: set[str] = field(default_factory=set)
     covered: list[tuple[Place, str]] = field(default_factory=list)
     last: dict[Line, int] = field(default_factory=dict)
@@ -76,7 +66,7 @@ class CompletionReader:
         self._form = form
         self._pathologies = frozenset(vocabulary.pathologies)
         self._phrases = frozenset(vocabulary.phrases)
-        self._certainties = self._phrases | {OTHER, NOT_EVALUABLE}
+        self._certainties = self._phrases | {finding.OTHER, finding.NOT_EVALUABLE}
         self._deciding = DecidingWords.of(vocabulary)
         listed = " ".join(self._pathologies | self._certainties).split()
         self._known = self._deciding.protected | frozenset(listed) | {NONE.strip("- ")}
@@ -182,13 +172,13 @@ class CompletionReader:
         if said == "unsupported pathology":
             return said
         tally.covered.append((place, line.pathology))
-        if line.certainty == NOT_EVALUABLE:
+        if line.certainty == finding.NOT_EVALUABLE:
             tally.not_evaluable.add(line.pathology)
             return said
         phrase = line.certainty if line.certainty in self._phrases else None
-        cue = PLAIN if phrase else self._named(line.certainty)
+        cue = finding.PLAIN if phrase else self._named(line.certainty)
         tally.findings.append(
-            Finding(place.section, place.start, place.end, line.pathology, cue, phrase)
+            finding.Finding(place.section, place.start, place.end, line.pathology, cue, phrase)
         )
         return said
 
@@ -196,21 +186,21 @@ class CompletionReader:
         """Name an unmapped certainty, in words of ours only: an answer may hold anything."""
         words = certainty.split()
         known = 0 < len(words) <= _LOOP and all(word in self._deciding.protected for word in words)
-        return certainty if known or certainty == OTHER else _UNLISTED
+        return certainty if known or certainty == finding.OTHER else _UNLISTED
 
 
-def _outcome(tally: _Tally, coverage: Coverage, parsed: Parsed, *, cut: bool) -> Outcome:
+def _outcome(tally: _Tally, coverage: Coverage, parsed: Parsed, *, cut: bool) -> finding.Outcome:
     failure = _failure(tally, lines=len(parsed.lines), nones=parsed.nones, cut=cut)
     if failure is not None:
-        return Failed(failure)
+        return finding.Failed(failure)
     if coverage.silent > coverage.covered + coverage.partly:
-        return Failed("incomplete answer")
+        return finding.Failed("incomplete answer")
     if tally.findings:
-        return Extracted(tuple(tally.findings), frozenset(tally.not_evaluable))
-    return NothingStated(frozenset(tally.not_evaluable))
+        return finding.Extracted(tuple(tally.findings), frozenset(tally.not_evaluable))
+    return finding.NothingStated(frozenset(tally.not_evaluable))
 
 
-def _failure(tally: _Tally, *, lines: int, nones: int, cut: bool) -> FailureReason | None:
+def _failure(tally: _Tally, *, lines: int, nones: int, cut: bool) -> finding.FailureReason | None:
     """Why an answer cannot be used, most telling reason first."""
     used = len(tally.findings) + len(tally.not_evaluable)
     if not lines and not nones:

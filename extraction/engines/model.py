@@ -17,17 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, TypeAlias
 
+from extraction.engines import ledger
 from extraction.engines.account import Answer
 from extraction.engines.completer import Completer, Completion, Question, Usage
-from extraction.engines.ledger import (
-    NO_ANSWER,
-    Heading,
-    Ledger,
-    Memory,
-    Named,
-    RecordingCompleter,
-    check_outage,
-)
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.engines.settings import LocalSettings, ServerSettings
 from extraction.engines.witness import Guided, Testimony
@@ -71,9 +63,9 @@ class Terms:
     vocabulary: Vocabulary | None = None
     prompts: Prompts | None = None
     tolerated_outage: float = 1.0
-    memory: Memory | None = None
+    memory: ledger.Memory | None = None
 
-    def reader(self, limits: ServerSettings | LocalSettings | Heading) -> PromptedReader:
+    def reader(self, limits: ServerSettings | LocalSettings | ledger.Heading) -> PromptedReader:
         """Give what writes the questions to a model and reads its answers."""
         return PromptedReader(
             self.vocabulary,
@@ -113,7 +105,7 @@ class ModelEngine:
         self,
         completer: Completer,
         reader: PromptedReader,
-        named: Named,
+        named: ledger.Named,
         terms: Terms = USUAL,
         *,
         blocks: int = 1,
@@ -128,7 +120,7 @@ class ModelEngine:
         digest = hashlib.sha256(asked.encode()).hexdigest()[:16]
         self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
         self._blocks, self._slots = blocks, threading.Semaphore(blocks)
-        self.ledger = Ledger()
+        self.ledger = ledger.Ledger()
 
     def __enter__(self) -> ModelEngine:
         return self
@@ -157,7 +149,7 @@ class ModelEngine:
     def record(self, path: Path) -> None:
         """Write every answer from now on to a file that `kinds.ReplayEngine` reads."""
         form = self._reader.manner.form
-        heading = Heading(
+        heading = ledger.Heading(
             engine=self._named.engine,
             model=self._named.model,
             computed=self._named.computed,
@@ -170,7 +162,7 @@ class ModelEngine:
             answer_tokens=self._reader.answer_tokens,
             version=self.version,
         )
-        self._completer = RecordingCompleter(self._completer, path, heading)
+        self._completer = ledger.RecordingCompleter(self._completer, path, heading)
 
     def close(self) -> None:
         """Free what the model holds."""
@@ -195,7 +187,7 @@ class ModelEngine:
             read = pool.map(lambda block: self._read(block, modality), blocks)
             answers = [answer for block in read for answer in block]
         asked = [answer.outcome for answer in answers if answer.doubts != {}]
-        check_outage(asked, tolerated=self._tolerated, place=self._named.place)
+        ledger.check_outage(asked, tolerated=self._tolerated, place=self._named.place)
         return answers
 
     def question(self, text: str, *, modality: Modality) -> Question | Failed:
@@ -299,7 +291,7 @@ class ModelEngine:
             return False
         if outcome.reason == "timed out":
             return not self._completer.ill
-        return outcome.reason not in NO_ANSWER
+        return outcome.reason not in ledger.NO_ANSWER
 
     def _key(self, text: object, modality: Modality) -> str:
         said = text if isinstance(text, str) else ""

@@ -15,20 +15,9 @@ from extraction.engines.account import Answer, AnswerLine
 from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.witness import Guided, Testimony, Witness, margins
 from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality, Outcome
+from extraction.prompt import template
 from extraction.prompt.examples import Example, Prompts
 from extraction.prompt.examples import load as load_prompts
-from extraction.prompt.template import (
-    MARK,
-    RAW,
-    REVISION,
-    Manner,
-    Template,
-    Turn,
-    Worked,
-    estimated_tokens,
-    fitting,
-    ordered,
-)
 from extraction.report import Place, SectionReader
 from extraction.vocabulary import Vocabulary, load
 
@@ -56,7 +45,7 @@ class Asked:
     text: str
     sections: tuple[Place, ...]
     sentences: tuple[Place, ...] = ()
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[template.Turn, ...] = ()
 
 
 class PromptedReader:
@@ -81,17 +70,17 @@ class PromptedReader:
         *,
         context_tokens: int,
         answer_tokens: int,
-        manner: Manner = RAW,
+        manner: template.Manner = template.RAW,
     ) -> None:
         self.vocabulary, self.manner = vocabulary or load(), manner
         self._prompts = prompts or load_prompts()
         self.context_tokens, self.answer_tokens = context_tokens, answer_tokens
-        self._template = Template(self.vocabulary, manner)
+        self._template = template.Template(self.vocabulary, manner)
         self._sections = SectionReader(self.vocabulary)
         self._completions = CompletionReader(self.vocabulary, manner.form)
         self._witness = Witness(self.vocabulary)
         self._worked = {
-            modality: [self._example(example) for example in ordered(examples)]
+            modality: [self._example(example) for example in template.ordered(examples)]
             for modality, examples in self._prompts.examples.items()
         }
         self._blocks = {
@@ -99,14 +88,19 @@ class PromptedReader:
             for modality, examples in self._worked.items()
         }
         self._costs = {
-            modality: [estimated_tokens(block) for block in blocks]
+            modality: [template.estimated_tokens(block) for block in blocks]
             for modality, blocks in self._blocks.items()
         }
 
     @property
     def digest(self) -> str:
         """Hash of everything that decides how a model is asked, and its answer believed."""
-        asked = (REVISION, self._prompts.digest, str(self.context_tokens), str(self.answer_tokens))
+        asked = (
+            template.REVISION,
+            self._prompts.digest,
+            str(self.context_tokens),
+            str(self.answer_tokens),
+        )
         parts = (*asked, self.manner.name, self._witness.digest)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -140,15 +134,15 @@ class PromptedReader:
         clean, sections = opened[0], list(only) or opened[1]
         shown, sentences = self._shown(clean, sections, only)
         asked = self._template.instruction(modality) + self._template.asked(shown)
-        room = self.context_tokens - estimated_tokens(asked) - self.answer_tokens
+        room = self.context_tokens - template.estimated_tokens(asked) - self.answer_tokens
         costs = self._costs[modality]
-        number = fitting(costs, budget=room)
+        number = template.fitting(costs, budget=room)
         if not number:
             return Failed("text too long")
         order = slice(number - 1, None, -1) if again else slice(number)
         more = min(self.answer_tokens, room - sum(costs[:number])) if again else 0
         prompt = ""  # as one text, or as turns
-        turns: tuple[Turn, ...] = ()
+        turns: tuple[template.Turn, ...] = ()
         if self.manner.chat:
             turns = self._template.turns(shown, self._worked[modality][order], modality)
         else:
@@ -184,7 +178,7 @@ class PromptedReader:
         )
         if not logprobs:
             return answer
-        said = completion.partition(MARK)[0]
+        said = completion.partition(template.MARK)[0]
         known = margins(said, self.manner.form, logprobs, most=MAX_LINES)
         lines = [
             replace(line, margin=margin) for line, margin in zip(answer.lines, known, strict=False)
@@ -220,7 +214,7 @@ class PromptedReader:
             lines.append(f"{number}. {' '.join(text[place.start : place.end].split())}")
         return "\n".join(lines), sentences
 
-    def _example(self, example: Example) -> Worked:
+    def _example(self, example: Example) -> template.Worked:
         """Show an example as a report is shown; words that are not asked for are left out."""
         shown, sentences = self._shown(example.report, self._sections.read(example.report))
         listed = {*self.vocabulary.phrases, OTHER, NOT_EVALUABLE}
@@ -232,7 +226,7 @@ class PromptedReader:
         if self.manner.form.quoted == "number":
             numbers = [_number(line.sentence, example.report, sentences) for line in lines]
             lines = [replace(line, sentence=n) for line, n in zip(lines, numbers, strict=True)]
-        return Worked(shown, self.manner.form.written(lines))
+        return template.Worked(shown, self.manner.form.written(lines))
 
 
 def _number(sentence: str, report: str, sentences: Sequence[Place]) -> str:

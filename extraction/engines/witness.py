@@ -32,15 +32,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, cast, get_args
 
-from extraction.finding import (
-    NOT_EVALUABLE,
-    OTHER,
-    UNREADABLE,
-    Extracted,
-    Failed,
-    NothingStated,
-    Outcome,
-)
+from extraction import finding
 from extraction.report import Place
 from extraction.rules.engine import RuleEngine, Spoken
 from extraction.vocabulary import Vocabulary
@@ -72,7 +64,7 @@ class Guided:
         Sentences that name a pathology.
     """
 
-    read: Outcome
+    read: finding.Outcome
     doubts: Mapping[Place, Doubt] = field(default_factory=dict)
     sentences: int = 0
 
@@ -81,7 +73,7 @@ class Guided:
         """Doubtful sentences by reason."""
         return dict(Counter(self.doubts.values()))
 
-    def with_answer(self, said: Outcome | None, *, engine: str) -> Outcome:
+    def with_answer(self, said: finding.Outcome | None, *, engine: str) -> finding.Outcome:
         """Join the rules' sure statements to what a model said of the doubtful sentences.
 
         Parameters
@@ -93,16 +85,16 @@ class Guided:
         """
         if said is None:
             return _marked(self.read, "rules")
-        if isinstance(said, Failed):
+        if isinstance(said, finding.Failed):
             return said
-        own = self.read.findings if isinstance(self.read, Extracted) else ()
+        own = self.read.findings if isinstance(self.read, finding.Extracted) else ()
         sure = [f for f in own if Place(f.section, f.start, f.end) not in self.doubts]
-        asked = said.findings if isinstance(said, Extracted) else ()
+        asked = said.findings if isinstance(said, finding.Extracted) else ()
         findings = [replace(f, read_by="rules") for f in sure]
         findings += [replace(f, read_by=engine) for f in asked]
         if not findings:
-            return NothingStated(said.not_evaluable)
-        return Extracted(
+            return finding.NothingStated(said.not_evaluable)
+        return finding.Extracted(
             tuple(sorted(findings, key=attrgetter("start", "end"))), said.not_evaluable
         )
 
@@ -110,15 +102,17 @@ class Guided:
 def guided(rules: RuleEngine, texts: Sequence[str]) -> list[Guided]:
     """Read reports by the rules, and name the sentences in which they are in doubt."""
     outcomes = rules.extract(texts, modality="XR")
-    readable = [text for text, o in zip(texts, outcomes, strict=True) if not isinstance(o, Failed)]
+    readable = [
+        text for text, o in zip(texts, outcomes, strict=True) if not isinstance(o, finding.Failed)
+    ]
     spoken = iter(rules.spoken(readable))
     return [
-        Guided(outcome) if isinstance(outcome, Failed) else _guided(outcome, next(spoken))
+        Guided(outcome) if isinstance(outcome, finding.Failed) else _guided(outcome, next(spoken))
         for outcome in outcomes
     ]
 
 
-def _guided(outcome: Outcome, spoken: Sequence[Spoken]) -> Guided:
+def _guided(outcome: finding.Outcome, spoken: Sequence[Spoken]) -> Guided:
     return Guided(outcome, doubtful(spoken), len({(said.start, said.end) for said in spoken}))
 
 
@@ -167,11 +161,11 @@ def _reason(said: Spoken, *, both: bool) -> Doubt | None:
     return "conflicting" if both else None
 
 
-def _marked(outcome: Outcome, engine: str) -> Outcome:
-    if not isinstance(outcome, Extracted):
+def _marked(outcome: finding.Outcome, engine: str) -> finding.Outcome:
+    if not isinstance(outcome, finding.Extracted):
         return outcome
     findings = tuple(replace(f, read_by=engine) for f in outcome.findings)
-    return Extracted(findings, outcome.not_evaluable)
+    return finding.Extracted(findings, outcome.not_evaluable)
 
 
 def _cells(
@@ -289,10 +283,10 @@ class Testimony:
         if not named:
             return "unsupported pathology"
         read = {said.phrase for said in named if said.states and said.phrase is not None}
-        if certainty == NOT_EVALUABLE:
+        if certainty == finding.NOT_EVALUABLE:
             return "contradicted" if all(said.states for said in named) else "supported"
         unmapped = any(said.states and said.phrase is None for said in named)
-        if certainty in read or (certainty == OTHER and unmapped):
+        if certainty in read or (certainty == finding.OTHER and unmapped):
             return "supported"
         denies = certainty in _DENYING
         if read and all((phrase in _DENYING) != denies for phrase in read):
@@ -332,7 +326,7 @@ class Witness:
         try:
             with self._lock:
                 return [Testimony(tuple(said)) for said in self._rules.spoken(texts)]
-        except UNREADABLE:
+        except finding.UNREADABLE:
             if len(texts) == 1:
                 return [None]
         return [heard for text in texts for heard in self.hear([text])]

@@ -19,16 +19,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from extraction.engines.completer import Completion
 from extraction.finding import FailureReason
-from extraction.neighbours.forms import (
-    OWN_PHRASES,
-    STOPS,
-    Asked,
-    Form,
-    Judge,
-    Prompter,
-    Verdict,
-    matched,
-)
+from extraction.neighbours import forms
 from extraction.neighbours.questions import Question, RememberingCompleter
 
 UnreadableReason: TypeAlias = Literal[
@@ -84,7 +75,7 @@ class Unreadable:
 
 
 def read_answer(
-    completion: str, asked: Asked, *, phrases: Sequence[str] = (), cut: bool = False
+    completion: str, asked: forms.Asked, *, phrases: Sequence[str] = (), cut: bool = False
 ) -> Stated | Unreadable:
     r"""Read what a model wrote after a prompt; never raises.
 
@@ -138,7 +129,7 @@ def read_own_phrases(completion: str) -> dict[str, tuple[float, float]]:
 
 
 def _confidence(
-    guess: str, value: str, asked: Asked, phrases: Sequence[str]
+    guess: str, value: str, asked: forms.Asked, phrases: Sequence[str]
 ) -> Stated | Unreadable:
     if asked.form == "probability":
         found = _probability(value)
@@ -209,11 +200,11 @@ class Elicited:
     """
 
     item: str
-    form: Form
+    form: forms.Form
     outcome: Literal["answered", "unreadable", "failed"]
     reason: UnreadableReason | FailureReason | None = None
     stated: Stated | None = None
-    verdict: Verdict | None = None
+    verdict: forms.Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +221,8 @@ class Way:
         Those on offer, in the forms that choose one.
     """
 
-    form: Form
-    prompter: Prompter
+    form: forms.Form
+    prompter: forms.Prompter
     phrases: Sequence[str] = ()
 
 
@@ -240,7 +231,7 @@ def elicit(
     *,
     way: Way,
     completer: RememberingCompleter,
-    judge: Judge | None = None,
+    judge: forms.Judge | None = None,
 ) -> list[Elicited]:
     """Ask every question in one form, read and judge the answers.
 
@@ -257,7 +248,7 @@ def elicit(
     """
     asked = [way.prompter.question(q, way.form, phrases=way.phrases) for q in questions]
     replies = completer.complete(
-        [one.prompt for one in asked], max_tokens=ANSWER_TOKENS, stop=STOPS
+        [one.prompt for one in asked], max_tokens=ANSWER_TOKENS, stop=forms.STOPS
     )
     rows = [
         _read(question, one, reply, phrases=way.phrases)
@@ -268,12 +259,12 @@ def elicit(
         for question, row in zip(questions, rows, strict=True)
         if row.stated is not None
     ]
-    found = iter(judge.judge(pairs) if judge else [matched(*pair) for pair in pairs])
+    found = iter(judge.judge(pairs) if judge else [forms.matched(*pair) for pair in pairs])
     return [replace(row, verdict=next(found)) if row.stated is not None else row for row in rows]
 
 
 def _read(
-    question: Question, asked: Asked, reply: Completion, *, phrases: Sequence[str]
+    question: Question, asked: forms.Asked, reply: Completion, *, phrases: Sequence[str]
 ) -> Elicited:
     """Read the reply to one question; nothing is judged yet."""
     item, form = question.question_id, asked.form
@@ -286,10 +277,10 @@ def _read(
 
 
 def own_phrases(
-    completer: RememberingCompleter, prompter: Prompter
+    completer: RememberingCompleter, prompter: forms.Prompter
 ) -> dict[str, tuple[float, float]] | FailureReason:
     """Ask a model for its phrases with their parameters; fewer come back if it lists fewer."""
     (reply,) = completer.complete([prompter.own_phrases()], max_tokens=_LIST_TOKENS, stop=())
     if isinstance(reply, str):
         return reply
-    return dict(list(read_own_phrases("-" + reply.text).items())[:OWN_PHRASES])
+    return dict(list(read_own_phrases("-" + reply.text).items())[: forms.OWN_PHRASES])

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import (
-    Output,
-    argument,
-    blaming,
-    option,
-    phrase_table,
-    taking,
-    write_result,
-)
+from pipeline.cli import common
 from pipeline.errors import EXIT_QUARANTINED, InputError
 
 if TYPE_CHECKING:
@@ -30,31 +22,31 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add ``radcal profile``."""
-    app.command("profile")(taking(profile))
+    app.command("profile")(common.taking(profile))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
     """Options of ``radcal profile``."""
 
-    observations: Path = argument(
+    observations: Path = common.argument(
         ..., "Table with columns reader, phrase, label; pathology, patient, exam if known."
     )
-    out: Path = option(..., "Profile, one JSON file.")
-    phrases: str = option(
+    out: Path = common.option(..., "Profile, one JSON file.")
+    phrases: str = common.option(
         "diagnostic-certainty-scale", "Phrase table file, or the name of a built-in one."
     )
-    never: str = option("", "Phrases never to suggest, comma-separated.")
-    misread: float = option(0.0, "Share of phrases misread, as audited.", min=0.0, max=0.5)
-    earlier: Path | None = option(
+    never: str = common.option("", "Phrases never to suggest, comma-separated.")
+    misread: float = common.option(0.0, "Share of phrases misread, as audited.", min=0.0, max=0.5)
+    earlier: Path | None = common.option(
         None, "Observations of a period before, to say what changed since."
     )
-    told: Path | None = option(
+    told: Path | None = common.option(
         None,
         "Profile of the issue before, most of whose exams are these: what it told stands "
         "unless refuted, and what is new takes more.",
     )
-    output: Output
+    output: common.Output
 
 
 def profile(given: Given) -> None:
@@ -70,7 +62,7 @@ def profile(given: Given) -> None:
 
     found, words = _judged(given), Strings.load()
     messages = {each.reader: message(each, words=words) for each in found}
-    write_result(given.out, profile_data(found, messages=messages), indent=1)
+    common.write_result(given.out, profile_data(found, messages=messages), indent=1)
     set_aside = sum(found.unmapped.values())
     few = found.changes is not None and not found.changes
     why = "not judged: fewer than 3 readers in both periods with hedges enough to compare"
@@ -163,9 +155,9 @@ def _profiled(
     from calibration.profile import STEPS, ProfileSettings
     from calibration.profile import profile as judge
 
-    table, rules = phrase_table(given.phrases), ProfileSettings(misread=given.misread)
+    table, rules = common.phrase_table(given.phrases), ProfileSettings(misread=given.misread)
     barred = _barred(given, table)
-    with blaming(path.name), given.output.bar(f"steps of {path.name}", STEPS) as advance:
+    with common.blaming(path.name), given.output.bar(f"steps of {path.name}", STEPS) as advance:
         return judge(
             observed, phrases=table, settings=rules, never=barred, before=told, advance=advance
         )

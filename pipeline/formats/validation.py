@@ -15,23 +15,11 @@ from typing import Final
 
 import pandas as pd
 
+from pipeline.formats import values
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import shown_values
-from pipeline.formats.values import (
-    OLDEST,
-    RETRACTED,
-    age_in_years,
-    between_clocks,
-    data,
-    date_formats,
-    is_no_number,
-    iso_times,
-    known_words,
-    status_of,
-    utc_times,
-)
 
-REASONS: Final[Mapping[str, str]] = data("remedies")["checks"]
+REASONS: Final[Mapping[str, str]] = values.data("remedies")["checks"]
 """Why a row is set aside; a closed set, beside what a format's reader says."""
 
 _HOUR: Final = pd.Timedelta(hours=1)
@@ -39,7 +27,7 @@ CLOCK_TOLERANCE: Final = pd.Timedelta(days=1)
 """A time may lie this far ahead of this machine's clock."""
 
 _DATE_ONLY: Final = r"\d{4}(?:[-/. ]?\d\d?){0,2}"
-_OF_A_REPORT: Final = data("remedies")["of_a_report"]["checks"]
+_OF_A_REPORT: Final = values.data("remedies")["of_a_report"]["checks"]
 """What is wrong with a report only, and not with the word that takes one back."""
 _BETWEEN: Final = r"[\\/,;+]"
 """Between the modalities of a study that has several, as DICOM and others write them."""
@@ -128,7 +116,7 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
     notes = _unknown(raw, fails, as_written=options.as_written) + Counter(batch.notes)
     signed = _end_of_day(raw["signed_at"])
-    twice = between_clocks(raw["performed_at"], zone) | between_clocks(signed, zone)
+    twice = values.between_clocks(raw["performed_at"], zone) | values.between_clocks(signed, zone)
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
     has_one = (raw[["patient_age_years", "patient_birth_date"]] != "").any(axis=1)
     notes[_NO_AGE] = int((has_one & exams["patient_age_years"].isna())[reason == ""].sum())
@@ -142,15 +130,18 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     exams = raw.assign(
         modality=known_modality(raw["modality"].str.upper(), modalities),
         status=_texts(
-            (options.statuses.get(s.strip()) or status_of(s) for s in raw["status"]), raw.index
+            (options.statuses.get(s.strip()) or values.status_of(s) for s in raw["status"]),
+            raw.index,
         ),
         patient_class=_mapped(
-            raw["patient_class"].str.lower(), known_words("patient_class")
+            raw["patient_class"].str.lower(), values.known_words("patient_class")
         ).fillna("unknown"),
-        patient_sex=_mapped(raw["patient_sex"].str.lower(), known_words("sex")).fillna("unknown"),
-        performed_at=_not_lost(utc_times(raw["performed_at"], zone)),
-        signed_at=_not_lost(utc_times(_end_of_day(raw["signed_at"]), zone, last=True)),
-        sent_at=_not_lost(utc_times(raw["sent_at"], zone, last=True)),
+        patient_sex=_mapped(raw["patient_sex"].str.lower(), values.known_words("sex")).fillna(
+            "unknown"
+        ),
+        performed_at=_not_lost(values.utc_times(raw["performed_at"], zone)),
+        signed_at=_not_lost(values.utc_times(_end_of_day(raw["signed_at"]), zone, last=True)),
+        sent_at=_not_lost(values.utc_times(raw["sent_at"], zone, last=True)),
         sequence=_sequence(raw["version"]),
         patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
         version=raw["version"].where(raw["version"] != "", "1"),
@@ -172,10 +163,10 @@ def _unknown(raw: pd.DataFrame, fails: pd.DataFrame, *, as_written: bool) -> Cou
     found: Counter[str] = Counter()
     for name in ("modality", "status"):
         met = raw[name][fails[f"unknown_{name}"]].str.strip()
-        values = Counter(met) if as_written else shown_values(met)
-        listed = dict(values.most_common(_LISTED))
+        known = Counter(met) if as_written else shown_values(met)
+        listed = dict(known.most_common(_LISTED))
         found.update({f"unknown {name} {value}": count for value, count in listed.items()})
-        found[f"unknown {name}, other values"] += values.total() - sum(listed.values())
+        found[f"unknown {name}, other values"] += known.total() - sum(listed.values())
     return +found
 
 
@@ -185,10 +176,10 @@ def _fails(
     """Tell which rows fail which check, in the order of `REASONS`."""
     performed, signed = exams["performed_at"], exams["signed_at"]
     latest = options.now + CLOCK_TOLERANCE
-    text, gone = raw["text"], exams["status"] == RETRACTED
+    text, gone = raw["text"], exams["status"] == values.RETRACTED
     fails: dict[str, pd.Series] = {
-        "missing_accession": raw["accession"].map(is_no_number),
-        "missing_patient_id": raw["patient_id"].map(is_no_number),
+        "missing_accession": raw["accession"].map(values.is_no_number),
+        "missing_patient_id": raw["patient_id"].map(values.is_no_number),
         "rounded_number": _any(raw[_NUMBERS], lambda one: one.str.strip().str.fullmatch(_ROUNDED)),
         "nul_bytes": _any(raw, lambda column: column.str.contains(_CONTROL, regex=True))
         | (text.str.contains("\x00", regex=False) & ~gone),
@@ -220,7 +211,7 @@ def _not_lost(times: pd.Series) -> pd.Series:
 
 def _retractions(exams: pd.DataFrame) -> pd.DataFrame:
     """Let what takes a report back stand without text, modality or the time of the exam."""
-    gone = exams["status"] == RETRACTED
+    gone = exams["status"] == values.RETRACTED
     known = exams["performed_at"].fillna(exams["signed_at"]).fillna(exams["sent_at"])
     return exams.assign(
         text=exams["text"].where(~gone, ""),
@@ -240,8 +231,8 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
 
 def _dated(exams: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     """Rewrite the times of the site's own formats in ISO 8601."""
-    times = {name: iso_times(exams[name], options.time_formats) for name in _TIMES}
-    performed = utc_times(times["performed_at"], options.time_zone)
+    times = {name: values.iso_times(exams[name], options.time_formats) for name in _TIMES}
+    performed = values.utc_times(times["performed_at"], options.time_zone)
     born = _born(exams["patient_birth_date"], performed, options.time_formats)
     return exams.assign(patient_birth_date=born, **times)
 
@@ -252,21 +243,23 @@ def _born(stated: pd.Series, performed: pd.Series, formats: tuple[str, ...]) -> 
     A year of two figures is one of 1969 to 2068 to every program: whom that lets be born after
     their exam was born a hundred years before.
     """
-    born = iso_times(stated, date_formats(formats))
+    born = values.iso_times(stated, values.date_formats(formats))
     whole = [form for form in formats if not re.search("%[yx]", form)]
     day = pd.to_datetime(born, utc=True, errors="coerce", format="ISO8601")
-    back = (day > performed + CLOCK_TOLERANCE) & (born != iso_times(stated, date_formats(whole)))
+    back = (day > performed + CLOCK_TOLERANCE) & (
+        born != values.iso_times(stated, values.date_formats(whole))
+    )
     born[back] = [f"{int(date[:4]) - 100}{date[4:]}" for date in born[back]]
     return born
 
 
-def _texts(values: Iterable[str], index: pd.Index) -> pd.Series:
+def _texts(cells: Iterable[str], index: pd.Index) -> pd.Series:
     """Make a column of text, also of no rows: a batch may hold nothing but what was set aside."""
-    return pd.Series(list(values), index=index, dtype="str")
+    return pd.Series(list(cells), index=index, dtype="str")
 
 
-def _mapped(values: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
-    return values.str.strip().map(dict(mapping))
+def _mapped(cells: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
+    return cells.str.strip().map(dict(mapping))
 
 
 def known_modality(stated: pd.Series, modalities: Mapping[str, str]) -> pd.Series:
@@ -313,7 +306,7 @@ def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
     Of a birth date without its day or month the last that it may be is taken, so that nobody counts
     as an adult who may be none.
     """
-    stated = raw["patient_age_years"].map(age_in_years).astype(float)
+    stated = raw["patient_age_years"].map(values.age_in_years).astype(float)
     text = raw["patient_birth_date"].str.strip()
     parts = text.str.extract(_BORN_IN)
     month = parts[0] + "-" + parts[1].replace("00", None).fillna("12")
@@ -322,7 +315,7 @@ def _ages(raw: pd.DataFrame, performed_at: pd.Series) -> pd.Series:
     on, then = performed_at.dt, born.dt
     is_before = (on.month < then.month) | ((on.month == then.month) & (on.day < then.day))
     derived = (on.year - then.year - is_before).astype(float)
-    return stated.fillna(derived.where(derived.between(0, OLDEST)))
+    return stated.fillna(derived.where(derived.between(0, values.OLDEST)))
 
 
 def _chest(exams: pd.DataFrame, options: IngestOptions) -> pd.Series:

@@ -12,21 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from calibration.neighbours import class_scores, export
 from calibration.neighbours.categorical import frequencies
-from calibration.neighbours.class_scores import (
-    classwise_error,
-    error_bound,
-    expected_score,
-    ranking_bound,
-    scalar_error,
-)
 from calibration.neighbours.disagreement import disagreement as measure
-from calibration.neighbours.export import (
-    disagreement_data,
-    personal_data,
-    ranking_data,
-    slider_data,
-)
 from calibration.neighbours.ranking import ranking_risk
 from calibration.neighbours.sliders import personal_phrases, slider_calibration
 from calibration.plain import Plain, plain
@@ -58,7 +46,7 @@ def disagreement(given: Disagreement) -> None:
             rng=np.random.default_rng(given.seed),
         )
     settings = {name: getattr(given, name) for name in ("bins", "bootstrap", "control", "seed")}
-    data = disagreement_data(found)
+    data = export.disagreement_data(found)
     write_result(given.out, {"classes": list(predicted.classes), "settings": settings, **data})
     if given.items_out is not None:
         frame = found.to_frame()
@@ -152,13 +140,13 @@ def sliders(judged: Judgements, *, phrases: str) -> dict[str, Plain]:
     """Bin-free calibration where there are labels, personal distributions where phrases."""
     found: dict[str, Plain] = {"calibration": None, "phrases": None}
     if judged.label is not None:
-        found["calibration"] = slider_data(
+        found["calibration"] = export.slider_data(
             slider_calibration(slider=judged.slider, label=judged.label)
         )
     if judged.phrase is not None:
         table = phrase_table(phrases)
         personal = personal_phrases(phrase=list(judged.phrase), slider=judged.slider, table=table)
-        found["phrases"] = [personal_data(phrase) for phrase in personal]
+        found["phrases"] = [export.personal_data(phrase) for phrase in personal]
         found["share_order"] = list(table.phrases)
     return found
 
@@ -184,11 +172,11 @@ def against_classes(
     predicted = read_predictions(predictions)
     slider = _for_items(judged, predicted)
     places = _places(values, predicted.classes)
-    score = expected_score(probs=predicted.cells, values=places)
-    error = scalar_error(score=score, judged=slider)
+    score = class_scores.expected_score(probs=predicted.cells, values=places)
+    error = class_scores.scalar_error(score=score, judged=slider)
     found: dict[str, Plain] = {
         "mean_absolute_error": plain(error.estimate()),
-        "ranking_risk": ranking_data(ranking_risk(score=score, judged=slider)),
+        "ranking_risk": export.ranking_data(ranking_risk(score=score, judged=slider)),
         "classwise_error": None,
         "bounds": None,
     }
@@ -202,10 +190,10 @@ def _against_votes(
     probs: NDArray[np.float64], votes: NDArray[np.float64], places: NDArray[np.float64]
 ) -> dict[str, Plain]:
     truth = frequencies(votes)
-    by_error = error_bound(probs=probs, truth=truth, values=places)
-    by_rank = ranking_bound(probs=probs, truth=truth, values=places)
+    by_error = class_scores.error_bound(probs=probs, truth=truth, values=places)
+    by_rank = class_scores.ranking_bound(probs=probs, truth=truth, values=places)
     return {
-        "classwise_error": plain(classwise_error(probs=probs, truth=truth).estimate()),
+        "classwise_error": plain(class_scores.classwise_error(probs=probs, truth=truth).estimate()),
         "bounds": {
             "error": plain(by_error.paper),
             "error_tight": plain(by_error.tight),

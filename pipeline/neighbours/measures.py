@@ -5,14 +5,7 @@ from __future__ import annotations
 import typer
 
 from pipeline.cli.common import taking
-from pipeline.neighbours.options import (
-    Difficulty,
-    Disagreement,
-    Elicitation,
-    Layers,
-    Recalibration,
-    Scalar,
-)
+from pipeline.neighbours import options
 
 _lm = typer.Typer(help="Language models that state how sure they are.")
 
@@ -28,28 +21,28 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_lm, name="lm")
 
 
-def disagreement(given: Disagreement) -> None:
+def disagreement(given: options.Disagreement) -> None:
     """Hold predicted class probabilities against the votes of several readers."""
     from pipeline.neighbours import against_readers
 
     against_readers.disagreement(given)
 
 
-def scalar(given: Scalar) -> None:
+def scalar(given: options.Scalar) -> None:
     """Calibrate a slider without bins, and hold class probabilities against one judged number."""
     from pipeline.neighbours import against_readers
 
     against_readers.scalar(given)
 
 
-def difficulty(given: Difficulty) -> None:
+def difficulty(given: options.Difficulty) -> None:
     """Say which items are hard for a pool of models, and when its own doubt misleads."""
     from pipeline.neighbours import difficulty
 
     difficulty.difficulty(given)
 
 
-def elicit(given: Elicitation) -> None:
+def elicit(given: options.Elicitation) -> None:
     """Ask a model questions and how sure it is of its answers, in four forms.
 
     Lines that are no question, answers that cannot be read and questions that got no reply are
@@ -61,7 +54,7 @@ def elicit(given: Elicitation) -> None:
     lm_elicit.elicit(given)
 
 
-def calibrate(given: Recalibration) -> None:
+def calibrate(given: options.Recalibration) -> None:
     """Compare uncalibrated, Platt, histogram, isotonic, beta, transport and monotone, held out.
 
     Answers nobody judged, or whose confidence cannot be read, are counted in the result
@@ -72,7 +65,7 @@ def calibrate(given: Recalibration) -> None:
     lm_result.calibrate(given)
 
 
-def layers(given: Layers) -> None:
+def layers(given: options.Layers) -> None:
     """Predict every case after every layer of local models, for radcal difficulty.
 
     A causal model chooses among lettered options; a sequence classifier names one of its classes.

@@ -33,17 +33,8 @@ import pyarrow.compute as pc
 
 from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError
+from pipeline.store import objects
 from pipeline.store.files import held, holder, no_room, plain, replacing, typed
-from pipeline.store.objects import (
-    SCHEMA_VERSION,
-    DamageError,
-    Folder,
-    OtherVersionError,
-    Remote,
-    decode,
-    encode,
-    facts_of,
-)
 
 T = TypeVar("T")
 Zone = Literal["raw", "analysis"]
@@ -58,7 +49,7 @@ class Workspace:
 
     def __init__(self, root: Path, url: str | None = None) -> None:
         self.root = root
-        self.objects = Folder(root) if url is None else Remote(url)
+        self.objects = objects.Folder(root) if url is None else objects.Remote(url)
         self._used: set[str] = set()
         self._using = Lock()
 
@@ -102,7 +93,7 @@ class Workspace:
         self, zone: Zone, name: str, key: str, frame: pd.DataFrame, *, facts: object = None
     ) -> None:
         """Write one shard whole, or not at all; `facts` are its counts, read back by `facts`."""
-        self.objects.put(_shard(zone, name, key), encode(frame, plain(facts)))
+        self.objects.put(_shard(zone, name, key), objects.encode(frame, plain(facts)))
         self._use(_shard(zone, name, key))
 
     def read(
@@ -134,7 +125,7 @@ class Workspace:
         for key in keys:
             with self._judged(zone, name, key):
                 content = self.objects.get(_shard(zone, name, key))
-                table = decode(content, None if where else columns)
+                table = objects.decode(content, None if where else columns)
             if where:
                 table = table.filter(pc.field(where[0]) == where[1])
                 table = table.select(list(columns)) if columns else table
@@ -155,7 +146,7 @@ class Workspace:
             If the shard is missing or damaged, or its counts are of another kind.
         """
         with self._judged(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
-            found = facts_of(file)
+            found = objects.facts_of(file)
         try:
             return typed(kind, found)
         except ValueError:
@@ -251,14 +242,14 @@ class Workspace:
             yield
         except FileNotFoundError:
             raise DamagedShardError(zone, name, key, "is missing") from None
-        except (DamageError, pa.ArrowInvalid):
+        except (objects.DamageError, pa.ArrowInvalid):
             raise DamagedShardError(zone, name, key, "is damaged") from None
-        except OtherVersionError as error:
+        except objects.OtherVersionError as error:
             raise InputError(
                 f"shard {zone}/{name}/{key}.parquet was written by another version (schema "
-                f"{error}; this is {SCHEMA_VERSION}). Keep the workspace and its vault, and move "
-                "this one file away: a run makes what it needs again, and a return sheet is "
-                "recorded again with `radcal returns`."
+                f"{error}; this is {objects.SCHEMA_VERSION}). Keep the workspace and its "
+                "vault, and move this one file away: a run makes what it needs again, and a return "
+                "sheet is recorded again with `radcal returns`."
             ) from None
 
 
