@@ -429,6 +429,9 @@ def test_one_id_of_two_people_or_orders_is_nobodys(tmp_path: Path) -> None:
     [
         ("FINDINGS: Clear.", "FINDINGS: Clear.\nIMPRESSION: Likely\npneumonia."),
         ("Clear. Likely  pneumonia.", "Clear. Likely  pneumonia."),
+        ("Not likely pneumonia.", "Not likely pneumonia.\nIMPRESSION: Likely\npneumonia."),
+        ("Un-Likely pneumonia.", "Un-Likely pneumonia.\nIMPRESSION: Likely\npneumonia."),
+        ("Clear.\n2) Likely pneumonia", "Clear.\n2) Likely pneumonia"),
         ("Clear.\nIMPRESSION: Infection.", "Clear.\nIMPRESSION: Infection."),
     ],
 )

@@ -170,12 +170,18 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
     parts = [(_headed(each), _said(each)) for each in observed]
     shown, last = whole or plain_text(div), ""
     for heading, said in [*parts, ("IMPRESSION:", text_of(report, "conclusion"))]:
-        if " ".join(said.split()) not in " ".join(shown.split()) and not _IMPRESSION.search(whole):
+        if said and not _stands(said, shown) and not _IMPRESSION.search(whole):
             own = heading == last or section_of(said.split(":")[:1]) or _IMPRESSION.search(said)
             shown, last = f"{shown}\n{said if own else f'{heading} {said}'}".strip(), heading
     if isinstance(best, Chosen):
         return shown, best.document, None
     return shown, "" if all(observed) else _LACKING, fault or best
+
+
+def _stands(said: str, shown: str) -> bool:
+    """Tell whether words are whole sentences of a text: "Pneumonia." is none of "No pneumonia."."""
+    words = r"\s+".join(map(re.escape, said.rstrip(" .").split()))
+    return re.search(rf"(?:^|[.:;?!\n])[\s\d)*-]*{words}\s*(?:[.;?!\n]|$)", shown) is not None
 
 
 def _headed(observation: Resource) -> str:
