@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.store.workspace import Workspace
     from reports.pages.return_sheet import SwapAnswer
+
+    _Sheet: TypeAlias = tuple[str, pd.DataFrame, tuple[SwapAnswer, ...]]
 
 
 def register(app: typer.Typer) -> None:
@@ -76,8 +78,8 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
     Raises
     ------
     InputError
-        If a sheet cannot be read, holds no answer, or answers cases this workspace does not know
-        or that belong to more than one reader.
+        If a sheet cannot be read, holds no answer, answers cases this workspace does not know
+        or that belong to more than one reader, or names findings or phrases that these have not.
     """
     from pipeline.stages.tally import answers
     from pipeline.vault.audit_log import AuditLog
@@ -91,6 +93,7 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
         known = _known_readers(store)
         phrases = _passphrases(site)
         checked = [_sheet(path, known, phrases) for path in paths]
+        _check_words(site, dict(zip(paths, checked, strict=True)), known)
         last = answers(store)
         recorded = {name.partition("-")[0] for name in store.keys("analysis", "returns")}
         given = {key for key, _, _ in checked}
@@ -116,7 +119,7 @@ def _spoken_since(rows: pd.DataFrame, last: pd.DataFrame) -> set[str]:
 
 
 def _known_readers(store: Workspace) -> pd.DataFrame:
-    """Pair and reader, over every pairing this workspace has made, that of the last run last.
+    """Pair, reader and X-ray, over every pairing this workspace has made, the last run's last.
 
     Reports change hands (corrections, aliases, new codes): a pair may have had several readers.
     A reader stands beside the own code too, as swaps are kept.
@@ -130,11 +133,12 @@ def _known_readers(store: Workspace) -> pd.DataFrame:
     used = listed(store.root / "runs" / (run or "")) or set()
     keys = store.keys("analysis", "pairs")
     keys.sort(key=lambda key: f"analysis/pairs/{key}.parquet" in used)
-    columns = ["xr_study_code", "ct_study_code", "reader_code"]
+    columns = ["xr_study_code", "ct_study_code", "reader_code", "xr_exam_key"]
     pairs = store.read("analysis", "pairs", keys, columns=columns)
     names = pairs["xr_study_code"] + ":" + pairs["ct_study_code"]
-    both = [pairs.assign(pair_id=pairs["reader_code"]), pairs.assign(pair_id=names)]
-    return pd.concat(both)[["pair_id", "reader_code"]].drop_duplicates(keep="last")
+    own = pairs.assign(pair_id=pairs["reader_code"], xr_exam_key="")
+    both = pd.concat([own, pairs.assign(pair_id=names)])
+    return both[["pair_id", "reader_code", "xr_exam_key"]].drop_duplicates(keep="last")
 
 
 def _passphrases(site: Site) -> tuple[str, ...]:
@@ -145,9 +149,7 @@ def _passphrases(site: Site) -> tuple[str, ...]:
     return ("",) if file is None else ("", *read_passphrases(site.config.path(file)).values())
 
 
-def _sheet(
-    path: Path, known: pd.DataFrame, phrases: Sequence[str]
-) -> tuple[str, pd.DataFrame, tuple[SwapAnswer, ...]]:
+def _sheet(path: Path, known: pd.DataFrame, phrases: Sequence[str]) -> _Sheet:
     """Read one sheet: its key, a row for every case or swap answered, and what is said of swaps."""
     import pandas as pd
 
@@ -173,9 +175,42 @@ def _sheet(
     return hashlib.sha256(content).hexdigest()[:16], rows, swaps
 
 
+def _check_words(site: Site, checked: Mapping[Path, _Sheet], known: pd.DataFrame) -> None:
+    """Refuse findings that a case's X-ray does not speak of, and swaps of what no list has.
+
+    Whatever else stood there, perhaps a name, would be kept as it was typed.
+    """
+    import pandas as pd
+
+    store, asked = site.workspace, pd.concat([rows for _, rows, _ in checked.values()])
+    films = known[known["pair_id"].isin(asked["pair_id"])].set_index("xr_exam_key")["pair_id"]
+    cases = set[tuple[str, str]]()
+    for key in store.keys("analysis", "report_findings"):
+        said = store.read("analysis", "report_findings", [key], columns=["exam_key", "pathology"])
+        own = said[said["exam_key"].isin(films.index)].set_index("exam_key")
+        cases.update(own.join(films)[["pair_id", "pathology"]].itertuples(index=False, name=None))
+    phrases = frozenset(site.phrases.phrases)
+    findings, readers = {"", *site.vocabulary.pathologies}, set(known["reader_code"])
+    for path, (_, rows, swaps) in checked.items():
+        wanted = rows[rows["pair_id"] != rows["reader_code"]][["pair_id", "pathology"]]
+        bad = sum(each not in cases for each in wanted.itertuples(index=False, name=None))
+        bad += sum(
+            not phrases >= {a.phrase, a.instead}
+            or a.finding not in findings
+            or a.reader not in readers
+            for a in swaps
+        )
+        if bad:
+            raise InputError(
+                f"{path.name}: {bad} of its answers are about a finding that their X-ray does not "
+                "speak of, or a swap of words on no list. Change nothing on the sheet but answers."
+            )
+
+
 def _whose(name: str, rows: pd.DataFrame, known: pd.DataFrame) -> str | None:
     """Check answers, and find the reader whose all are or once were; of several the last run's."""
-    own = known[known["pair_id"].isin(rows["pair_id"])]
+    own = known[known["pair_id"].isin(rows["pair_id"])].drop(columns="xr_exam_key")
+    own = own.drop_duplicates(keep="last")
     unknown = ~rows["pair_id"].isin(own["pair_id"])
     if unknown.any():
         raise InputError(

@@ -56,6 +56,9 @@ def config(tmp_path: Path) -> Path:
     store = Site.open(str(path)).workspace
     store.prepare()
     store.write("analysis", "pairs", "k", PAIRS)
+    said = [(exam, finding) for exam in ("x1", "x2", "x3") for finding in ("effusion", "edema")]
+    rows = pd.DataFrame(said, columns=["exam_key", "pathology"])
+    store.write("analysis", "report_findings", "k", rows)
     return path
 
 
@@ -190,16 +193,16 @@ def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
     ("content", "said"),
     [
         ("a,b\n1,2\n", "return.csv: return sheet: column"),
-        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,maybe\n",
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,effusion,l,a,maybe\n",
          "1 of 1 rows cannot be read; first at line 2"),
-        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,\n",
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,effusion,l,a,\n",
          "no case is answered"),
-        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X9,S-C1,e,l,a,wrong pair\n",
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X9,S-C1,effusion,l,a,wrong pair\n",
          "1 of 1 answers are not about pairs or readers of this workspace"),
-        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,wrong pair\n"
-         "S-X3,S-C3,e,l,a,wrong pair\n", "belong to 2 readers"),
-        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,e,l,a,wrong pair\n"
-         "S-X1,S-C1,e,l,a,concordant\n", "1 of 2 cases are answered twice"),
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,effusion,l,a,wrong pair\n"
+         "S-X3,S-C3,effusion,l,a,wrong pair\n", "belong to 2 readers"),
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,effusion,l,a,wrong pair\n"
+         "S-X1,S-C1,effusion,l,a,concordant\n", "1 of 2 cases are answered twice"),
     ],
 )  # fmt: skip
 def test_bad_sheet_is_refused_by_name_and_nothing_of_the_batch_is_recorded(
@@ -211,6 +214,55 @@ def test_bad_sheet_is_refused_by_name_and_nothing_of_the_batch_is_recorded(
     with pytest.raises(InputError, match=said):
         record(Site.open(str(config)), [good, bad])
     assert answers(config) == {}
+
+
+CANARY = "CANARY Mrs Jane Doe MRN 4711"
+
+
+def test_name_typed_for_a_finding_is_refused_unquoted_and_nothing_is_kept(
+    config: Path, tmp_path: Path
+) -> None:
+    typed = sheet(tmp_path, (1, "edema", "wrong pair"), (2, CANARY, "wrong pair"))
+    with pytest.raises(InputError, match=r"return\.csv: 1 of its answers .* finding") as caught:
+        record(Site.open(str(config)), [typed])
+    assert "Jane" not in str(caught.value)
+    assert answers(config) == {}
+
+
+def test_finding_of_another_case_is_refused_since_it_would_leave_nothing_out(
+    config: Path, tmp_path: Path
+) -> None:
+    elsewhere = pd.DataFrame([("x9", "pneumonia")], columns=["exam_key", "pathology"])
+    Site.open(str(config)).workspace.write("analysis", "report_findings", "o", elsewhere)
+    with pytest.raises(InputError, match="1 of its answers"):
+        record(Site.open(str(config)), [sheet(tmp_path, (1, "pneumonia", "not applicable"))])
+
+
+@pytest.mark.parametrize("at", [0, 2, 3, 4])
+@pytest.mark.parametrize("answer", ["agree", ""])
+def test_name_typed_for_a_swap_is_refused_on_the_sheet_with_words_or_without(
+    config: Path, tmp_path: Path, at: int, answer: str
+) -> None:
+    cells = ["R-A", "", "pneumonia", "likely", "present"]
+    path = tmp_path / "return.csv"
+    head = "xray_code,ct_code,pathology,you_wrote,ct_said,answer,words\n"
+    path.write_text(head + ",".join([*cells, answer, "why"]) + "\n")
+    record(Site.open(str(config)), [path])
+    cells[at] = CANARY
+    path.write_text(head + ",".join([*cells, answer, "why"]) + "\n")
+    with pytest.raises(InputError, match="answers are") as caught:
+        record(Site.open(str(config)), [path])
+    assert "Jane" not in str(caught.value)
+
+
+def test_name_put_into_a_page_s_form_is_refused(config: Path, tmp_path: Path) -> None:
+    page = ticked(tmp_path, "discordant")
+    with pikepdf.open(page, allow_overwriting_input=True) as pdf:
+        about = json.loads(str(pdf.Root.AcroForm.Fields[0]["/TM"]))
+        pdf.Root.AcroForm.Fields[0]["/TM"] = json.dumps([*about[:2], CANARY, *about[3:]])
+        pdf.save(page)
+    with pytest.raises(InputError, match="1 of its answers"):
+        record(Site.open(str(config)), [page])
 
 
 def test_missing_sheet_is_named(config: Path, tmp_path: Path) -> None:
