@@ -16,7 +16,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import BinaryIO, Final, cast
 
@@ -62,7 +62,8 @@ class Lines:
                 for line in io.BytesIO(block):
                     yield from self._line(line)
             else:
-                yield from io.StringIO(text, newline="")
+                several = "\n" in text or "\r" in text
+                yield from io.StringIO(text, newline="") if several else (text,)
 
     def _line(self, line: bytes) -> Iterator[str]:
         try:
@@ -162,7 +163,7 @@ def opened_lines(path: Path, encoding: str) -> Iterator[Lines]:
         wide = _wide(content)
         chosen = wide if wide in _MARKED else "utf-8-sig" if marked else encoding
         with io.TextIOWrapper(content, encoding=chosen, newline="") as text:
-            yield Lines(text)
+            yield Lines(iter(partial(text.readline, _MAX_LINE_BYTES), ""))
 
 
 @contextmanager
@@ -203,20 +204,21 @@ def fallback(content: bytes) -> str:
 
 def _blocks(content: BinaryIO) -> Iterator[bytes]:
     """Yield blocks that end where a line ends; a line over the cap is cut between characters."""
-    rest = b""
-    is_first = True
+    rest, size, is_first = list[bytes](), 0, True
     while block := content.read(_BLOCK):
-        block = rest + (block.removeprefix(codecs.BOM_UTF8) if is_first else block)
+        block = block.removeprefix(codecs.BOM_UTF8) if is_first else block
         is_first = False
         # A carriage return at the very end may be half of a line end.
         end = 1 + max(block.rfind(b"\n"), block.rfind(b"\r", 0, len(block) - 1))
-        if not end and len(block) > _MAX_LINE_BYTES:
+        if not end and size + len(block) > _MAX_LINE_BYTES:
             end = _between_characters(block)
         if end:
-            yield block[:end]
-        rest = block[end:]
-    if rest:
-        yield rest
+            yield b"".join((*rest, block[:end]))
+            rest, size = [], 0
+        rest.append(block[end:])
+        size += len(rest[-1])
+    if size:
+        yield b"".join(rest)
 
 
 def _between_characters(block: bytes) -> int:

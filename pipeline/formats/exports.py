@@ -155,7 +155,7 @@ def _understood(source: Path, encoding: str, mapped: ColumnMap) -> tuple[str, He
 def _header(source: Path, encoding: str, mapped: ColumnMap) -> tuple[Header, list[str]]:
     """Find the header, or none where the map finds all that is needed by numbers; and the keys."""
     with opened_lines(source, encoding) as handle:
-        first = list(islice(handle, HEADER_WITHIN))
+        first = [line[:_LOOKED_THROUGH] for line in islice(handle, HEADER_WITHIN)]
         sample = [*first, *_some(handle, _LOOKED_THROUGH)]
     numbered = header_of(sample, lambda names: len(mapped.within(numbers_of(names)).missing))
     keys = numbers_of(numbered.names)

@@ -43,6 +43,7 @@ _SHAPES: Final = 64
 _TELLING: Final = 2
 """So many cells that look like their columns make a line a row."""
 _NO_CONTENT: Final = " \t\r\n\x00"
+_ENDS: Final = ("\n", "\r")
 
 csv.field_size_limit(2**31 - 1)
 
@@ -137,11 +138,11 @@ def records(
         more = "".join(source.taken[:whole]).rstrip("\r\n")
         alike = columns.like(next(csv.reader(more.splitlines()[:1], delimiter=delimiter), []))
         goes_on = len(row) != width and open_end and held and _goes_on(held[0], more, delimiter)
-        if held and goes_on and not alike:
+        if held and goes_on and not alike and not source.cut:
             held = (_longer(held[0], more), held[1] or source.is_foreign)
         else:
             if held:
-                unclear = goes_on and alike < _TELLING
+                unclear = goes_on and (alike < _TELLING or source.cut)
                 yield (WRONG_FIELD_COUNT, held[1]) if unclear else held
             held = None
             yield WRONG_FIELD_COUNT, source.is_foreign
@@ -215,6 +216,7 @@ class _Lines:
         self._returned: deque[str] = deque()
         self._characters = 0
         self._before = 0
+        self._piece: str | None = None
         self.taken: list[str] = []
         self.cut = self.is_open = False
 
@@ -225,7 +227,7 @@ class _Lines:
         if not self.taken:
             self._characters, self.cut, self.is_open = 0, False, False
             self._before = self._before if self._returned else self._foreign()
-        if self._characters > _MAX_RECORD_CHARACTERS:
+        if self.cut or self._characters > _MAX_RECORD_CHARACTERS:
             self.cut = True
             raise StopIteration
         line = self._returned.popleft() if self._returned else next(self._lines, None)
@@ -234,6 +236,12 @@ class _Lines:
             raise StopIteration
         if self._backslash:
             line = line.replace('\\"', '""')
+        if not line.endswith(_ENDS) and line is not self._piece:  # the last, or one over the cap
+            for rest in self._lines:
+                self._piece = line = line[:_LONGEST]
+                if rest.endswith(_ENDS):
+                    break
+        self.cut = self.is_open = line is self._piece
         self.taken.append(line)
         self._characters += len(line)
         return line

@@ -39,7 +39,7 @@ from pipeline.vault.codes import (
 )
 from pipeline.vault.key import Box, Key
 from pipeline.vault.objections import NOBODY, Objections, Traces, marks
-from pipeline.vault.vault import SCHEMA, Vault
+from pipeline.vault.vault import SCHEMA, Vault, place_of, stated_of
 
 NEW_KEY_FILE_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY_FILE"
 NEW_KEY_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY"
@@ -83,8 +83,9 @@ def replace_key(path: Path, old: Key, new: Key) -> Rekeyed:
 
 def _copy_meta(source: sqlite3.Connection, target: sqlite3.Connection, new: Key) -> None:
     meta: Mapping[str, Any] = dict(source.execute("SELECT name, value FROM meta"))
-    now = {"check": Box(new).seal(b"radcal vault", "check"), "keys": int(meta.get("keys", 0)) + 1}
-    target.executemany("INSERT INTO meta VALUES (?, ?)", {**meta, **now}.items())
+    now = {**meta, "keys": int(meta.get("keys", 0)) + 1}
+    now["check"] = Box(new).seal(stated_of(now), "check")
+    target.executemany("INSERT INTO meta VALUES (?, ?)", now.items())
 
 
 def _copy_codes(
@@ -97,7 +98,8 @@ def _copy_codes(
     for domain, epoch, code, sealed in source.execute(
         "SELECT domain, epoch, code, sealed FROM codes"
     ):
-        identifier, place = old.open(sealed, f"{domain}/{code}"), f"{domain}/{code}"
+        place = place_of(domain, epoch, code)
+        identifier = old.open(sealed, place)
         folded = normalised(identifier.decode(), domain)
         patients += [folded] if domain == "patient" else []
         row = (domain, epoch, lookups[domain](folded), code, new.seal(identifier, place))

@@ -5,7 +5,8 @@ again without storing it readable, a row is looked up by HMAC-SHA-256 over the n
 identifier, under a key derived separately for each domain (patient, study, reader, ...), so that
 the same number in two domains cannot be linked. The identifier itself and the patient's date
 shift lie in the row encrypted with AES-256-GCM, bound to their place by associated data: a row
-moved to another domain or code does not open.
+moved to another domain, code or epoch of reader codes does not open; nor does a vault that states
+another epoch, or other replacements of its key, than were sealed in it.
 
     key (>= 32 bytes, environment or file) --HKDF--> check · encryption · one lookup key per domain
 
@@ -29,8 +30,20 @@ from pipeline.vault.key import MOVED, Box, Key
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024
+_UNBOUND: Final = b"radcal vault"
+"""What a vault says of itself that a former version made, whose epochs are not bound to the key."""
 SCHEMA: Final = Path(__file__).with_name("vault.sql").read_text(encoding="utf-8")
 """The tables of a new vault."""
+
+
+def place_of(domain: str, epoch: int, code: str) -> str:
+    """Give the place that a code's row is bound to."""
+    return f"{domain}/{epoch}/{code}" if epoch else f"{domain}/{code}"
+
+
+def stated_of(meta: Mapping[str, Any]) -> bytes:
+    """Give what a vault says of itself, to be sealed: its epoch, and how many keys it had."""
+    return b"%s %d %d" % (_UNBOUND, int(meta["reader_epoch"]), int(meta.get("keys", 0)))
 
 
 class Vault:
@@ -63,7 +76,7 @@ class Vault:
             new.touch(mode=0o600)
             connection = sqlite3.connect(new)
             connection.executescript(SCHEMA)
-            sealed = Box(chosen).seal(b"radcal vault", "check")
+            sealed = Box(chosen).seal(stated_of({"reader_epoch": 0}), "check")
             with connection:
                 connection.execute("INSERT INTO meta VALUES ('check', ?)", (sealed,))
                 connection.execute("INSERT INTO meta VALUES ('reader_epoch', ?)", (b"0",))
@@ -143,7 +156,7 @@ class Vault:
         now = {self._lookup(domain, old): new for old, new in changed.items()}
         with self._db:
             for lookup, code in self._stored_codes(domain, epoch, now).items():
-                place, new = f"{domain}/{code}", now[lookup]
+                place, new = place_of(domain, epoch, code), now[lookup]
                 row = (self._lookup(domain, new), self._box.seal(new.encode(), place))
                 self._db.execute(
                     "UPDATE OR IGNORE codes SET lookup = ?, sealed = ? "
@@ -188,11 +201,11 @@ class Vault:
             If no such code was ever given.
         """
         row = self._db.execute(
-            "SELECT sealed FROM codes WHERE domain = ? AND code = ?", (domain, code)
+            "SELECT sealed, epoch FROM codes WHERE domain = ? AND code = ?", (domain, code)
         ).fetchone()
         if row is None:
             raise InputError(f"{domain} code: not in this vault. Check the code and its domain.")
-        return self._box.open(row[0], f"{domain}/{code}").decode()
+        return self._box.open(row[0], place_of(domain, row[1], code)).decode()
 
     @staticmethod
     def stated(path: Path) -> tuple[int, int, int]:
@@ -221,6 +234,7 @@ class Vault:
             self._db.execute(
                 "UPDATE meta SET value = ? WHERE name = 'reader_epoch'", (str(epoch).encode(),)
             )
+            self._seal()
         return epoch
 
     def forget(self, domain: Domain, identifiers: Iterable[str]) -> int:
@@ -285,7 +299,8 @@ class Vault:
         )
         found = {}
         for lookup, code, sealed in self._rows(query, (domain, epoch), lookups):
-            if self._lookup(domain, self._box.open(sealed, f"{domain}/{code}").decode()) != lookup:
+            identifier = self._box.open(sealed, place_of(domain, epoch, code)).decode()
+            if self._lookup(domain, identifier) != lookup:
                 raise RadcalError(MOVED)
             found[lookup] = code
         return found
@@ -310,7 +325,7 @@ class Vault:
         rows = []
         for lookup, identifier in sorted(missing.items()):
             code = random_code(domain)
-            sealed = self._box.seal(identifier.encode(), f"{domain}/{code}")
+            sealed = self._box.seal(identifier.encode(), place_of(domain, epoch, code))
             rows.append((domain, epoch, lookup, code, sealed))
         with self._db:
             self._db.executemany(
@@ -345,15 +360,41 @@ class Vault:
 
     def _check_key(self, path: Path) -> None:
         try:
-            row = self._db.execute("SELECT value FROM meta WHERE name = 'check'").fetchone()
-        except sqlite3.DatabaseError:
-            row = None
-        if row is None:
-            raise ConfigurationError(f"{path.name}: not a vault of this program.")
+            sealed, stated = self._check()
+        except (sqlite3.DatabaseError, KeyError, ValueError):
+            raise ConfigurationError(f"{path.name}: not a vault of this program.") from None
         try:
-            self._box.open(row[0], "check")
+            said = self._box.open(sealed, "check")
         except RadcalError:
             raise ConfigurationError(
                 f"{path.name}: the key given is not this vault's key. "
                 "Set RADCAL_VAULT_KEY_FILE to the key it was made with."
             ) from None
+        if said == _UNBOUND and self._read_only:
+            Vault.open(path, self._key).close()
+        elif said == _UNBOUND:
+            self._bind()
+        elif said != stated:
+            raise RadcalError(MOVED)
+
+    def _check(self) -> tuple[bytes, bytes]:
+        """Give what the vault says of itself as it was sealed, and as its rows state it."""
+        meta = dict(self._db.execute("SELECT name, value FROM meta"))
+        return meta["check"], stated_of(meta)
+
+    def _bind(self) -> None:
+        """Bind to the key the epochs of a vault that a former version made."""
+        self._db.execute("BEGIN IMMEDIATE")
+        with self._db:
+            if self._box.open(self._check()[0], "check") != _UNBOUND:
+                return  # another process has done it meanwhile
+            rows = self._db.execute("SELECT epoch, code, sealed FROM codes WHERE epoch > 0")
+            for epoch, code, old in rows.fetchall():
+                reader = self._box.open(old, place_of("reader", 0, code))
+                new = self._box.seal(reader, place_of("reader", epoch, code))
+                self._db.execute("UPDATE codes SET sealed = ? WHERE code = ?", (new, code))
+            self._seal()
+
+    def _seal(self) -> None:
+        sealed = self._box.seal(self._check()[1], "check")
+        self._db.execute("UPDATE meta SET value = ? WHERE name = 'check'", (sealed,))

@@ -197,7 +197,7 @@ def test_upgrade_keeps_recorded_answers_and_takes_sheets_that_are_still_out(
          "1 of 1 rows cannot be read; first at line 2"),
         ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,effusion,l,a,\n",
          "no case is answered"),
-        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X9,S-C1,effusion,l,a,wrong pair\n",
+        ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X9,S-C1,edema,l,a,wrong pair\n",
          "1 of 1 answers are not about pairs or readers of this workspace"),
         ("xray_code,ct_code,pathology,you_wrote,ct_said,answer\nS-X1,S-C1,effusion,l,a,wrong pair\n"
          "S-X3,S-C3,effusion,l,a,wrong pair\n", "belong to 2 readers"),

@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 from pipeline.vault.codes import domain_of
-from pipeline.vault.key import Key, new_key
+from pipeline.vault.key import Box, Key, new_key
 from pipeline.vault.vault import Vault
 
 KEY = "k3y-of-these-tests-9876543210-abcdefghij"
@@ -191,6 +191,62 @@ def test_a_new_epoch_gives_readers_new_codes_and_keeps_the_old_ones(vault: Vault
     (new,) = vault.codes("reader", ["D1"])
     assert old != new
     assert vault.identifier_for("reader", old) == vault.identifier_for("reader", new) == "D1"
+
+
+def changed(path: Path, *statements: str) -> None:
+    """Let somebody who has no key write into the file."""
+    database = sqlite3.connect(path)
+    with database:
+        for each in statements:
+            database.execute(each)
+    database.close()
+
+
+LOWER = "UPDATE meta SET value = CAST('0' AS BLOB) WHERE name = 'reader_epoch'"
+MOVE = (
+    "DELETE FROM codes WHERE domain = 'reader' AND epoch = 1",
+    "UPDATE codes SET epoch = 1 WHERE domain = 'reader'",
+)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize("what", [(LOWER,), MOVE, ("INSERT INTO meta VALUES ('keys', 1)",)])
+def test_who_has_no_key_brings_no_old_reader_codes_back(
+    vault: Vault, tmp_path: Path, what: tuple[str, ...], *, read_only: bool
+) -> None:
+    vault.codes("reader", ["D1"])
+    vault.rotate_readers()
+    vault.codes("reader", ["D1"])
+    vault.close()
+    path = tmp_path / "vault.sqlite"
+    Vault.open(path, KEY, read_only=read_only).close()
+    changed(path, *what)
+    with (
+        pytest.raises(RadcalError, match="changed or moved"),
+        Vault.open(path, KEY, read_only=read_only) as opened,
+    ):
+        opened.codes("reader", ["D1"])
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_vault_of_a_former_version_opens_with_its_codes_and_is_bound_from_then_on(
+    vault: Vault, tmp_path: Path, *, read_only: bool
+) -> None:
+    (old,) = vault.codes("reader", ["D1"])
+    vault.rotate_readers()
+    (new,) = vault.codes("reader", ["D1"])
+    box, path = Box(Key.of(KEY)), tmp_path / "vault.sqlite"
+    with vault._db as rows:  # as 0.5 wrote them
+        check, reader = box.seal(b"radcal vault", "check"), box.seal(b"D1", f"reader/{new}")
+        rows.execute("UPDATE meta SET value = ? WHERE name = 'check'", (check,))
+        rows.execute("UPDATE codes SET sealed = ? WHERE code = ?", (reader, new))
+    vault.close()
+    with Vault.open(path, KEY, read_only=read_only) as opened:
+        assert opened.codes("reader", ["D1"]) == [new]
+        assert opened.identifier_for("reader", old) == "D1"
+    changed(path, LOWER)
+    with pytest.raises(RadcalError, match="changed or moved"):
+        Vault.open(path, KEY, read_only=read_only)
 
 
 def test_the_epoch_is_told_without_the_key(vault: Vault, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from pipeline.errors import InputError
+from pipeline.formats import decoding
 from pipeline.formats.exports import TableOptions, read
 
 HEADER = [
@@ -204,6 +205,30 @@ def test_a_quote_never_closed_costs_its_own_row_only(tmp_path: Path) -> None:
     assert exams["accession"].tolist() == ["A1", "A2", "A3"]
     assert exams["text"].tolist() == [row[-1] for row in ROWS]
     assert aside == [(1, "wrong_field_count")]
+
+
+@pytest.mark.parametrize("encoding", ["auto", "utf-8"])
+@pytest.mark.parametrize(
+    ("endless", "left"),
+    [
+        ('A2,P1,R1,XR,2026-03-01T10:00,2026-03-01T10:10,"{}"\n', ["A1", "A3"]),
+        ("A2,P1,R1,XR,2026-03-01T10:00,2026-03-01T10:10,{}\n", ["A1", "A3"]),
+        ("and goes on {}\n", ["A3"]),  # what stands above it would pass for whole
+        ('A2,P1,R1,XR,2026-03-01T10:00,2026-03-01T10:10,"{}', ["A1"]),  # to the end of the file
+    ],
+)
+def test_a_line_over_the_cap_costs_itself_and_what_it_goes_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endless: str, left: list[str], encoding: str
+) -> None:
+    monkeypatch.setattr(decoding, "_BLOCK", 64)
+    monkeypatch.setattr(decoding, "_MAX_LINE_BYTES", 256)
+    head = "accession,patient_id,reader_id,modality,performed_at,signed_at,text\n"
+    row = "A{},P1,R1,XR,2026-03-01T10:00,2026-03-01T10:10,Clear lungs.\n"
+    path = tmp_path / "exams.csv"
+    path.write_text(head + row.format(1) + endless.format("ä Likely. " * 200) + row.format(3))
+    frame, aside = ingested(path, encoding=encoding)
+    assert frame["accession"].tolist() == left
+    assert [reason for _, reason in aside] == ["wrong_field_count"] * (1 + ("A1" not in left))
 
 
 def test_a_used_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
