@@ -3,7 +3,8 @@
 Names are matched word by word, capitalised or in capitals only, on token boundaries, with one
 typing error allowed in words of six letters or more; words of one or two letters are left to the
 other rules. Accents do not count, nor whether ö is written oe (Köhler, Kohler, Koehler), nor a
-hyphen at a line's end, nor figures that a scanner reads for letters (0konkwo). A name that is also
+hyphen at a line's end, nor markup or marks between letters (K.ö.h.l.e.r), nor figures that a
+scanner reads for letters (0konkwo). A name that is also
 a word of reports (White, Long, Case) is taken only where it stands as a name: beside another known
 part, after an initial, or capitalised inside a sentence that is not itself in capitals; a disease's
 or device's (Wilson, Foley) wherever no noun or letter makes it clinical (Wilson's disease, Kerley
@@ -26,7 +27,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -57,6 +58,13 @@ _SUFFIXES: Final = frozenset(
 _SPELT_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ø": "oe", "ü": "ue", "å": "aa"})
 _SPELT: Final = re.compile("(?<=[aou])e|(?<=a)a")
 _BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})-\r?\n[ \t]{0,8}([^\W\d_]{1,40})")
+_APART: Final = re.compile(
+    r"[^\W\d_]+(?:(?:(?:</?[A-Za-z][^<>]{0,80}>){1,4}|(?:[^\w\s<>]|_){1,2}"
+    r"|(?<=\b\w)[^\w\s<>]? (?=\w\b))[^\W\d_]+)+"
+)
+"""Letters with markup, marks, or between single ones a blank, among them."""
+_AMONG: Final = re.compile(r"</?[a-z][^<>]{0,80}>|[\W\d_]+")
+_PIECE: Final = re.compile(r"<[^<>]*>|([^\W\d_]+)")
 _UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """Characters that are there and have no shape: breaks, joiners, directions."""
 _MISREAD: Final = str.maketrans("0158i", "olsbl")
@@ -103,13 +111,34 @@ def find(text: str, words: Words, known: KnownIdentifiers, lexicon: Lexicon) -> 
 
 
 def _damaged(text: str, names: set[str]) -> Iterator[Found]:
-    """Find names that a line's end breaks, and those with a figure that was read for a letter."""
+    """Find names that a line's end or marks break, or with figures that were read for letters."""
+    yield from _spelt_apart(text, [name for name in names if len(name) >= _MIN_RARE_LETTERS])
     for match in _BROKEN.finditer(text) if "-\n" in text or "-\r" in text else ():
         if unaccented(match[1] + match[2]) in names:
             yield Found(*match.span(), "NAME", "known-name")
     read = {name.translate(_MISREAD) for name in names if len(name) >= _MIN_RARE_LETTERS}
     for start, end in _parts(text):
         if text[start:end].casefold().translate(_MISREAD) in read:
+            yield Found(start, end, "NAME", "known-name")
+
+
+def _spelt_apart(text: str, names: Sequence[str]) -> Iterator[Found]:
+    """Find names with markup or marks among their letters."""
+    plain = unaccented(text)
+    bare = _AMONG.sub("", plain)
+    if not any(bare.count(name) > plain.count(name) for name in names):
+        return  # not even with everything between letters left out
+    letters, starts, ends = "", dict[int, tuple[int, int]](), dict[int, int]()
+    for run in _APART.finditer(text):
+        for piece in _PIECE.finditer(text, *run.span()):
+            if piece[1]:
+                starts[len(letters)] = piece.span()
+                letters += unaccented(piece[1])
+                ends[len(letters)] = piece.end()
+        letters += "\n"
+    for each in (found for name in names for found in re.finditer(re.escape(name), letters)):
+        (start, first), end = starts.get(each.start(), (0, len(text))), ends.get(each.end(), 0)
+        if end > first:
             yield Found(start, end, "NAME", "known-name")
 
 

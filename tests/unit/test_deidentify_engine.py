@@ -158,6 +158,28 @@ def test_a_known_name_is_one_whatever_its_accents(field: str, written: str) -> N
     assert LeakScan.from_known([KnownIdentifiers(names=(field,))]).hits(f"Films of {written}.") == 1
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<b>{}</b>czewski", "<b>{}</b><i class='x'>czewski</i>", "{}-czewski", "{}.czewski",
+        "{}*czewski", "{}\u00adczewski", "{}_czewski",
+    ],
+)  # fmt: skip
+def test_a_known_name_goes_whole_with_markup_or_a_mark_inside(written: str) -> None:
+    left = known_gone(f"Films of {written.format('Kowal')} are seen.", "Kowalczewski, Jo")
+    assert not any(part in left for part in ("Kowal", "czew", "ski"))
+    assert left.startswith("Films of ")
+    assert left.endswith(" are seen.")
+
+
+@pytest.mark.parametrize("between", [".", "-", "*", " ", ". ", "<u></u>", "\u200b"])
+@pytest.mark.parametrize("name", ["Kowalczewski", "KOWALCZEWSKI", "Köhler"])
+def test_a_known_name_goes_whole_with_marks_between_its_letters(between: str, name: str) -> None:
+    told = f"Seen by {between.join(name)} in the R/V lobe, T-S view, follow-up."
+    people = ("Kowalczewski, Jo", "Koehler, Up")
+    assert known_gone(told, *people) == "Seen by [NAME] in the R/V lobe, T-S view, follow-up."
+
+
 @pytest.mark.parametrize("written", ["0konkwo", "Ok0nkwo", "Okonkw0", "0k0nkw0"])
 def test_a_known_name_goes_with_figures_read_for_its_letters(written: str) -> None:
     assert (
