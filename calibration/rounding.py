@@ -48,6 +48,8 @@ BASE: Final = 5
 """Counts that are printed alike."""
 STEP: Final = 3
 """Statements by which two printed shares of the same count differ at least."""
+MOST: Final = 0.75
+"""Share of a number's statements from which on it is mostly one reader's."""
 _STEPS: Final = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.12, 0.15, 0.20)
 """Distances of the rates that may be printed of an estimate."""
 _RUNGS: Final = 1.25

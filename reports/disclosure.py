@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from calibration.rounding import MOST
 from reports import rounded
 from reports.content import PathologyResult, RadiologistContent, SuppressedCell, TrendPoint
 from reports.review_content import CommitteeContent, SensitivityRow
@@ -97,10 +98,10 @@ def _of_reader(profile: ReaderProfile, minimum: int, *, alone: bool = False) -> 
 
 
 def _atom(atom: AtomJudgement, minimum: int, *, alone: bool) -> AtomJudgement:
-    """Take the department's rates out where it may not be shown, and judge nothing on too few."""
+    """Take others' rates out where they may not be shown or are mostly one's; judge no few."""
     if atom.n < minimum:
         return replace(atom, state="too few")
-    if not alone:
+    if not alone and atom.most <= MOST:
         return atom
     nothing = float("nan")
     return replace(atom, expected=nothing, expected_wrong=nothing, state="no comparison")

@@ -58,13 +58,14 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
     n, wrong = counts.effective, counts.effective_wrong
     weight = _weights(n.sum(axis=1), wrong.sum(axis=1))
     base, doubt = _others(counts, weight)
-    heard = weight * counts.n.sum(axis=1)
+    heard, most = weight * counts.n.sum(axis=1), _most(counts.n, weight)
     delta, variance = _fitted(n, wrong, base)
     error = np.sqrt(variance + doubt)
     return [
         replace(
             _judged(counts, r, base[r], float(delta[r]), float(error[r]), settings),
             others=float(heard.sum() - heard[r]),
+            most=float(most[r]),
         )
         for r in range(len(counts.n))
     ]
@@ -82,6 +83,17 @@ def _others(counts: AtomCounts, weight: FloatArray) -> tuple[FloatArray, FloatAr
     rate = (wrong + _WORTH * overall) / (n + _WORTH)
     doubt = 1.0 / (all_wrong + 0.5) + 1.0 / (total - all_wrong + 0.5)
     return np.asarray(logit(rate)), doubt[:, 0]
+
+
+def _most(n: FloatArray, weight: FloatArray) -> FloatArray:
+    """Largest share that one other reader has in what is expected of each, shape (R,)."""
+    heard = weight[:, None] * n
+    whole = heard.sum(axis=1)
+    each = n / (heard.sum(axis=0) - heard + _WORTH)
+    overall = _WORTH * each.sum(axis=1) / np.maximum(whole.sum() - whole, 1.0)
+    shares = each @ heard.T + np.outer(overall, whole)
+    np.fill_diagonal(shares, 0.0)
+    return np.asarray(shares.max(axis=1) / np.maximum(n.sum(axis=1), 1.0))
 
 
 def _weights(n: FloatArray, wrong: FloatArray) -> FloatArray:

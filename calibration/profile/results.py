@@ -206,10 +206,10 @@ class AtomJudgement:
     """Wrong certainties: "absent" with CT positive or "present" with CT negative.
 
     They are set against the department's rates on the same findings; ``phrases`` are those that the
-    reader wrote, ``others`` how many statements of others stand behind what is expected.
-    ``positive`` and ``wrong`` are label mass, ``expected`` and ``expected_wrong`` what the
-    department's rates give on the same findings; ``ratio`` is of the reader's odds of being wrong
-    to the department's.
+    reader wrote, ``others`` how many statements of others stand behind what is expected, and
+    ``most`` the largest share of one of them in it. ``positive`` and ``wrong`` are label mass,
+    ``expected`` and ``expected_wrong`` what the department's rates give on the same findings;
+    ``ratio`` is of the reader's odds of being wrong to the department's.
     """
 
     phrases: tuple[str, ...]
@@ -223,6 +223,7 @@ class AtomJudgement:
     probability: float
     state: AtomState
     others: float = 0.0
+    most: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from calibration.groups import tally_of
 from calibration.neighbours.indicators import mean_entropy
 from calibration.regression import indicators
 from calibration.scores import CaseErrors, phrase_disagreement
-from pipeline.pages.small_cells import complementary
+from pipeline.pages.small_cells import complementary, of_few
 from pipeline.tables.observations import BANDS, tallied
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
@@ -122,11 +122,11 @@ def _withheld(
 
 
 def _too_few(part: pd.DataFrame, scale: Scale) -> SuppressedCell | None:
-    """Withhold cases of too few exams or readers; None where they are enough."""
+    """Withhold cases of too few exams or readers, or mostly one's; None where they are enough."""
     settings = scale.config.reports
     if part["weight"].sum() < settings.min_exams:
         return SuppressedCell(settings.min_exams)
-    if part["reader_code"].nunique() < settings.min_readers:
+    if of_few(part, minimum=settings.min_readers, count="weight"):
         return SuppressedCell(settings.min_readers, "readers")
     return None
 

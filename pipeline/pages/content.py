@@ -15,7 +15,7 @@ from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import ReaderProfile
 from calibration.rounding import counted as printed
 from calibration.survey import PhraseTable
-from pipeline.pages.small_cells import complementary
+from pipeline.pages.small_cells import complementary, of_few
 from pipeline.site.audited import SiteAudit
 from pipeline.store.provenance import version
 from pipeline.tables.observations import NOT_PURGED
@@ -131,36 +131,30 @@ def radiologist_content(
     )
 
 
-def unscored_of(
-    words: pd.DataFrame, phrases: PhraseTable, *, minimum: int, minimum_readers: int = 1
-) -> tuple[Unscored, ...]:
+def unscored_of(words: pd.DataFrame, phrases: PhraseTable, *, minimum: int) -> tuple[Unscored, ...]:
     """Count the hedges that no survey gives a meaning, most written first.
 
     Parameters
     ----------
     words
         Hedges of the paired reports (`observations.words`).
-    minimum, minimum_readers
-        Uses and readers below which a count is withheld.
+    minimum
+        Uses below which a count is withheld.
     """
     unknown = words[~words["phrase"].isin(phrases.phrases)]
-    each = unknown.groupby("phrase", observed=True).agg(
-        n=("n", "sum"), by=("reader_code", "nunique")
-    )
-    each = each.sort_values("n", ascending=False, kind="stable")
-    return tuple(
-        Unscored(str(phrase), _counted(int(row.n), int(row.by), minimum, minimum_readers))
-        for phrase, row in each.iterrows()
-    )
+    each = unknown.groupby("phrase", observed=True)["n"].sum()
+    each = each.sort_values(ascending=False, kind="stable")
+    few = SuppressedCell(minimum)
+    return tuple(Unscored(str(p), int(n) if n >= minimum else few) for p, n in each.items())
 
 
-def _counted(n: int, readers: int, minimum: int, minimum_readers: int) -> int | SuppressedCell:
-    if readers < minimum_readers:
-        return SuppressedCell(minimum_readers, "readers")
-    return n if n >= minimum else SuppressedCell(minimum)
-
-
-def written_of(rows: pd.DataFrame, *, minimum: int, minimum_readers: int) -> tuple[Written, ...]:
+def written_of(
+    rows: pd.DataFrame,
+    *,
+    minimum: int,
+    minimum_readers: int,
+    withheld: Mapping[str, SuppressedCell] | None = None,
+) -> tuple[Written, ...]:
     """Say of each hedge how many X-ray reports hold it, most first, and how many a CT answered.
 
     Parameters
@@ -169,11 +163,15 @@ def written_of(rows: pd.DataFrame, *, minimum: int, minimum_readers: int) -> tup
         The period's `observations.written`.
     minimum, minimum_readers
         Reports and readers below which a hedge's numbers are withheld.
+    withheld
+        Hedges whose numbers another table of the page withholds.
     """
-    found = []
+    found, few = [], SuppressedCell(minimum_readers, "readers")
+    cells = dict.fromkeys(of_few(rows, "phrase", minimum=minimum_readers, count="n"), few)
+    cells |= withheld or {}
     for phrase, part in rows.groupby("phrase", observed=True):
         n, taken = int(part["n"].sum()), int(part.loc[part["fate"] == "paired", "n"].sum())
-        reports = _counted(n, part["reader_code"].nunique(), minimum, minimum_readers)
+        reports = cells.get(str(phrase)) or (n if n >= minimum else SuppressedCell(minimum))
         hidden = isinstance(reports, SuppressedCell) or taken < minimum
         share = float("nan") if hidden else float(printed(taken) / printed(n))
         found.append((n, Written(str(phrase), reports, share)))

@@ -29,7 +29,7 @@ _SAMPLES = 400
 
 
 def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tuple[RunChart, ...]:
-    """Chart both measures; a month of too few statements, or of too few readers, is withheld.
+    """Chart both measures; a month of too few statements or readers, or mostly one's, is withheld.
 
     So is the first or last one where an export began or ended inside it.
     """
@@ -102,9 +102,8 @@ class _Monthly:
         """Measure every month (T,); NaN where it is withheld or nothing was written."""
         parts = {m: self.rows[self.rows[self.month] == m] for m in months}
         sizes = {m: float(part[self.count].sum()) for m, part in parts.items()}
-        readers = {m: int(part["reader_code"].nunique()) for m, part in parts.items()}
-        least, least_readers = settings.min_exams, settings.min_readers
-        few = {m for m in months if sizes[m] < least or readers[m] < least_readers}
+        few = set(of_few(self.rows, self.month, minimum=settings.min_readers, count=self.count))
+        few = {m for m in months if m in few or sizes[m] < settings.min_exams}
         hidden = few | complementary(sizes, few)
         return np.array([np.nan if m in hidden else measure(parts[m]) for m in months])
 
@@ -137,8 +136,8 @@ def scale_use(
     """Share out the hedges of X-ray reports (`observations.words`); None where there is none.
 
     Statements of 0 % and 100 % are no use of the scale and are not among them. A share of fewer
-    than ``min_exams`` phrases is withheld, and so is the count of a term used less often, or by
-    fewer than ``min_readers``, or named in `withheld` by another table of the same page.
+    than ``min_exams`` phrases is withheld, and so is the count of a term used less often, what
+    few readers or mostly one wrote, and what `withheld` names by another table of the page.
     """
     phrases, settings = config.phrases, config.reports
     minimum, minimum_readers = settings.min_exams, settings.min_readers
@@ -149,10 +148,16 @@ def scale_use(
         q: used[used["performed_month"].isin(inside)] for q, inside in quarters(months).items()
     }
     spans = {name: part for name, part in spans.items() if len(part)}
+    sizes = {name: float(part["n"].sum()) for name, part in spans.items()}
+    thin = {name for name, n in sizes.items() if n < minimum}
+    one = {
+        q for q in spans if q not in thin and of_few(spans[q], minimum=minimum_readers, count="n")
+    }
+    thin |= one | (complementary(sizes, thin | one) if one else set())
     terms = used.groupby("phrase")["n"].sum()
     terms = terms.sort_values(ascending=False, kind="stable")
     counts = {str(term): int(count) for term, count in terms.items()}
-    hidden = of_few(used.rename(columns={"n": "count"}), "phrase", minimum=minimum_readers)
+    hidden = of_few(used, "phrase", minimum=minimum_readers, count="n")
     told = {term: n for term, n in counts.items() if term not in withheld}
     few = few_users(told, hidden, least=minimum)
     cells = {term: SuppressedCell(minimum) for term, n in counts.items() if n < minimum}
@@ -161,9 +166,9 @@ def scale_use(
         cells.setdefault(term, alone if term in hidden else beside)
     return ScaleUse(
         periods=tuple(spans),
-        n=np.array([part["n"].sum() for part in spans.values()], dtype=np.int64),
-        recommended=_shares(spans, phrases.recommended, minimum),
-        discouraged=_shares(spans, phrases.discouraged, minimum),
+        n=np.array(list(sizes.values()), dtype=np.int64),
+        recommended=_shares(spans, phrases.recommended, thin),
+        discouraged=_shares(spans, phrases.discouraged, thin),
         terms=tuple(
             (term, cells.get(term, count), _kind(term, phrases)) for term, count in counts.items()
         ),
@@ -171,16 +176,10 @@ def scale_use(
 
 
 def _shares(
-    spans: dict[str, pd.DataFrame], named: tuple[str, ...], minimum: int
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.array(
-        [
-            float(part.loc[part["phrase"].isin(list(named)), "n"].sum() / part["n"].sum())
-            if part["n"].sum() >= minimum
-            else np.nan
-            for part in spans.values()
-        ]
-    )
+    spans: dict[str, pd.DataFrame], named: Collection[str], hidden: Collection[str]
+) -> FloatArray:
+    kept = [(q in hidden, part["n"], part["phrase"].isin(list(named))) for q, part in spans.items()]
+    return np.array([np.nan if few else float(n[own].sum() / n.sum()) for few, n, own in kept])
 
 
 def _kind(term: str, phrases: Phrases) -> Literal["recommended", "discouraged", "neither"]:

@@ -136,7 +136,6 @@ def committee_content(
     """
     settings, cells, words = issue.config.reports, evidence.cells, evidence.words
     minimum, least = settings.min_exams, settings.min_readers
-    limits = {"minimum": minimum, "minimum_readers": least}
     readers = variation(evidence, scale=scale)
     few = SuppressedCell(least, "readers")
     if len(readers) < least:
@@ -147,6 +146,8 @@ def committee_content(
     few_readers = dict.fromkeys(of_few(cells, "pathology", minimum=least), few)
     counted = tally_of(cells, scale.phrases)
     by_pathology = content.pathology_results(results, minimum, few_readers=few_readers)
+    use = scale_use(words, months=months, config=issue.config, withheld=withheld[None])
+    terms = {term: n for term, n, _ in use.terms} if use else {}
     return replace(
         _frame(issue, department, readers, evidence, facts),
         by_pathology=by_pathology,
@@ -160,9 +161,21 @@ def committee_content(
         maps=content.advice_rows(results, by_pathology),
         run_charts=run_charts(evidence, months=months, scale=scale),
         returned=facts.returned,
-        written=content.written_of(evidence.written, **limits),
-        unscored=content.unscored_of(words, scale.phrases, **limits),
-        scale_use=scale_use(words, months=months, config=issue.config, withheld=withheld[None]),
+        written=content.written_of(
+            evidence.written,
+            minimum=minimum,
+            minimum_readers=least,
+            withheld={
+                term: n
+                for term, n in terms.items()
+                if isinstance(n, SuppressedCell) and n.of != "exams"
+            },
+        ),
+        unscored=tuple(
+            replace(each, n=terms.get(each.phrase, each.n))
+            for each in content.unscored_of(words, scale.phrases, minimum=minimum)
+        ),
+        scale_use=use,
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -21,14 +21,13 @@ from calibration.arrays import FloatArray
 from calibration.groups import GroupResults
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.result import GroupResult
+from calibration.rounding import MOST
 from calibration.substitution import Advice
 
 if TYPE_CHECKING:
     from pipeline.config.sections import Reports
 
 Name = TypeVar("Name")
-_MOST: Final = 0.75
-"""Share of a number's statements from which on it is mostly one reader's."""
 
 
 def complementary(sizes: Mapping[Name, float], withheld: Collection[Name]) -> frozenset[Name]:
@@ -55,8 +54,12 @@ def complementary(sizes: Mapping[Name, float], withheld: Collection[Name]) -> fr
     return frozenset({min(shown, key=lambda name: shown[name])})
 
 
-def of_few(rows: pd.DataFrame, by: str, *, minimum: int) -> frozenset[str]:
+def of_few(
+    rows: pd.DataFrame, by: str = "", *, minimum: int, count: str = "count"
+) -> frozenset[str]:
     """Name what fewer than `minimum` readers wrote, or one of them wrote most of.
+
+    Without a column to part rows `by`, all of them are one part, named ''.
 
     Examples
     --------
@@ -66,8 +69,9 @@ def of_few(rows: pd.DataFrame, by: str, *, minimum: int) -> frozenset[str]:
     >>> sorted(of_few(rows, "phrase", minimum=3))
     ['likely', 'probably']
     """
-    each = rows.groupby([by, "reader_code"], observed=True)["count"].sum().groupby(level=0)
-    few = (each.size() < minimum) | (each.max() > _MOST * each.sum())
+    parts = rows[by] if by else pd.Series("", index=rows.index)
+    each = rows.groupby([parts, "reader_code"], observed=True)[count].sum().groupby(level=0)
+    few = (each.size() < minimum) | (each.max() > MOST * each.sum())
     return frozenset(map(str, few.index[few]))
 
 

@@ -377,6 +377,64 @@ def test_kind_of_case_seen_by_four_readers_is_withheld_with_its_neighbour() -> N
     assert states == {"80 and over": "readers", "40-59": "complementary"}
 
 
+def mostly(rows: pd.DataFrame, column: str, value: str, times: int) -> pd.DataFrame:
+    """Let R0 write so many times as much of one part of the rows."""
+    own = (rows[column] == value) & (rows["reader_code"] == "R0")
+    count = "weight" if "weight" in rows else "n" if "n" in rows else "count"
+    return rows.assign(**{count: rows[count] * np.where(own, times, 1)})
+
+
+@pytest.mark.parametrize(("times", "hidden"), [(5, False), (30, True)])
+def test_kind_of_case_that_one_reader_saw_mostly_is_withheld_with_its_neighbour(
+    times: int, *, hidden: bool
+) -> None:
+    mix = mostly(hospital(readers=8).evidence.mix, "patient_sex", "female", times)
+    found = case_mix(mix, scale=SCALE)
+    states = {r.level: r.gap.of for r in found.rows if isinstance(r.gap, SuppressedCell)}
+    withheld = {"female": "readers", "male": "complementary"}
+    assert withheld.items() <= states.items() if hidden else not withheld.keys() & states.keys()
+
+
+@pytest.mark.parametrize(("times", "hidden"), [(5, False), (30, True)])
+def test_month_that_is_mostly_one_reader_s_is_in_no_chart(times: int, *, hidden: bool) -> None:
+    seen = hospital(readers=7).evidence
+    for name, column, at in (("cells", "month", 0), ("words", "performed_month", 1)):
+        rows = mostly(getattr(seen, name), column, MONTHS[1], times)
+        chart = run_charts(replace(seen, **{name: rows}), months=MONTHS, scale=SCALE)[at]
+        assert np.isnan(chart.level[1]) == hidden
+        assert np.isnan(chart.level).sum() == 2 * hidden  # the next would tell it by difference
+
+
+@pytest.mark.parametrize(("times", "hidden"), [(5, False), (30, True)])
+def test_quarter_that_is_mostly_one_reader_s_has_no_share_of_terms(
+    times: int, *, hidden: bool
+) -> None:
+    months = ("2026-03", "2026-04", "2026-07")
+    words = hospital(readers=7).evidence.words
+    words = words.assign(
+        performed_month=words["performed_month"].map(dict(zip(MONTHS, months, strict=True)))
+    )
+    found = scale_use(
+        mostly(words, "performed_month", "2026-04", times), months=months, config=CONFIG
+    )
+    assert found is not None
+    assert np.isnan(found.recommended[1]) == hidden
+    assert np.isnan(found.recommended).sum() == 2 * hidden
+
+
+def test_hedge_without_a_meaning_that_one_reader_wrote_mostly_has_no_count() -> None:
+    fates = pd.DataFrame(
+        [(f"R{i}", "2026-07", "paired", cue) for i in range(6) for cue in ("perhaps", "maybe")
+         for _ in range(200 if (i, cue) == (0, "perhaps") else 10)],
+        columns=["reader_code", "performed_month", "fate", "cues"],
+    )  # fmt: skip
+    found = content.written_of(sums.written(fates), minimum=20, minimum_readers=5)
+    told = {each.phrase: each for each in found}
+    assert told["perhaps"].reports == SuppressedCell(5, "readers")
+    assert np.isnan(told["perhaps"].paired)
+    assert told["maybe"].reports == 60
+
+
 def test_exact_words_spread_over_cases_as_chance_would_have_them() -> None:
     # 60 times "likely" (.774): 46 right are .226 from CT, 14 wrong are .774 from it
     rows = hospital(per_reader=60).rows.head(60)

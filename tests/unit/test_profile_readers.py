@@ -25,6 +25,7 @@ from calibration.profile import (
     profile,
 )
 from calibration.profile import department as module
+from calibration.profile.atoms import AtomCounts, judge_atoms
 from calibration.profile.pattern import Case, judge_pattern
 from calibration.profile.readings import Reading, with_rest
 from calibration.profile.results import Cell
@@ -507,6 +508,21 @@ def test_table_without_hedges_leaves_the_line_open() -> None:
     found = profile(frame, phrases=table)
     assert {each.pattern.direction for each in found} == {"too few"}
     assert [each.absent.n for each in found] == [20.0, 20.0]
+
+
+def test_the_share_of_one_colleague_in_what_is_expected_is_known() -> None:
+    """300 of the 320 absences of r01's and r02's others in a finding are r00's."""
+    n = np.array([[300.0, 0.0], [20.0, 0.0], [20.0, 0.0]])
+    phrases = (("absent",),) * 4
+    counts = AtomCounts(phrases, positive_is_wrong=True, n=n, wrong=n / 10.0, effective=n)
+    first, second, third = judge_atoms(counts, settings=ProfileSettings())
+    assert first.most == pytest.approx(0.5)
+    assert second.most == third.most == pytest.approx(300 / 320, abs=0.001)
+    apart = np.array([[300.0, 0.0], [20.0, 20.0], [20.0, 20.0], [0.0, 400.0]])
+    counts = AtomCounts(
+        phrases, positive_is_wrong=True, n=apart, wrong=apart / 10.0, effective=apart
+    )
+    assert judge_atoms(counts, settings=ProfileSettings())[1].most < 0.6  # one in each finding
 
 
 def test_who_never_hedges_is_told_so_and_is_promised_nothing_of_more_exams() -> None:

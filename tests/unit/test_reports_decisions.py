@@ -1380,7 +1380,7 @@ def test_where_readers_gather_stands_beside_the_plain_means_of_the_columns(
     assert "gather" not in text.text
 
 
-def test_a_quarter_that_an_issue_cuts_off_is_left_out_and_one_inside_says_too_few(
+def test_a_quarter_that_an_issue_cuts_off_is_left_out_and_one_inside_says_not_shown(
     review: CommitteeContent,
 ) -> None:
     use = review.scale_use
@@ -1390,7 +1390,7 @@ def test_a_quarter_that_an_issue_cuts_off_is_left_out_and_one_inside_says_too_fe
     cut = replace(use, periods=spans, n=np.full(5, 90), recommended=few, discouraged=few)
     rows = use_table(cut, words=WORDS).rows
     assert [row.cells[0] for row in rows] == ["2026 Q1", "2026 Q2", "2026 Q3"]
-    assert rows[1].cells[1] == WORDS("state.few_short")
+    assert rows[1].cells[1] == WORDS("state.withheld_short")
 
 
 def test_what_counts_as_no_matter_is_said_below_the_intervals(review: CommitteeContent) -> None:

@@ -69,6 +69,20 @@ def test_what_a_withheld_department_would_give_away_is_taken_out_of_the_profile(
     assert "department's rates lead to expect" not in printed
 
 
+@pytest.mark.parametrize(("most", "told"), [(0.7, True), (0.8, False)])
+def test_what_is_expected_of_absent_is_not_told_where_it_is_mostly_one_colleague_s(
+    most: float, *, told: bool
+) -> None:
+    content = samples.radiologist()
+    profile = content.profile
+    assert profile is not None
+    atom = replace(profile.absent, n=60.0, state="more often", most=most)
+    seen = guard_radiologist(replace(content, profile=replace(profile, absent=atom))).profile
+    assert seen is not None
+    assert np.isfinite(seen.absent.expected_wrong) == told
+    assert (seen.absent.state == "no comparison") != told
+
+
 def test_nothing_of_a_profile_rests_on_fewer_uses_than_the_minimum() -> None:
     filled = replace(samples.radiologist(n=900), minimum_n=60)
     assert isinstance(filled.profile, ReaderProfile)

@@ -234,7 +234,7 @@ def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> 
 def use_table(use: ScaleUse, *, words: Strings) -> Table:
     """Share of hedges that are recommended terms, and discouraged ones, by quarter.
 
-    A first or last quarter of which an issue holds too little is left out.
+    A first or last quarter of which an issue may show nothing is left out.
     """
     columns = heads(
         words, "scale",
@@ -245,8 +245,8 @@ def use_table(use: ScaleUse, *, words: Strings) -> Table:
     rows = tuple(
         Row((period, count(n), percent(named), percent(unwanted)))
         if math.isfinite(named)
-        else Row((period, words("state.few_short"), BLANK, BLANK), quiet=True)
+        else Row((period, words("state.withheld_short"), BLANK, BLANK), quiet=True)
         for period, n, (named, unwanted) in zip(use.periods, use.n, shares, strict=True)
         if math.isfinite(named) or period not in (use.periods[0], use.periods[-1])
     )
-    return Table(columns, rows, empty=words("state.few_short"), id="use")
+    return Table(columns, rows, empty=words("state.withheld_short"), id="use")
