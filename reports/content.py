@@ -227,8 +227,8 @@ class RadiologistContent:
     """The department's phrase table; a ``SuppressedCell(5, "readers")`` below five readers."""
     profile: ReaderProfile | SuppressedCell | None
     """What every sentence about the reader comes from."""
-    coverage: Coverage | None
-    instrument: Instrument | None
+    coverage: Coverage | None = None
+    instrument: Instrument | None = None
     trend: tuple[TrendPoint, ...] | None = None
     cases: tuple[Case, ...] | None = None
     action_cases: tuple[ActionCases, ...] = ()

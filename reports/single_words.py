@@ -18,15 +18,7 @@ from calibration.profile.swaps import LOW
 from reports.held_back import between, tenths, where
 from reports.numbers import count, decimal
 from reports.strings import Strings
-from reports.swaps import (
-    Scale,
-    about,
-    claimed,
-    figures,
-    kept_swaps,
-    misled,
-    side_of,
-)
+from reports.swaps import Scale, about, claimed, figures, kept_swaps, misled, side_of
 
 # Uses from which a single word that stands off is named though nothing is said of all.
 MANY_USES: Final = 40

@@ -90,10 +90,7 @@ def ranking_risk(*, score: ArrayLike, judged: ArrayLike) -> RankingRisk:
         scale = math.sqrt(pairs - tied) * math.sqrt(untied)
         surplus = round(float(kendalltau(s, z).statistic) * scale)
     return RankingRisk(
-        wrong=(untied - tied + both - surplus) // 2,
-        tied=tied - both,
-        untied=untied,
-        pairs=pairs,
+        wrong=(untied - tied + both - surplus) // 2, tied=tied - both, untied=untied, pairs=pairs
     )
 
 

@@ -135,10 +135,10 @@ def _known_readers(store: Workspace) -> pd.DataFrame:
     keys.sort(key=lambda key: f"analysis/pairs/{key}.parquet" in used)
     columns = ["xr_study_code", "ct_study_code", "reader_code", "xr_exam_key"]
     pairs = store.read("analysis", "pairs", keys, columns=columns)
+    pairs = pairs.rename(columns={"xr_exam_key": "exam_key"})
     names = pairs["xr_study_code"] + ":" + pairs["ct_study_code"]
-    own = pairs.assign(pair_id=pairs["reader_code"], xr_exam_key="")
-    both = pd.concat([own, pairs.assign(pair_id=names)])
-    return both[["pair_id", "reader_code", "xr_exam_key"]].drop_duplicates(keep="last")
+    both = [pairs.assign(pair_id=pairs["reader_code"], exam_key=""), pairs.assign(pair_id=names)]
+    return pd.concat(both)[["pair_id", "reader_code", "exam_key"]].drop_duplicates(keep="last")
 
 
 def _passphrases(site: Site) -> tuple[str, ...]:
@@ -182,24 +182,17 @@ def _check_words(site: Site, checked: Mapping[Path, _Sheet], known: pd.DataFrame
     """
     import pandas as pd
 
+    name, columns = "report_findings", ["exam_key", "pathology"]
     store, asked = site.workspace, pd.concat([rows for _, rows, _ in checked.values()])
-    films = known[known["pair_id"].isin(asked["pair_id"])].set_index("xr_exam_key")["pair_id"]
-    cases = set[tuple[str, str]]()
-    for key in store.keys("analysis", "report_findings"):
-        said = store.read("analysis", "report_findings", [key], columns=["exam_key", "pathology"])
-        own = said[said["exam_key"].isin(films.index)].set_index("exam_key")
-        cases.update(own.join(films)[["pair_id", "pathology"]].itertuples(index=False, name=None))
-    phrases = frozenset(site.phrases.phrases)
-    findings, readers = {"", *site.vocabulary.pathologies}, set(known["reader_code"])
+    films, spoken = known[known["pair_id"].isin(asked["pair_id"])], set[tuple[str, ...]]()
+    for key in store.keys("analysis", name):
+        said = store.read("analysis", name, [key], columns=columns).merge(films)
+        spoken.update(said[["pair_id", "pathology"]].itertuples(index=False, name=None))
+    listed = {"", *site.phrases.phrases, *site.vocabulary.pathologies, *known["reader_code"]}
     for path, (_, rows, swaps) in checked.items():
-        wanted = rows[rows["pair_id"] != rows["reader_code"]][["pair_id", "pathology"]]
-        bad = sum(each not in cases for each in wanted.itertuples(index=False, name=None))
-        bad += sum(
-            not phrases >= {a.phrase, a.instead}
-            or a.finding not in findings
-            or a.reader not in readers
-            for a in swaps
-        )
+        cases = rows.loc[rows["pair_id"] != rows["reader_code"], ["pair_id", "pathology"]]
+        bad = len(set(cases.itertuples(index=False, name=None)) - spoken)
+        bad += sum(not listed >= {a.reader, a.phrase, a.finding, a.instead} for a in swaps)
         if bad:
             raise InputError(
                 f"{path.name}: {bad} of its answers are about a finding that their X-ray does not "
@@ -209,7 +202,7 @@ def _check_words(site: Site, checked: Mapping[Path, _Sheet], known: pd.DataFrame
 
 def _whose(name: str, rows: pd.DataFrame, known: pd.DataFrame) -> str | None:
     """Check answers, and find the reader whose all are or once were; of several the last run's."""
-    own = known[known["pair_id"].isin(rows["pair_id"])].drop(columns="xr_exam_key")
+    own = known.loc[known["pair_id"].isin(rows["pair_id"]), ["pair_id", "reader_code"]]
     own = own.drop_duplicates(keep="last")
     unknown = ~rows["pair_id"].isin(own["pair_id"])
     if unknown.any():

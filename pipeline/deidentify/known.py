@@ -58,13 +58,13 @@ _SUFFIXES: Final = frozenset(
 _SPELT_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ø": "oe", "ü": "ue", "å": "aa"})
 _SPELT: Final = re.compile("(?<=[aou])e|(?<=a)a")
 _BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})-\r?\n[ \t]{0,8}([^\W\d_]{1,40})")
+# Letters with markup, marks or, between single ones, a blank among them.
 _APART: Final = re.compile(
     r"[^\W\d_]+(?:(?:(?:</?[A-Za-z][^<>]{0,80}>){1,4}|(?:[^\w\s<>]|_){1,2}"
     r"|(?<=\b\w)[^\w\s<>]? (?=\w\b))[^\W\d_]+)+"
 )
-"""Letters with markup, marks, or between single ones a blank, among them."""
 _AMONG: Final = re.compile(r"</?[a-z][^<>]{0,80}>|[\W\d_]+")
-_PIECE: Final = re.compile(r"<[^<>]*>|([^\W\d_]+)")
+_LETTER: Final = re.compile(r"</?[A-Za-z][^<>]{0,80}>|([^\W\d_])")
 _UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """Characters that are there and have no shape: breaks, joiners, directions."""
 _MISREAD: Final = str.maketrans("0158i", "olsbl")
@@ -112,11 +112,12 @@ def find(text: str, words: Words, known: KnownIdentifiers, lexicon: Lexicon) -> 
 
 def _damaged(text: str, names: set[str]) -> Iterator[Found]:
     """Find names that a line's end or marks break, or with figures that were read for letters."""
-    yield from _spelt_apart(text, [name for name in names if len(name) >= _MIN_RARE_LETTERS])
+    long = [name for name in names if len(name) >= _MIN_RARE_LETTERS]
+    yield from _spelt_apart(text, long)
     for match in _BROKEN.finditer(text) if "-\n" in text or "-\r" in text else ():
         if unaccented(match[1] + match[2]) in names:
             yield Found(*match.span(), "NAME", "known-name")
-    read = {name.translate(_MISREAD) for name in names if len(name) >= _MIN_RARE_LETTERS}
+    read = {name.translate(_MISREAD) for name in long}
     for start, end in _parts(text):
         if text[start:end].casefold().translate(_MISREAD) in read:
             yield Found(start, end, "NAME", "known-name")
@@ -126,19 +127,14 @@ def _spelt_apart(text: str, names: Sequence[str]) -> Iterator[Found]:
     """Find names with markup or marks among their letters."""
     plain = unaccented(text)
     bare = _AMONG.sub("", plain)
-    if not any(bare.count(name) > plain.count(name) for name in names):
-        return  # not even with everything between letters left out
-    letters, starts, ends = "", dict[int, tuple[int, int]](), dict[int, int]()
-    for run in _APART.finditer(text):
-        for piece in _PIECE.finditer(text, *run.span()):
-            if piece[1]:
-                starts[len(letters)] = piece.span()
-                letters += unaccented(piece[1])
-                ends[len(letters)] = piece.end()
-        letters += "\n"
-    for each in (found for name in names for found in re.finditer(re.escape(name), letters)):
-        (start, first), end = starts.get(each.start(), (0, len(text))), ends.get(each.end(), 0)
-        if end > first:
+    apart = [name for name in names if bare.count(name) > plain.count(name)]
+    each = _LETTER.finditer(text if apart else "")
+    at = [(letter.start(), c) for letter in each for c in unaccented(letter[1] or "")]
+    letters = "".join(c for _, c in at)
+    for found in (one for name in apart for one in re.finditer(re.escape(name), letters)):
+        start, end = at[found.start()][0], at[found.end() - 1][0] + 1
+        is_whole = not (text[start - 1 : start].isalpha() or text[end : end + 1].isalpha())
+        if is_whole and _APART.fullmatch(text, start, end):
             yield Found(start, end, "NAME", "known-name")
 
 

@@ -70,7 +70,8 @@ class Surrogates:
 
     def _word(self, word: str) -> str:
         choices = _names() if len(word) > 1 else _LETTERS
-        return _cased(self._pick("NAME", word, choices), word)
+        name = self._pick("NAME", word, choices)
+        return name.upper() if word.isupper() else name
 
     def shaped(self, original: str) -> str:
         """Replace figures by figures and letters by letters, as large."""
@@ -135,7 +136,3 @@ def _names() -> tuple[str, ...]:
     words = resources.files("pipeline.names").joinpath("words", "surrogate_names.txt")
     lines = (line.split("#")[0].strip() for line in words.read_text(encoding="utf-8").splitlines())
     return tuple(line for line in lines if line)
-
-
-def _cased(surrogate: str, original: str) -> str:
-    return surrogate.upper() if original.isupper() else surrogate

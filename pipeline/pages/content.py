@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -45,6 +44,7 @@ from reports.strings import Strings
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
+    from pipeline.config.sections import Reports
 
 COMMITTEE = "Quality committee"
 """Recipient of the review."""
@@ -83,19 +83,6 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReaderFacts:
-    """What a reader's page says beside the results: cases, words, answers, how it was measured."""
-
-    trend: tuple[TrendPoint, ...]
-    cases: tuple[Case, ...]
-    action_cases: tuple[ActionCases, ...]
-    unscored: tuple[Unscored, ...]
-    returned: Returned
-    coverage: Coverage | None
-    measured: Instrument
-
-
 def radiologist_content(
     issue: Issue,
     reader: str,
@@ -103,28 +90,16 @@ def radiologist_content(
     results: GroupResults,
     profile: ReaderProfile | None,
     department: PhraseCalibration | SuppressedCell,
-    facts: ReaderFacts,
 ) -> RadiologistContent:
-    """Fill one reader's page."""
+    """Fill one reader's page with results; what else it says of the reader is not computed yet."""
     minimum = issue.config.reports.min_exams
-    by_pathology = pathology_results(results, minimum)
     return RadiologistContent(
         masthead=masthead(issue, reader),
         minimum_n=minimum,
         overall=results.overall or SuppressedCell(minimum),
-        by_pathology=by_pathology,
+        by_pathology=pathology_results(results, minimum),
         department=department,
         profile=profile,
-        coverage=facts.coverage,
-        instrument=facts.measured,
-        trend=facts.trend,
-        # Those of the words that page 1 speaks of before the others, each once.
-        cases=tuple(
-            dict.fromkeys(chain(*(part.cases for part in facts.action_cases), facts.cases))
-        ),
-        action_cases=facts.action_cases,
-        unscored=facts.unscored,
-        returned=facts.returned,
         discouraged=frozenset(issue.config.phrases.discouraged),
         recommended=frozenset(issue.config.phrases.recommended),
         use=governance(issue.config),
@@ -149,11 +124,7 @@ def unscored_of(words: pd.DataFrame, phrases: PhraseTable, *, minimum: int) -> t
 
 
 def written_of(
-    rows: pd.DataFrame,
-    *,
-    minimum: int,
-    minimum_readers: int,
-    withheld: Mapping[str, SuppressedCell] | None = None,
+    rows: pd.DataFrame, settings: Reports, *, withheld: Mapping[str, SuppressedCell]
 ) -> tuple[Written, ...]:
     """Say of each hedge how many X-ray reports hold it, most first, and how many a CT answered.
 
@@ -161,14 +132,14 @@ def written_of(
     ----------
     rows
         The period's `observations.written`.
-    minimum, minimum_readers
+    settings
         Reports and readers below which a hedge's numbers are withheld.
     withheld
         Hedges whose numbers another table of the page withholds.
     """
-    found, few = [], SuppressedCell(minimum_readers, "readers")
-    cells = dict.fromkeys(of_few(rows, "phrase", minimum=minimum_readers, count="n"), few)
-    cells |= withheld or {}
+    minimum, least = settings.min_exams, settings.min_readers
+    found, few = [], SuppressedCell(least, "readers")
+    cells = dict.fromkeys(of_few(rows, "phrase", minimum=least, count="n"), few) | dict(withheld)
     for phrase, part in rows.groupby("phrase", observed=True):
         n, taken = int(part["n"].sum()), int(part.loc[part["fate"] == "paired", "n"].sum())
         reports = cells.get(str(phrase)) or (n if n >= minimum else SuppressedCell(minimum))

@@ -94,10 +94,7 @@ class _Monthly:
     count: str
 
     def values(
-        self,
-        months: Sequence[str],
-        measure: Callable[[pd.DataFrame], float],
-        settings: Reports,
+        self, months: Sequence[str], measure: Callable[[pd.DataFrame], float], settings: Reports
     ) -> FloatArray:
         """Measure every month (T,); NaN where it is withheld or nothing was written."""
         parts = {m: self.rows[self.rows[self.month] == m] for m in months}

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.estimate import Estimate
-from calibration.gaps import Gaps, ShrunkGaps, reader_gaps, shrink_gaps
+from calibration.gaps import ShrunkGaps, reader_gaps, shrink_gaps
 from calibration.groups import GroupResults, tally_of
 from calibration.profile import DepartmentProfile
 from calibration.result import GroupResult
@@ -33,16 +33,6 @@ from reports.content import Gate, Instrument, Returned, SuppressedCell
 from reports.review_content import CommitteeContent, ReaderRow
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """What is known of the readers that may be shown, in code order."""
-
-    codes: Sequence[str] = ()
-    raw: Gaps | None = None
-    shrunk: ShrunkGaps | None = None
-    adjusted: Gaps | None = None
-
-
 def variation(evidence: Evidence, *, scale: Scale) -> tuple[ReaderRow, ...]:
     """Measure every reader of the period against the others."""
     grouped = {str(c): own for c, own in evidence.cells.groupby("reader_code", sort=True)}
@@ -54,51 +44,50 @@ def variation(evidence: Evidence, *, scale: Scale) -> tuple[ReaderRow, ...]:
     hidden = complementary(exact, few)
     shown = {code: t for code, t in tallies.items() if code not in few | hidden}
     enough = len(tallies) >= scale.config.reports.min_readers
-    measured = _measure(shown, evidence, scale) if shown and enough else _Measured()
+    measured = _measured(shown, sizes, evidence, scale) if shown and enough else {}
     withheld = dict.fromkeys(few, SuppressedCell(minimum))
     withheld |= dict.fromkeys(hidden, SuppressedCell(minimum, "complementary"))
     return tuple(
         ReaderRow(code, 0, withheld[code], withheld[code], withheld[code])
         if code in withheld
-        else _row(code, n, measured, evidence.coverage, scale)
+        else replace(
+            measured.get(code) or ReaderRow(code, 0, None),
+            n=round(n),
+            share_paired=_share_paired(evidence.coverage, code, scale),
+        )
         for code, n in sizes.items()
     )
 
 
-def _measure(shown: dict[str, Tally], evidence: Evidence, scale: Scale) -> _Measured:
-    codes, tallies, means = list(shown), list(shown.values()), scale.phrases.means
+def _measured(
+    shown: dict[str, Tally], sizes: dict[str, float], evidence: Evidence, scale: Scale
+) -> dict[str, ReaderRow]:
+    codes, means = list(shown), scale.phrases.means
     effects = [evidence.alike_by_reader.get(code, 1.0) for code in codes]
-    raw = reader_gaps(tallies, means=means).widened(effects)
+    raw = reader_gaps(list(shown.values()), means=means).widened(effects)
     seen = evidence.mix[evidence.mix["reader_code"].isin(codes)]
     fair = adjusted(mix_columns(seen), "reader_code", codes, equal=MIX, scale=scale)
-    return _Measured(
-        codes=codes,
-        raw=raw,
-        shrunk=shrink_gaps(raw),
-        adjusted=None if fair is None else fair.widened(effects),
-    )
+    fair, shrunk = fair and fair.widened(effects), shrink_gaps(raw)
+    return {
+        code: ReaderRow(
+            code,
+            0,
+            gap=estimate(raw, at, "mean difference, normal"),
+            adjusted=estimate(fair, at, "indirect standardisation, normal"),
+            shrunk=_of_shrunk(shrunk, at, sizes[code]),
+            reliability=float(shrunk.reliability[at]),
+        )
+        for at, code in enumerate(codes)
+    }
 
 
-def _row(
-    code: str, n: float, measured: _Measured, coverage: pd.DataFrame, scale: Scale
-) -> ReaderRow:
+def _share_paired(coverage: pd.DataFrame, code: str, scale: Scale) -> float | None:
     own = content.coverage_of(coverage[coverage["reader_code"] == code], scale.config)
-    at = list(measured.codes).index(code) if measured.codes else None
-    return ReaderRow(
-        code,
-        round(n),
-        gap=estimate(measured.raw, at, "mean difference, normal"),
-        adjusted=estimate(measured.adjusted, at, "indirect standardisation, normal"),
-        shrunk=_of_shrunk(measured.shrunk, at, n),
-        reliability=float("nan")
-        if measured.shrunk is None or at is None
-        else float(measured.shrunk.reliability[at]),
-        share_paired=float(printed(own.paired) / printed(own.xrays)) if own else None,
-    )
+    return float(printed(own.paired) / printed(own.xrays)) if own else None
 
 
-def _of_shrunk(shrunk: ShrunkGaps | None, at: int | None, n: float) -> Estimate | None:
-    if shrunk is None or at is None or not np.isfinite(shrunk.value[at]):
+def _of_shrunk(shrunk: ShrunkGaps, at: int, n: float) -> Estimate | None:
+    if not np.isfinite(shrunk.value[at]):
         return None
     value, low, high = (float(part[at]) for part in (shrunk.value, shrunk.low, shrunk.high))
     return Estimate(value, low, high, n, "empirical Bayes, normal")
@@ -142,14 +131,15 @@ def committee_content(
         return _frame(issue, few, readers, evidence, facts)
     withheld, months = withheld_phrases(cells, settings), issue.period.months
     results = results_without(results, withheld)
-    department = results.overall or SuppressedCell(minimum)
     few_readers = dict.fromkeys(of_few(cells, "pathology", minimum=least), few)
     counted = tally_of(cells, scale.phrases)
     by_pathology = content.pathology_results(results, minimum, few_readers=few_readers)
     use = scale_use(words, months=months, config=issue.config, withheld=withheld[None])
-    terms = {term: n for term, n, _ in use.terms} if use else {}
+    terms = use.terms if use else ()
+    hidden = {t: n for t, n, _ in terms if isinstance(n, SuppressedCell) and n.of != "exams"}
+    unscored = content.unscored_of(words, scale.phrases, minimum=minimum)
     return replace(
-        _frame(issue, department, readers, evidence, facts),
+        _frame(issue, results.overall or SuppressedCell(minimum), readers, evidence, facts),
         by_pathology=by_pathology,
         profiles=facts.profiles,
         case_mix=case_mix(evidence.mix, scale=scale, effect=evidence.together.whole),
@@ -161,20 +151,8 @@ def committee_content(
         maps=content.advice_rows(results, by_pathology),
         run_charts=run_charts(evidence, months=months, scale=scale),
         returned=facts.returned,
-        written=content.written_of(
-            evidence.written,
-            minimum=minimum,
-            minimum_readers=least,
-            withheld={
-                term: n
-                for term, n in terms.items()
-                if isinstance(n, SuppressedCell) and n.of != "exams"
-            },
-        ),
-        unscored=tuple(
-            replace(each, n=terms.get(each.phrase, each.n))
-            for each in content.unscored_of(words, scale.phrases, minimum=minimum)
-        ),
+        written=content.written_of(evidence.written, settings, withheld=hidden),
+        unscored=tuple(replace(each, n=hidden.get(each.phrase, each.n)) for each in unscored),
         scale_use=use,
     )
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
 from calibration.groups import GroupResults
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.result import GroupResult
@@ -100,18 +99,9 @@ def few_users(sizes: Mapping[str, float], few: Collection[str], *, least: int) -
 def without(phrases: PhraseCalibration, names: Collection[str]) -> PhraseCalibration:
     """Blank some phrases' numbers; a count that is NaN is withheld, which is not 0."""
     hidden = np.array([phrase in names for phrase in phrases.phrases])
-
-    def kept(values: FloatArray) -> FloatArray:
-        return np.where(hidden, np.nan, values)
-
-    return replace(
-        phrases,
-        n=kept(phrases.n),
-        label_mass=kept(phrases.label_mass),
-        observed=kept(phrases.observed),
-        low=kept(phrases.low),
-        high=kept(phrases.high),
-    )
+    numbers = ("n", "label_mass", "observed", "low", "high")
+    kept: Any = {name: np.where(hidden, np.nan, getattr(phrases, name)) for name in numbers}
+    return replace(phrases, **kept)
 
 
 def withheld_phrases(cells: pd.DataFrame, settings: Reports) -> dict[str | None, frozenset[str]]:

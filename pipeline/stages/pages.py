@@ -12,19 +12,12 @@ from __future__ import annotations
 import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
 
 import pandas as pd
 
-from calibration.groups import (
-    Group,
-    group_results,
-    likeness_of,
-    likenesses,
-    tally_of,
-    trend,
-)
+from calibration.groups import Group, group_results, likeness_of, likenesses, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.rounding import rounded
 from pipeline.config.basis import digest_of
@@ -165,26 +158,27 @@ class Feedback(_Drawing):
         )
         profile = profile_of(_profiles(site, issue, reader), reader)
         series = trend(group, months=issue.period.months, study=scale.study, minimum=minimum)
-        coverage = summed(store, "coverage", issue.key, reader)
+        words = summed(store, "words", issue.key, reader)
         incomplete = incomplete_quarters(summed(store, "coverage", issue.key), issue.period.months)
-        facts = content.ReaderFacts(
-            trend=content.trend_points(series, minimum, incomplete=incomplete),
-            cases=content.cases(plainest(rows, site.phrases)),
-            action_cases=content.action_cases(rows, profile),
-            unscored=content.unscored_of(
-                summed(store, "words", issue.key, reader), site.phrases, minimum=minimum
-            ),
-            returned=content.returned_of(_answers(site, reader)),
-            coverage=content.coverage_of(coverage, site.config),
-            measured=_instrument(site, item.run),
-        )
+        actions, plain = content.action_cases(rows, profile), plainest(rows, site.phrases)
+        first = (case for part in actions for case in part.cases)
         filled = content.radiologist_content(
             _about(site, issue),
             reader,
             results=results,
             profile=profile,
             department=_department_line(summed(store, "tallies", issue.key), scale),
-            facts=facts,
+        )
+        filled = replace(
+            filled,
+            trend=content.trend_points(series, minimum, incomplete=incomplete),
+            # Those of the words that page 1 speaks of before the others, each once.
+            cases=tuple(dict.fromkeys((*first, *content.cases(plain)))),
+            action_cases=actions,
+            unscored=content.unscored_of(words, site.phrases, minimum=minimum),
+            returned=content.returned_of(_answers(site, reader)),
+            coverage=content.coverage_of(summed(store, "coverage", issue.key, reader), site.config),
+            instrument=_instrument(site, item.run),
         )
         page, web = radiologist.build_both(filled, style=_style(site))
         files = {

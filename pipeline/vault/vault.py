@@ -30,8 +30,8 @@ from pipeline.vault.key import MOVED, Box, Key
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024
+# What a vault says of itself that a former version made, whose epochs are not bound to the key.
 _UNBOUND: Final = b"radcal vault"
-"""What a vault says of itself that a former version made, whose epochs are not bound to the key."""
 SCHEMA: Final = Path(__file__).with_name("vault.sql").read_text(encoding="utf-8")
 """The tables of a new vault."""
 
@@ -231,9 +231,8 @@ class Vault:
         self._must_write()
         epoch = self._epoch("reader") + 1
         with self._db:
-            self._db.execute(
-                "UPDATE meta SET value = ? WHERE name = 'reader_epoch'", (str(epoch).encode(),)
-            )
+            row = ("reader_epoch", str(epoch).encode())
+            self._db.execute("REPLACE INTO meta VALUES (?, ?)", row)
             self._seal()
         return epoch
 
@@ -386,14 +385,13 @@ class Vault:
         """Bind to the key the epochs of a vault that a former version made."""
         self._db.execute("BEGIN IMMEDIATE")
         with self._db:
-            if self._box.open(self._check()[0], "check") != _UNBOUND:
-                return  # another process has done it meanwhile
-            rows = self._db.execute("SELECT epoch, code, sealed FROM codes WHERE epoch > 0")
-            for epoch, code, old in rows.fetchall():
-                reader = self._box.open(old, place_of("reader", 0, code))
-                new = self._box.seal(reader, place_of("reader", epoch, code))
-                self._db.execute("UPDATE codes SET sealed = ? WHERE code = ?", (new, code))
-            self._seal()
+            if self._box.open(self._check()[0], "check") == _UNBOUND:  # as no other process left it
+                rows = self._db.execute("SELECT epoch, code, sealed FROM codes WHERE epoch > 0")
+                for epoch, code, old in rows.fetchall():
+                    reader = self._box.open(old, place_of("reader", 0, code))
+                    new = self._box.seal(reader, place_of("reader", epoch, code))
+                    self._db.execute("UPDATE codes SET sealed = ? WHERE code = ?", (new, code))
+                self._seal()
 
     def _seal(self) -> None:
         sealed = self._box.seal(self._check()[1], "check")

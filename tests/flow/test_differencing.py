@@ -31,7 +31,7 @@ from pipeline.config import Configuration
 from pipeline.pages import content
 from pipeline.tables.results import Period, Scale
 from reports import rounded
-from reports.content import Instrument, RadiologistContent, Returned, SuppressedCell
+from reports.content import RadiologistContent, SuppressedCell
 from reports.disclosure import guard_radiologist
 from reports.review_content import CaseMix, MixRow
 
@@ -196,25 +196,14 @@ def _of_reader(
 def _page(own: pd.DataFrame, reader: str, months: list[str]) -> RadiologistContent:
     """Fill one reader's page of an issue as a run does, and pass it through the door."""
     series = trend(Group(reader, own), months=months, study=SCALE.study, minimum=MINIMUM)
-    facts = content.ReaderFacts(
-        trend=content.trend_points(series, MINIMUM),
-        cases=(),
-        action_cases=(),
-        unscored=(),
-        coverage=None,
-        returned=Returned(),
-        measured=Instrument("rules", ()),
+    filled = content.radiologist_content(
+        content.Issue(CONFIG, Period(months[-1], tuple(months))),
+        reader,
+        results=_results(own, reader),
+        profile=None,
+        department=SuppressedCell(5, "readers"),
     )
-    return guard_radiologist(
-        content.radiologist_content(
-            content.Issue(CONFIG, Period(months[-1], tuple(months))),
-            reader,
-            results=_results(own, reader),
-            profile=None,
-            department=SuppressedCell(5, "readers"),
-            facts=facts,
-        )
-    )
+    return guard_radiologist(replace(filled, trend=content.trend_points(series, MINIMUM)))
 
 
 def _quarter(month: str) -> str:

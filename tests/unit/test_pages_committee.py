@@ -309,7 +309,7 @@ def test_words_are_told_by_how_often_a_ct_follows_and_few_readers_are_withheld()
          reports(10, "maybe", "paired"), reports(15, "maybe", none),
          reports(40, "", none), reports(25, "possibly", "not a chest exam")]
     )  # fmt: skip
-    found = content.written_of(sums.written(fates), minimum=20, minimum_readers=5)
+    found = content.written_of(sums.written(fates), CONFIG.reports, withheld={})
     assert [each.phrase for each in found] == ["likely", "possibly", "unlikely", "maybe"]
     assert [each.reports for each in found] == [200, 50, SuppressedCell(5, "readers"), 25]
     assert np.isnan(found[3].paired)  # 10 of 25, and fewer than 20 are shown nowhere
@@ -428,7 +428,7 @@ def test_hedge_without_a_meaning_that_one_reader_wrote_mostly_has_no_count() -> 
          for _ in range(200 if (i, cue) == (0, "perhaps") else 10)],
         columns=["reader_code", "performed_month", "fate", "cues"],
     )  # fmt: skip
-    found = content.written_of(sums.written(fates), minimum=20, minimum_readers=5)
+    found = content.written_of(sums.written(fates), CONFIG.reports, withheld={})
     told = {each.phrase: each for each in found}
     assert told["perhaps"].reports == SuppressedCell(5, "readers")
     assert np.isnan(told["perhaps"].paired)

@@ -9,14 +9,7 @@ from typing import Final, TypeAlias, get_args
 
 from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
-from reports.content import (
-    Case,
-    Coverage,
-    Instrument,
-    RadiologistContent,
-    Returned,
-    SuppressedCell,
-)
+from reports.content import Case, Coverage, Instrument, RadiologistContent, Returned, SuppressedCell
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose, note
 from reports.drawing.marks import Bookmark, Box
 from reports.drawing.style import BODY, CAPTION, GUTTER, NOTE, SUBHEADING, Type
