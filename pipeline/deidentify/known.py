@@ -63,7 +63,8 @@ _APART: Final = re.compile(
     r"[^\W\d_]+(?:(?:(?:</?[A-Za-z][^<>]{0,80}>){1,4}|(?:[^\w\s<>]|_){1,2}"
     r"|(?<=\b\w)[^\w\s<>]? (?=\w\b))[^\W\d_]+)+"
 )
-_AMONG: Final = re.compile(r"</?[a-z][^<>]{0,80}>|[\W\d_]+")
+_SEEN: Final = {code for code in range(128) if not chr(code).isalpha()}
+_AMONG: Final = dict.fromkeys(_SEEN | {0xAD, 0xB7, *range(0x2000, 0x2070), 0xFEFF})
 _LETTER: Final = re.compile(r"</?[A-Za-z][^<>]{0,80}>|([^\W\d_])")
 _UNSEEN: Final = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 """Characters that are there and have no shape: breaks, joiners, directions."""
@@ -126,7 +127,7 @@ def _damaged(text: str, names: set[str]) -> Iterator[Found]:
 def _spelt_apart(text: str, names: Sequence[str]) -> Iterator[Found]:
     """Find names with markup or marks among their letters."""
     plain = unaccented(text)
-    bare = _AMONG.sub("", plain)
+    bare = (_LETTER.sub(r"\1", plain) if "<" in plain else plain).translate(_AMONG)
     apart = [name for name in names if bare.count(name) > plain.count(name)]
     each = _LETTER.finditer(text if apart else "")
     at = [(letter.start(), c) for letter in each for c in unaccented(letter[1] or "")]
