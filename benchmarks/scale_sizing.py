@@ -85,7 +85,7 @@ def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
     costs.cpu["ingest"] /= exams
     shards = register.shards(site, [source])
     with costs.timed("register", exams):
-        register.REGISTER.do(site, register.Everyone.of(shards, [source]))
+        register.REGISTER.do(site, register.ExamsToRegister.of(shards, [source]))
     with costs.timed("de-identify", exams):
         coded = [clean.CLEAN.do(site, shard).found for shard in shards]
     with costs.timed("pair", exams):
@@ -110,7 +110,7 @@ def weigh(
         files = [p for p in (root / zone).rglob("*") if p.is_file() and p not in vault]
         costs.disk[f"disk: {zone}"] = sum(p.stat().st_size for p in files) / exams
     costs.disk["disk: vault"] = sum(p.stat().st_size for p in vault) / exams
-    frame = pair.exams(site, pair.Block(coded, 0, 1))
+    frame = pair.exams(site, pair.PatientBlock(coded, 0, 1))
     costs.memory["memory: a block, gathered to be paired"] = (
         frame.memory_usage(deep=True).sum() / exams
     )

@@ -1,14 +1,15 @@
 """The whole job, as Prefect flows.
 
-    exports → ingest → de-identify → pair → extract → tally → gates
-            → calibrate → advise → pages → deliver
+    exports → ingest → register → de-identify → pair → extract → tally → gates
+            → issue → pages (calibrate, advise, draw) → deliver
 
-`whole_job` goes the whole way; `nightly` stops at the gates, so that a month's issue finds its
-shards made. `radcal run` executes either in this process with nothing to start, `radcal serve` and
-`deploy/prefect.yaml` on a schedule. A task is one item of a stage (`pipeline.stages`): one shard or
-one recipient; its parameters are the configuration's path, keys and counts, never text, clients or
-secrets, because Prefect stores parameters. Tasks keep no results in Prefect: the workspace's
-content-keyed shards are what a retry, a resumed run and the next night find.
+`whole_job` goes the whole way; `nightly` stops at the gates and thereby prepares the shards that
+the month's issue needs. `radcal run` executes either flow in its own process, without a standing
+server; `radcal serve` and `deploy/prefect.yaml` execute them on a schedule. A Prefect task is one
+item of a stage (`pipeline.stages`): one shard, one block of patients or one recipient. Its
+parameters are the configuration's path, keys and counts, never text, clients or secrets, because
+Prefect stores parameters. Results are not kept in Prefect: a retry, a resumed run and the next
+night find them in the workspace, under keys that are hashes of all that went into them.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def gather(run: Run) -> Gathered:
     """Go from exports to tallies; what is known already is found, not made."""
     sources = run.map(ingest.INGEST, ingest.sources(run.site))
     exams = register.shards(run.site, sources)
-    registered = run.call(register.REGISTER, register.Everyone.of(exams, sources))
+    registered = run.call(register.REGISTER, register.ExamsToRegister.of(exams, sources))
     coded = run.map(clean.CLEAN, exams)
     paired = run.map(pair.PAIR, pair.blocks(run.site, coded))
     read = run.map(extract.EXTRACT, extract.shards(paired))
@@ -66,8 +67,8 @@ def gather(run: Run) -> Gathered:
 
 def hand_out(run: Run, gathered: Gathered, facts: RunFacts, period: str | None) -> Issued:
     """Go from tallies to pages in every recipient's folder."""
-    asked = issue.asked(run.site, gathered.paired, gathered.tallied, period)
-    chosen = run.call(issue.ISSUE, asked)
-    readers, committee = pages.leaves(chosen, facts)
+    request = issue.request(run.site, gathered.paired, gathered.tallied, period)
+    chosen = run.call(issue.ISSUE, request)
+    readers, committee = pages.page_requests(chosen, facts)
     drawn = (*run.map(pages.FEEDBACK, readers), run.call(pages.REVIEW, committee))
     return Issued(chosen, run.call(deliver.DELIVER, deliver.Delivery(chosen.period.name, drawn)))

@@ -1,9 +1,14 @@
-"""The stages of the job, one a file; here, what a stage is: an item comes to counts.
+"""What a stage of the job is: it takes one item to its results, and gives back their counts.
 
-They are kept under a key if they take long. A stage's file holds all there is to know about it:
-what an item of it is, what its results depend on, under which key they lie, how they are made, and
-what they are counted as. A stage is code without state, so that any process can be handed one; what
-it works with it takes from the site it is given.
+Each stage is one file of this folder and holds all there is to know about it: what an item is, what
+the results depend on, under which key they are kept, how they are made, and which counts are shown.
+Results that take long to make are tables of the workspace, kept under that key (`Keyed`); what is
+handed from stage to stage are small frozen dataclasses of keys and counts. A stage has no state, so
+any process can be handed one; its instruments (configuration, store, engine, vault) come from the
+`Site` that it is given.
+
+Words: ``make`` computes and keeps results, ``find`` reads the counts of those that are there,
+``do`` finds or else makes, ``look`` only asks what is there (`radcal status`).
 """
 
 from __future__ import annotations
@@ -27,12 +32,12 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Found = TypeVar("Found")
 Named = dict[str, str]
-"""What results depend on: name → value or hash."""
+"""What results depend on besides their input: name → value or hash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Made(Generic[Found]):
-    """What one item came to, and whether anything had to be made for it."""
+    """The counts of one item, and whether its results had to be made (or were there already)."""
 
     found: Found
     anew: bool = True
@@ -40,7 +45,7 @@ class Made(Generic[Found]):
 
 @dataclass(frozen=True, slots=True)
 class Look(Generic[Found]):
-    """What was looked for: of `items` results `to_make` are not there; those that are, and why."""
+    """What `look` saw: of `items` results `to_make` are missing, and why; counts of the others."""
 
     items: int
     to_make: int
@@ -54,19 +59,20 @@ class Stage(ABC, Generic[Item, Found]):
     Attributes
     ----------
     name
-        How the recipe, the books and messages call it.
+        Its name in messages, logs and books.
     counted
-        Fields of what it finds whose sums are shown.
+        Names of the integer fields of ``Found`` whose sums over all items are shown.
+    only_here
+        Whether only the run's own process may do it, none of its workers.
     """
 
     name: ClassVar[str]
     counted: ClassVar[tuple[str, ...]] = ()
     only_here: ClassVar[bool] = False
-    """Whether only the run's own process may do it, none of its workers."""
 
     @abstractmethod
     def do(self, site: Site, item: Item) -> Made[Found]:
-        """Take one item to its counts; what is there already is found, not made."""
+        """Take one item to its results and give their counts."""
 
     def is_done_here(self, site: Site) -> bool:
         """Whether only the run's own process may do it on this site."""
@@ -74,7 +80,7 @@ class Stage(ABC, Generic[Item, Found]):
         return self.only_here
 
     def counts(self, found: Sequence[Found]) -> dict[str, int]:
-        """Add up what is shown of all items; nothing where there was none."""
+        """Add the `counted` fields up over all items; empty where there was no item."""
         if not found:
             return {}
         return {name: sum(int(getattr(each, name)) for each in found) for name in self.counted}
@@ -83,23 +89,32 @@ class Stage(ABC, Generic[Item, Found]):
 class Keyed(Stage[Item, Found]):
     """A stage whose results are kept under a hash of all that went into them.
 
-    What changed re-does what depends on it and nothing else: an option of the pages redraws pages;
-    the prompt of a language model re-reads reports where such a model reads them, and de-identifies
+    A change re-makes what depends on it and nothing else: an option of the pages redraws pages; a
+    changed prompt makes reports be read again where a language model reads them, and de-identifies
     nothing again.
+
+    Attributes
+    ----------
+    kind
+        Enters every key, and names the stage in messages and manifests. Stages of one kind (the
+        two that draw pages) have the same ingredients and go stale together.
+    tables
+        Tables of the analysis zone that hold an item's results. The counts are kept in the last
+        one and it is written last, so results whose counts are there are whole.
+    comes_to
+        The type of the counts, ``Found``.
+    missing
+        What `look` says where results are missing although no ingredient changed.
     """
 
     kind: ClassVar[str]
-    """What decides the keys, in messages and manifests; stages that share it go stale together."""
     tables: ClassVar[tuple[str, ...]]
-    """Tables of the analysis zone that hold an item's results; the counts lie with the last."""
     comes_to: ClassVar[type[Any]]
-    """What an item is counted as."""
     missing: ClassVar[str] = "{missing:,} of {items:,} shards are new or changed"
-    """Why some results are missing although their ingredients are as they were."""
 
     @abstractmethod
     def settings(self, site: Site) -> Named:
-        """Give what the results depend on beside the code: options and hashes of files."""
+        """Give the options and hashes of files that the results depend on, beside code and item."""
 
     @abstractmethod
     def key(self, site: Site, item: Item) -> str:
@@ -132,12 +147,12 @@ class Keyed(Stage[Item, Found]):
         return Made(self.make(site, item, key)) if found is None else Made(found, anew=False)
 
     def roots(self, site: Site) -> frozenset[str]:
-        """Name the modules whose code, with all it imports, decides the results."""
+        """Name the modules whose code, and the code of all they import, the results depend on."""
         del site
         return frozenset({type(self).__module__})
 
     def ingredients(self, site: Site) -> Named:
-        """Give all that the results depend on."""
+        """Give all that the results depend on besides the item: code, schema and settings."""
         code = code_by_room(self.roots(site))
         return {
             "schema of shards": SCHEMA_VERSION,
@@ -146,11 +161,11 @@ class Keyed(Stage[Item, Found]):
         }
 
     def digest(self, site: Site) -> str:
-        """Hash what the results depend on, beside the keys they build on."""
+        """Hash the `ingredients`; a key is a hash of this and of the item."""
         return digest_of(self.kind, self.ingredients(site))
 
     def look(self, site: Site, items: Iterable[Item]) -> Look[Found]:
-        """Look for the results of all items and make none; what is damaged is not there."""
+        """Look for the results of all items and make none; damaged ones count as missing."""
         each = [self._seen(site, item) for item in items]
         found = tuple(one for one in each if one is not None)
         missing = len(each) - len(found)
@@ -173,5 +188,5 @@ def merged(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 
 def options(section: str, settings: Mapping[str, object]) -> Named:
-    """Name the options of a section of the configuration as ingredients."""
+    """Give options as ingredients, named as in the configuration file: ``section.option``."""
     return {f"{section}.{name}": str(value) for name, value in settings.items()}

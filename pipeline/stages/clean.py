@@ -1,9 +1,10 @@
 """Identified exams → coded exams whose text names nobody.
 
-    exports → ingest → **de-identify** → pair → extract → tally → gates → pages → deliver
+    ingest → register → **de-identify** → pair → extract → tally → gates → issue → pages → deliver
 
-Everyone in the exams has a code by now (`pipeline.stages.register`); shards are cleaned side by
-side. What cannot be proved clean is withheld with a reason.
+Everyone in the exams has a code by now (`pipeline.stages.register`), so shards are cleaned in
+parallel and the vault is only read. A report that cannot be shown to be clean is withheld, with a
+reason.
 """
 
 from __future__ import annotations
@@ -47,11 +48,11 @@ _WORD_LISTS: Final = "deidentification.word_lists"
 
 @dataclass(frozen=True, slots=True)
 class ExamShard:
-    """One shard of exams, and the batch of neighbours whose people the leak scan looks for.
+    """One shard of exams, and the batch of shards whose people the leak scan looks for in it.
 
-    ``months`` is the key of the run's table of exams whose month is not stated as it is, ``moved``
-    a hash of what it holds of this shard, ``merged`` one of how its patients' numbers were merged,
-    ``left_out`` one of which exams are left out on request; '' where there is nothing.
+    ``months`` is the key of the run's table of exams whose stated month is not their true one.
+    ``moved`` (that table's rows of this shard), ``merged`` (how its patients' numbers were merged)
+    and ``left_out`` (which exams are left out on request) are hashes; '' where there is nothing.
     """
 
     shard: str
@@ -64,9 +65,10 @@ class ExamShard:
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """What a shard came to; spans by category.
+    """Counts of one shard: ``withheld`` by reason, ``removed`` spans by category.
 
-    ``rows = cleaned + withheld + left_out + purged``, of which the last were gone when it was made.
+    ``rows = cleaned + withheld + left_out + purged``; the purged ones were deleted before this
+    shard was made.
     """
 
     key: str

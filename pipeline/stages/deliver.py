@@ -1,6 +1,6 @@
 """Pages → recipients: each gets one folder, whole or not at all, and once.
 
-    exports → ingest → de-identify → pair → extract → tally → gates → issue → pages → **deliver**
+    ingest → register → de-identify → pair → extract → tally → gates → issue → pages → **deliver**
 
     WORKSPACE/delivery/<period>/<recipient>/    the files
     WORKSPACE/delivery/ledger.jsonl             what was delivered: one line a file

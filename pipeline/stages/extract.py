@@ -1,9 +1,10 @@
 """Paired reports → what each says; after this stage no text is read.
 
-    exports → ingest → de-identify → pair → **extract** → tally → gates → pages → deliver
+    ingest → register → de-identify → pair → **extract** → tally → gates → issue → pages → deliver
 
-One item is one coded shard, of which the reports that pairs need are read. An addendum is read with
-the versions before it. The engine is the site's, and of its code only that engine's counts.
+One item is one coded shard; of its reports only those that pairs need are read. An addendum is read
+with the versions before it. The engine is the one that the site configured, and only its code, not
+the other engines', counts in the key.
 """
 
 from __future__ import annotations
@@ -39,10 +40,10 @@ class ReportShard:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a shard's reports came to; failures by reason, unmapped statements by cue.
+    """Counts of one shard's reports; failures by reason, unmapped statements by cue.
 
-    ``reports`` counts none whose text was purged: of it, ``readings`` says no more than that.
-    ``disagreement`` is how far a model and the vocabulary part; nothing where the rules read.
+    ``reports`` leaves out those whose text was purged; the table ``readings`` lists them as such.
+    ``disagreement`` counts where a model and the vocabulary disagree; zero where the rules read.
     """
 
     key: str

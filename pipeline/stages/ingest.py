@@ -1,6 +1,6 @@
 """Exports → identified exams, and the rows that cannot be used.
 
-    exports → **ingest** → de-identify → pair → extract → tally → gates → pages → deliver
+    **ingest** → register → de-identify → pair → extract → tally → gates → issue → pages → deliver
 
 One item is one source: a file, a folder of messages, or the spooled rows of a query. Its quarantine
 shard is written last and carries the counts, so a source that has one is done.

@@ -1,6 +1,9 @@
 """Tallies → one issue: its months, its readers, and the sums that its pages stand on.
 
-exports → ingest → de-identify → pair → extract → tally → gates → **issue** → pages → deliver
+The department's profile, one posterior of all readers, is fitted here too, because every reader's
+page takes a row of it.
+
+    ingest → register → de-identify → pair → extract → tally → gates → **issue** → pages → deliver
 """
 
 from __future__ import annotations
@@ -31,10 +34,10 @@ _SUMS: Final = ("tallies", "alternatives", "mix", "words", *_OF_PAIRS)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What an issue is made of: all blocks, tallied and paired, its months, the issue before.
+class IssueRequest:
+    """What an issue is to be made of: keys of all tallied and paired blocks, and its months.
 
-    ``before`` is the key of the newest issue that ended in one of this one's months; None where
+    ``before`` is the key of the newest earlier issue that ended within these months; None where
     there is none.
     """
 
@@ -46,7 +49,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue: who gets a page, and which findings it is about, those seen most first."""
+    """An issue that was made: who gets a page, and its findings, those with most exams first."""
 
     key: str
     tallies: tuple[str, ...]
@@ -55,9 +58,9 @@ class Issue:
     pathologies: tuple[str, ...]
 
 
-def asked(
+def request(
     site: Site, paired: Sequence[Paired], tallied: Sequence[Tallied], period: str | None
-) -> Asked:
+) -> IssueRequest:
     """Settle the months: the configured window that ends with `period`, or with the newest month.
 
     A month too thin to be whole is left for the next issue; none ends before the newest one kept.
@@ -76,7 +79,7 @@ def asked(
     chosen = choose_period(months, last, window_months=site.config.reports.window_months)
     if not period and chosen.name < months[-1]:
         chosen = replace(chosen, later=_after(store, tallies, chosen.name))
-    return Asked(tallies, pairs, chosen, _before_it(kept, chosen))
+    return IssueRequest(tallies, pairs, chosen, _before_it(kept, chosen))
 
 
 def _xrays(store: Workspace, paired: Sequence[str]) -> pd.Series[float]:
@@ -102,8 +105,8 @@ def _before_it(kept: Mapping[str, Issue], period: Period) -> str | None:
     return max(found)[2] if found else None
 
 
-class ChooseIssue(Keyed[Asked, Issue]):
-    """Add all blocks up over the issue's months."""
+class MakeIssue(Keyed[IssueRequest, Issue]):
+    """Add all blocks up over the issue's months, and judge all readers from one posterior."""
 
     name = kind = "issue"
     tables, comes_to = (*(f"issue_{name}" for name in _SUMS), "profiles"), Issue
@@ -119,12 +122,12 @@ class ChooseIssue(Keyed[Asked, Issue]):
             "extraction.audit": "none" if site.audited is None else site.audited.digest,
         }
 
-    def key(self, site: Site, item: Asked) -> str:
+    def key(self, site: Site, item: IssueRequest) -> str:
         """Hash the blocks and the months."""
         months, later = item.period.months, item.period.later
         return digest_of(self.digest(site), item.tallies, item.paired, months, later, item.before)
 
-    def make(self, site: Site, item: Asked, key: str) -> Issue:
+    def make(self, site: Site, item: IssueRequest, key: str) -> Issue:
         """Add up, and judge all readers together; the ``profiles`` are written last."""
         store = site.workspace
         for name in _SUMS:
@@ -144,7 +147,7 @@ class ChooseIssue(Keyed[Asked, Issue]):
         return issue
 
 
-ISSUE: Final = ChooseIssue()
+ISSUE: Final = MakeIssue()
 
 
 def summed(store: Workspace, name: str, key: str, reader: str | None = None) -> pd.DataFrame:
@@ -161,7 +164,7 @@ def _never(site: Site) -> set[str]:
     return {*scale.discouraged, *scale.reserved, *beside}
 
 
-def _judged(site: Site, item: Asked) -> pd.DataFrame:
+def _judged(site: Site, item: IssueRequest) -> pd.DataFrame:
     """Judge all readers on the months' observations, and what changed since those before."""
     months, store = item.period.months, site.workspace
     before = [str(pd.Period(month, freq="M") - len(months)) for month in months]

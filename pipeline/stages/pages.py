@@ -1,6 +1,6 @@
 """One issue → its pages: calibrate, advise, draw; no text from here on.
 
-    exports → ingest → de-identify → pair → extract → tally → gates → issue → **pages** → deliver
+    ingest → register → de-identify → pair → extract → tally → gates → issue → **pages** → deliver
 
 `FEEDBACK` takes one reader to a page and a return sheet, `REVIEW` the department to the committee's
 pages. The results behind a page are written after it, with its digest, so pages whose results are
@@ -49,7 +49,7 @@ _DEPARTMENT: Final = "department"
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What the pages say about the run; nothing here depends on the clock."""
+    """What pages say about the run; free of times, so that the same results make the same page."""
 
     flow: tuple[Sifted, ...]
     gates: tuple[Gate, ...]
@@ -58,8 +58,8 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
-    """What is to be drawn for one recipient."""
+class PageRequest:
+    """A request for one recipient's pages: a reader's code or ``committee``, issue and run."""
 
     recipient: str
     issue: Issue
@@ -83,16 +83,17 @@ class Pages:
     files: tuple[File, ...]
 
 
-def leaves(issue: Issue, run: RunFacts) -> tuple[list[Leaf], Leaf]:
-    """Give what is to be drawn for every reader of an issue, and for the committee."""
-    return [Leaf(reader, issue, run) for reader in issue.readers], Leaf(_COMMITTEE, issue, run)
+def page_requests(issue: Issue, run: RunFacts) -> tuple[list[PageRequest], PageRequest]:
+    """Give a request for every reader of an issue, and one for the committee."""
+    readers = [PageRequest(reader, issue, run) for reader in issue.readers]
+    return readers, PageRequest(_COMMITTEE, issue, run)
 
 
 _Drawn: TypeAlias = tuple[Mapping[str, bytes], pd.DataFrame, pd.DataFrame]
 """The content of each file, and the tables of results and advice behind it."""
 
 
-class _Drawing(Keyed[Leaf, Pages]):
+class _Drawing(Keyed[PageRequest, Pages]):
     """Calibrate and draw one recipient's files."""
 
     kind = "pages"
@@ -112,7 +113,7 @@ class _Drawing(Keyed[Leaf, Pages]):
             "logo": "none" if site.logo is None else hashlib.sha256(site.logo).hexdigest(),
         }
 
-    def key(self, site: Site, item: Leaf) -> str:
+    def key(self, site: Site, item: PageRequest) -> str:
         """Hash the recipient, the issue and what the page says of the run."""
         return digest_of(self.name, self.digest(site), plain(item))
 
@@ -126,7 +127,7 @@ class _Drawing(Keyed[Leaf, Pages]):
         )
         return pages if whole else None
 
-    def make(self, site: Site, item: Leaf, key: str) -> Pages:
+    def make(self, site: Site, item: PageRequest, key: str) -> Pages:
         """Draw the files, then keep the results behind them."""
         store, files = site.workspace, []
         drawn, results, advice = self._drawn(site, item)
@@ -138,7 +139,7 @@ class _Drawing(Keyed[Leaf, Pages]):
         return self.keep(site, key, pages, advice=advice, results=results)
 
     @abstractmethod
-    def _drawn(self, site: Site, item: Leaf) -> _Drawn:
+    def _drawn(self, site: Site, item: PageRequest) -> _Drawn:
         """Give the content of each file, and the tables behind it."""
 
 
@@ -148,7 +149,7 @@ class Feedback(_Drawing):
     name = "feedback"
     files = ("return.csv", "feedback.html", "feedback.pdf")
 
-    def _drawn(self, site: Site, item: Leaf) -> _Drawn:
+    def _drawn(self, site: Site, item: PageRequest) -> _Drawn:
         store, reader, issue = site.workspace, item.recipient, item.issue
         scale, minimum = Scale(site.phrases, site.config), site.config.reports.min_exams
         cells, rows = summed(store, "tallies", issue.key, reader), _rows(site, issue, reader)
@@ -195,7 +196,7 @@ class Review(_Drawing):
     name = "review"
     files = ("review.html", "review.pdf")
 
-    def _drawn(self, site: Site, item: Leaf) -> _Drawn:
+    def _drawn(self, site: Site, item: PageRequest) -> _Drawn:
         issue, scale, evidence = item.issue, Scale(site.phrases, site.config), _evidence(site, item)
         results = group_results(
             Group(_DEPARTMENT, evidence.cells, evidence.alike),
@@ -229,7 +230,11 @@ REVIEW: Final = Review()
 def look(
     site: Site, last: tuple[str | None, Sequence[str] | None], tallied: Sequence[Tallied]
 ) -> Look[Pages]:
-    """Say whether the last issue, drawn under a digest from some tallies, is still the one."""
+    """Say whether pages would have to be drawn anew.
+
+    ``last`` is what the last issue was drawn under: `Feedback`'s digest and the keys of its
+    tallies; None where no issue was delivered yet.
+    """
     digest, tallies = last
     now = FEEDBACK.digest(site)
     if digest == now and list(tallies or ()) == [block.key for block in tallied]:
@@ -258,7 +263,7 @@ def _answers(site: Site, reader: str) -> pd.DataFrame:
     return given[given["reader_code"] == reader]
 
 
-def _evidence(site: Site, item: Leaf) -> Evidence:
+def _evidence(site: Site, item: PageRequest) -> Evidence:
     """Give the issue's sums of all readers."""
     store, key = site.workspace, item.issue.key
     rows = observed(site, item.issue.tallies, item.issue.period.months)

@@ -1,6 +1,6 @@
 """Coded exams → pairs: the CT that answers each X-ray.
 
-    exports → ingest → de-identify → **pair** → extract → tally → gates → pages → deliver
+    ingest → register → de-identify → **pair** → extract → tally → gates → issue → pages → deliver
 
 A patient's exams may lie in any shard, so one item is a block of patients, named by a hash of the
 patient's code and gathered from all shards, without the texts: a bounded number of exams at a time.
@@ -33,8 +33,8 @@ _COLUMNS: Final = [
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """One of so many blocks in which the patients of these coded shards are dealt."""
+class PatientBlock:
+    """Block ``number`` of ``of`` blocks over which the patients of coded shards are dealt."""
 
     clean: tuple[str, ...]
     number: int
@@ -43,7 +43,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """What a block came to: pairs, the flow diagram, and where its reports lie.
+    """Counts of one block, its part of the flow diagram, and where its reports lie.
 
     ``contradictory`` counts exams, however many of their versions contradict each other;
     ``windows`` names the pairs under each other window (hours, key), ``shards`` the coded shards
@@ -59,17 +59,17 @@ class Paired:
     shards: tuple[str, ...]
 
 
-def blocks(site: Site, coded: Sequence[Coded]) -> list[Block]:
-    """Deal the patients of these shards in blocks of the configured size; no shard, no block."""
+def blocks(site: Site, coded: Sequence[Coded]) -> list[PatientBlock]:
+    """Deal the patients of these shards over blocks of about `block_exams`; no shard, no block."""
     if not coded:
         return []
     keys = tuple(sorted(shard.key for shard in coded))
     total = sum(shard.cleaned for shard in coded)
     of = max(1, -(-total // site.config.execution.block_exams))
-    return [Block(keys, number, of) for number in range(of)]
+    return [PatientBlock(keys, number, of) for number in range(of)]
 
 
-class Pair(Keyed[Block, Paired]):
+class Pair(Keyed[PatientBlock, Paired]):
     """Pair one block of the coded exams, under the configured window and under others."""
 
     name = kind = "pair"
@@ -82,7 +82,7 @@ class Pair(Keyed[Block, Paired]):
         """Give which CT may answer which X-ray."""
         return options("pairing", site.config.pairing.model_dump(mode="json"))
 
-    def key(self, site: Site, item: Block) -> str:
+    def key(self, site: Site, item: PatientBlock) -> str:
         """Hash the coded shards and the block's place among them."""
         return digest_of(self.digest(site), item.clean, item.number, item.of)
 
@@ -93,7 +93,7 @@ class Pair(Keyed[Block, Paired]):
         whole = all(site.workspace.has("analysis", "window_pairs", of) for _, of in windows)
         return found if whole else None
 
-    def make(self, site: Site, item: Block, key: str) -> Paired:
+    def make(self, site: Site, item: PatientBlock, key: str) -> Paired:
         """Pair the block and say which reports its pairs need."""
         store, settings = site.workspace, site.config.pairing
         gathered = exams(site, item)
@@ -127,7 +127,7 @@ class Pair(Keyed[Block, Paired]):
 PAIR: Final = Pair()
 
 
-def exams(site: Site, block: Block) -> pd.DataFrame:
+def exams(site: Site, block: PatientBlock) -> pd.DataFrame:
     """Read one block of the coded exams; later versions of one key (exported twice) count once.
 
     Returns

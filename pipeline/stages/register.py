@@ -1,10 +1,12 @@
-"""Identified exams → everyone in them known to the vault, under a code of their own.
+"""Identified exams → a code in the vault for every patient, study, exam, reader and site in them.
 
-    exports → ingest → **register** → de-identify → pair → extract → tally → gates → pages → deliver
+    ingest → **register** → de-identify → pair → extract → tally → gates → issue → pages → deliver
 
-One process looks at all exams of a run before shards are cleaned side by side. It says which
-numbers are one patient's, because messages merged them (now or in a run before), and which months
-are stated beside shifted times. A merge that contradicts another joins nobody and is set aside.
+One process looks at all exams of a run before shards are cleaned in parallel, for three reasons:
+the vault has a single writer; messages of this or an earlier run may say that two numbers are one
+patient's; and a patient's date shift could be worked out from the true months of many exams, so
+that for some patients another month is stated (`pipeline.vault.codes`). A merge that contradicts
+another joins nobody and is set aside.
 """
 
 from __future__ import annotations
@@ -47,10 +49,10 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("radcal")
 _BATCH_EXAMS: Final = 50_000
-"""So many exams' identifiers are held at a time, however long the export is."""
+"""Most exams whose identifiers are held in memory at a time."""
 _WHEN: Final = ["patient_id", "patient_domain", "performed_at"]
 _NO_EARLIER: Final = pd.Timestamp("1900-01-01T00:00:00Z")
-"""What is said to have been performed before has no place in any calendar of ours."""
+"""Exams dated before are taken for errors of the date and get no stated month."""
 _MOVED: Final = ["shard", "source_digest", "month", "is_own"]
 MERGED: Final = "exam under a patient number that was merged into another"
 UNMET: Final = "id in left_out that no exam bears: misspelt, purged, or of another authority"
@@ -61,11 +63,12 @@ _WHY_NOT: Final = "merged in a circle or into two, or listed with different numb
 
 @dataclass(frozen=True, slots=True)
 class _Months:
-    """What a run's exams have for months beside their shifted times.
+    """The months that are stated beside the shifted times of a run's exams.
 
-    ``moved`` holds ``shard, source_digest, month, is_own`` of those whose month is stated as
-    another; ``rooms`` each patient's room for a date shift, by the hash of who it is; ``merged``
-    which numbers of a shard's patients stand for others, hashed, and of how many exams.
+    ``key`` is the key of the table ``moved``, which holds ``shard, source_digest, month, is_own``
+    of the exams whose stated month is not their true one; ``rooms`` gives each patient's `Room` for
+    a date shift, by the hash of the patient's identifier; ``merged`` gives for each shard a hash of
+    which of its patients' numbers were merged into others, and how many exams bear such a number.
     """
 
     key: str
@@ -198,21 +201,21 @@ def _digest(moved: pd.DataFrame) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Everyone:
-    """A run's shards of exams, and its tables of what is said of patients' numbers."""
+class ExamsToRegister:
+    """Keys of a run's shards of exams, and of its tables of merged patient numbers."""
 
     shards: tuple[ExamShard, ...]
     merges: tuple[str, ...]
 
     @classmethod
-    def of(cls, shards: Sequence[ExamShard], sources: Sequence[Ingested]) -> Everyone:
-        """Gather what these sources came to."""
+    def of(cls, shards: Sequence[ExamShard], sources: Sequence[Ingested]) -> ExamsToRegister:
+        """Collect the keys from the results of the ingest stage."""
         return cls(tuple(shards), tuple(s.merges for s in sources if s.merges))
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """What is to be told of who is in all shards.
+    """What registering found that the run has to report.
 
     ``notes`` counts what looks wrong in the readers' ids, and exams under a number that was merged;
     ``set_aside`` the rows, by reason, whose merge contradicts another.
@@ -222,13 +225,13 @@ class Registered:
     set_aside: Mapping[str, int] = field(default_factory=dict)
 
 
-class Register(Stage[Everyone, Registered]):
+class Register(Stage[ExamsToRegister, Registered]):
     """Give every patient, study and reader of new shards a code; one writer, before the rest."""
 
     name = "register"
     only_here = True  # no other process may write to the vault
 
-    def do(self, site: Site, item: Everyone) -> Made[Registered]:
+    def do(self, site: Site, item: ExamsToRegister) -> Made[Registered]:
         """Register the shards that are not cleaned yet, and look at all readers' ids."""
         merged = _joined(site)
         every = tuple(each.shard for each in item.shards)

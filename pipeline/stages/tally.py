@@ -1,9 +1,10 @@
-"""Pairs and readings → observations and their sums: a phrase, and what the CT said of it.
+"""Pairs and readings → observations (a phrase of the X-ray and what the CT said) and their sums.
 
-    exports → ingest → de-identify → pair → extract → **tally** → gates → pages → deliver
+    ingest → register → de-identify → pair → extract → **tally** → gates → issue → pages → deliver
 
-One item is one block of patients. What readers returned as wrong or not applicable is left out.
-After this stage no text exists any more, and what leaves it is additive.
+One item is one block of patients. Cases that readers returned as "wrong pair" or "not applicable"
+are left out. No later stage reads text, and the tables made here add up: the sum over blocks is the
+table of all patients.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named
-from pipeline.tables.observations import Answer, Block, alternatives, mix, tallied, words
+from pipeline.tables.observations import Answer, BlockTables, alternatives, mix, tallied, words
 from pipeline.tables.pairing import Sifted
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _ANSWERED: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence",
 
 @dataclass(frozen=True, slots=True)
 class ReadBlock:
-    """One paired block: its key, where its pairs under other windows lie, and all readings."""
+    """One paired block: its key, (hours, key) of other windows' pairs, and keys of all readings."""
 
     pairs: str
     windows: tuple[tuple[float, str], ...]
@@ -43,7 +44,7 @@ class ReadBlock:
 
 @dataclass(frozen=True, slots=True)
 class Tallied:
-    """What a block came to; forecasts left out by reason, returned cases by answer."""
+    """Counts of one block; forecasts left out by reason, returned cases by answer."""
 
     key: str
     observations: int
@@ -54,7 +55,7 @@ class Tallied:
 
 
 def blocks(paired: Sequence[Paired], read: Sequence[Read]) -> list[ReadBlock]:
-    """Give every block what was read, of which it takes its own."""
+    """Hand every block all readings; it looks up those of its own exams."""
     readings = tuple(sorted(shard.key for shard in read))
     return [ReadBlock(block.key, block.windows, readings) for block in paired]
 
@@ -131,7 +132,7 @@ def about_cases(given: pd.DataFrame) -> pd.DataFrame:
     return given[given["pair_id"] != given["reader_code"]]
 
 
-def _block(store: Workspace, item: ReadBlock) -> Block:
+def _block(store: Workspace, item: ReadBlock) -> BlockTables:
     """Read a block's pairs, and what all readings say of its exams, by numbers for their keys."""
     wanted = store.read("analysis", "wanted", [item.pairs], columns=["exam_key"])["exam_key"]
     exams = pd.Index(wanted.unique(), dtype="object")
@@ -151,7 +152,7 @@ def _block(store: Workspace, item: ReadBlock) -> Block:
         kept = [rows for rows in own if len(rows)] or own[:1]
         return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=list(columns))
 
-    return Block(
+    return BlockTables(
         pairs=paired("pairs", item.pairs),
         windows={hours: paired("window_pairs", key) for hours, key in item.windows},
         report_findings=said("report_findings", _SAID),

@@ -222,7 +222,7 @@ _COUNTS: Final = ("weight", "count", "n")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BlockTables:
     """Some patients' pairs, under the configured window and others, and what their reports say."""
 
     pairs: pd.DataFrame
@@ -242,7 +242,7 @@ class Block:
         )
 
 
-def alternatives(block: Block, answer: Answer) -> pd.DataFrame:
+def alternatives(block: BlockTables, answer: Answer) -> pd.DataFrame:
     """Tally the block under each choice that was not made, one at a time.
 
     Returns

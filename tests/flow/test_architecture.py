@@ -29,7 +29,7 @@ from pipeline.simulate import simulate_chunks
 from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
 from pipeline.stages import Keyed
-from pipeline.stages.pages import FEEDBACK, RunFacts, leaves
+from pipeline.stages.pages import FEEDBACK, RunFacts, page_requests
 from tests.fixtures.here import Here
 
 HOUSE = ("calibration", "extraction", "reports", "pipeline")
@@ -213,7 +213,7 @@ def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         Site.forget()
         here = Here(Site.open(str(folder / "radcal.toml")))
         issue = here.choose(here.gather())
-        readers, _ = leaves(issue, RunFacts((), (), (), ()))
+        readers, _ = page_requests(issue, RunFacts((), (), (), ()))
         here.map(FEEDBACK, readers[:1])
         yield list(dict.fromkeys(met))
 

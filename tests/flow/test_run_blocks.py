@@ -17,7 +17,7 @@ from pipeline.stages import extract, tally
 from pipeline.stages import pair as pair_stage
 from pipeline.stages.clean import Coded
 from pipeline.stages.extract import EXTRACT
-from pipeline.stages.pair import PAIR, Block, Paired
+from pipeline.stages.pair import PAIR, Paired, PatientBlock
 from pipeline.stages.register import Registered
 from pipeline.stages.tally import TALLY
 from pipeline.tables import observations as sums
@@ -97,8 +97,8 @@ def test_one_accession_under_two_patients_is_two_studies_each_in_its_own_block(
 ) -> None:
     folder, clean = coded
     site, keys = opened(folder, 40), tuple(sorted(shard.key for shard in clean))
-    parts = [pair_stage.exams(site, Block(keys, number, 8)) for number in range(8)]
-    one = pair_stage.exams(site, Block(keys, 0, 1))
+    parts = [pair_stage.exams(site, PatientBlock(keys, number, 8)) for number in range(8)]
+    one = pair_stage.exams(site, PatientBlock(keys, 0, 1))
     homes = pd.concat([part.assign(home=i)[["study_code", "home"]] for i, part in enumerate(parts)])
     assert homes.groupby("study_code")["home"].nunique().max() == 1
     assert len(homes) == len(one)

@@ -172,8 +172,8 @@ def test_an_issue_follows_the_newest_one_before_it_and_never_one_of_its_own_mont
     here = Here(site(place))
     gathered = here.gather()
 
-    def asked(period: str | None) -> issue.Asked:
-        return issue.asked(here.site, gathered.paired, gathered.tallied, period)
+    def asked(period: str | None) -> issue.IssueRequest:
+        return issue.request(here.site, gathered.paired, gathered.tallied, period)
 
     newest = asked(None)
     months = [str(pd.Period(newest.period.name, freq="M") - back) for back in (1, 2)]
@@ -217,7 +217,7 @@ def test_what_changed_is_judged_only_on_whole_months_of_a_quarter_of_an_issue(
 ) -> None:
     here = Here(site(place))
     gathered = here.gather()
-    asked = issue.asked(here.site, gathered.paired, gathered.tallied, None)
+    asked = issue.request(here.site, gathered.paired, gathered.tallied, None)
     first = pd.Period(asked.period.months[0], freq="M")
     before = {str(first - back): 100.0 if back <= whole else 3.0 for back in range(1, 5)}
     xrays = pd.Series(before | dict.fromkeys(asked.period.months, 100.0)).sort_index()
