@@ -15,17 +15,17 @@ _OBJECTS: Final = 50_000
 
 
 def seldom_searched() -> None:
-    """Let this process be searched for garbage less often, and not at all when it ends.
+    """Let Python collect garbage less often in this process, and not at all when it ends.
 
-    Most of what it holds it imported, and keeps: searching that at every 700 objects took a tenth
-    of a run, and once more a second of every process's end.
+    Most objects are imported code, which stays: collecting at the default of every 700 objects took
+    a tenth of a run, and one more second at the end of every process.
     """
     gc.set_threshold(_OBJECTS)
     atexit.register(gc.freeze)
 
 
 def begin_worker() -> None:
-    """Let this worker end when its parent does, whatever it is doing."""
+    """Set a worker process up; it ends when its parent does, whatever it is doing."""
     seldom_searched()
     parent = multiprocessing.parent_process()
 

@@ -1,9 +1,9 @@
-"""The books of one run: what each stage counted and cost, and what is known of the run as a whole.
+"""The books of one run: what each stage counted and cost, and how the run as a whole stands.
 
-Whatever tells of a run afterwards is a rendering of them: ``runs/last.json``, written whole at
-every stage's beginning and end, the metrics, the log, the manifest and the run's report. Counts,
-keys and times only; never text, never an identifier. A record that says *running* while nobody
-holds the workspace's lock is that of a run that was killed.
+``runs/last.json`` is the books themselves (`LastRun`, with a `StageEntry` for each stage), written
+whole when a stage begins and when it ends. The log, the metrics, the manifest and the run's report
+are all made from them. They hold counts, keys and times, never text or an identifier. If the file
+says ``running`` while nobody holds the workspace's lock, that run was killed.
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ _SPENT: Final = ("seconds", "work_seconds", "cpu_seconds")
 
 @dataclass(frozen=True, slots=True)
 class StageEntry:
-    """One stage of a run.
+    """What one stage of a run did and cost.
 
-    `items` is how many shards or pages it was asked for, `made` how many of them were not there
-    yet; `work_seconds` adds up over processes, `seconds` is what the clock on the wall says.
+    `items` counts the shards or pages it was asked for, `made` those that were not there yet.
+    `seconds` is wall-clock time; `work_seconds` and `cpu_seconds` are summed over processes, so
+    they may exceed it; `peak_mib` is the largest resident memory of any one process.
     """
 
     stage: str
@@ -62,16 +63,16 @@ class StageEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """Why a run ended badly, in words that may be told."""
+class Failure:
+    """Why a run failed: the error's type and a message without text or identifiers."""
 
     type: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class Had:
-    """How many sources a run read, and how many exams of them it kept."""
+class InputSize:
+    """How many sources a run read, and how many exams they held (a copy counts once)."""
 
     sources: int
     exams: int
@@ -79,12 +80,13 @@ class Had:
 
 @dataclass(frozen=True, slots=True)
 class LastRun:
-    """A run that is running or has ended, and what is kept of those before it.
+    """The newest run, running or ended, and what later runs need to know of the ones before it.
 
-    Times are ISO 8601 in UTC. ``last_run`` names the last run that wrote a manifest,
-    ``last_success_at`` is when one ended well and ``last_good`` what that had; ``last_period``,
-    ``last_issue`` (a hash of what its pages hung on) and ``last_tallies`` are those of the last
-    that delivered. What is called ``last_...`` is kept from run to run.
+    Fields named ``last_...`` are carried over from run to run, the others are the newest run's.
+    ``last_run`` is the id of the last run that wrote a manifest; ``last_success_at`` is when a run
+    last ended well, ``last_good`` how much input it had; ``last_period``, ``last_issue`` (a hash of
+    what its pages depended on) and ``last_tallies`` (keys) are of the last run that delivered.
+    Times are ISO 8601 in UTC; None stands for what does not apply or is not known yet.
     """
 
     attempt: str = ""
@@ -97,13 +99,13 @@ class LastRun:
     ended_at: str | None = None
     outcome: str | None = None
     exit_code: int | None = None
-    error: Trouble | None = None
+    error: Failure | None = None
     stages: tuple[StageEntry, ...] = ()
     counts: Counts | None = None
     gates: tuple[Gate, ...] | None = None
     damaged_shards: int | None = None
     last_success_at: str | None = None
-    last_good: Had | None = None
+    last_good: InputSize | None = None
     last_period: str | None = None
     last_run: str | None = None
     last_issue: str | None = None
@@ -118,8 +120,8 @@ def last_run(root: Path) -> LastRun | None:
         return None
 
 
-class Page:
-    """The page of one stage in the books, filled while it runs."""
+class OpenEntry:
+    """The entry of a stage while the stage runs."""
 
     def __init__(self, name: str) -> None:
         self.entry = StageEntry(name)
@@ -127,7 +129,7 @@ class Page:
         self._began = self._spoke = time.perf_counter()
 
     def note(self, done: Done[Found]) -> Found:
-        """Enter a finished item; gives what it came to."""
+        """Add a finished item to the entry; returns the item's counts."""
         entry, made = self.entry, done.made
         self.used |= done.used
         self.entry = replace(
@@ -145,7 +147,7 @@ class Page:
         return made.found
 
     def advance(self, total: int) -> None:
-        """Say how far the stage is, if it has been silent for a while."""
+        """Log how far the stage is, at most every `_SILENCE_SECONDS`."""
         now, done = time.perf_counter(), self.entry.items
         if done < total and now - self._spoke > _SILENCE_SECONDS:
             self._spoke = now
@@ -154,7 +156,7 @@ class Page:
             _LOG.info("%-12s %7d of %s done, time left: %s", stage, done, f"{total:,}", left)
 
     def count(self, stage: Stage[Item, Found], found: Sequence[Found]) -> None:
-        """Enter the sums of what all items came to."""
+        """Put the sums over all items into the entry."""
         self.entry = replace(self.entry, counts=stage.counts(found))
 
     def line(self) -> str:
@@ -176,12 +178,12 @@ def _long(seconds: float) -> str:
 
 
 class Books:
-    """The books of the run that a workspace is held for."""
+    """The books of the run that holds the workspace; `last` is their present state."""
 
     def __init__(self, store: Workspace, config_hash: str) -> None:
         now, before = _now(), last_run(store.root) or LastRun()
         self.store = store
-        self.pages: dict[str, Page] = {}
+        self.by_stage: dict[str, OpenEntry] = {}
         self.last = LastRun(
             attempt=f"{now:%Y%m%dT%H%M%S}-{os.getpid()}",
             state="running",
@@ -195,7 +197,7 @@ class Books:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep what is known of the run while the block runs, and why it ended if it fails."""
+        """Write the books when the block begins, and the reason if it fails."""
         _LOG.debug("run begins", extra={"facts": {"config_hash": self.last.config_hash}})
         self.write()
         try:
@@ -205,35 +207,35 @@ class Books:
             raise
 
     @contextmanager
-    def stage(self, name: str) -> Iterator[Page]:
-        """Open a stage's page and time it; one that fails is entered with the time it took.
+    def stage(self, name: str) -> Iterator[OpenEntry]:
+        """Open a stage's entry and time it; one that fails is entered with the time it took.
 
         A stage that runs again, because what it had found turned out damaged, is one stage: times
         add up, counts are those of its last pass.
         """
-        page = self.pages.setdefault(name, Page(name))
-        page.entry = replace(page.entry, ended=False, items=0)
+        opened = self.by_stage.setdefault(name, OpenEntry(name))
+        opened.entry = replace(opened.entry, ended=False, items=0)
         self.write()
         started = time.perf_counter()
         try:
-            yield page
-            page.entry = replace(page.entry, ended=True)
+            yield opened
+            opened.entry = replace(opened.entry, ended=True)
         finally:
-            seconds = page.entry.seconds + time.perf_counter() - started
-            page.entry = replace(page.entry, seconds=seconds)
-            _LOG.info(page.line(), extra={"facts": plain(page.entry.rounded())})
+            seconds = opened.entry.seconds + time.perf_counter() - started
+            opened.entry = replace(opened.entry, seconds=seconds)
+            _LOG.info(opened.line(), extra={"facts": plain(opened.entry.rounded())})
             self.write()
 
     def entries(self) -> tuple[StageEntry, ...]:
         """Give all stages so far, in order."""
-        return tuple(page.entry.rounded() for page in self.pages.values())
+        return tuple(opened.entry.rounded() for opened in self.by_stage.values())
 
     def used(self) -> set[str]:
         """Name the shards that all stages used."""
-        return {name for page in self.pages.values() for name in page.used}
+        return {name for opened in self.by_stage.values() for name in opened.used}
 
     def close(self, told: LastRun) -> None:
-        """Enter how the run ended: its outcome, its name, and what it came to."""
+        """Write down how the run ended; `told` is `last` with outcome, id and counts filled in."""
         ended = _now().isoformat(timespec="seconds")
         self.last = replace(told, state="ended", ended_at=ended)
         if told.outcome != "refused":
@@ -243,7 +245,7 @@ class Books:
         _LOG.debug("run ends", extra={"facts": facts})
 
     def write(self) -> None:
-        """Write what is known as it stands."""
+        """Write ``runs/last.json`` as things stand."""
         self.last = replace(self.last, stages=self.entries())
         known = {name: value for name, value in plain(self.last).items() if value is not None}
         self.store.write_json(self.store.root / "runs" / "last.json", known)
@@ -256,7 +258,7 @@ class Books:
             outcome=self.last.outcome or "failed",
             ended_at=_now().isoformat(timespec="seconds"),
             exit_code=code,
-            error=Trouble(type(error).__name__, message),
+            error=Failure(type(error).__name__, message),
         )
         told = {"error": type(error).__name__, "exit_code": code}
         _LOG.debug("run failed: %s", message, extra={"facts": told})

@@ -1,8 +1,8 @@
-"""What the stages of a run came to together, and the gates it must pass: nothing is delivered else.
+"""The counts of all stages added up (`Gathered`, `Accounting`), and the gates that they must pass.
 
-Every shard's and block's counts are added up; each gate compares them with a limit. A gate that
-cannot be evaluated has ``passed=None`` and counts as failed: what could not be checked was not
-checked.
+Each gate compares counts with a limit; if one fails, nothing is delivered. A gate that cannot be
+evaluated (a share of nothing) has ``passed=None`` and counts as failed: what could not be checked
+was not checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
 from pipeline.errors import EXIT_QUARANTINED
-from pipeline.run.books import Had
+from pipeline.run.books import InputSize
 from pipeline.stages import merged
 from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
 from reports.content import Gate
@@ -43,7 +43,7 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What every stage from the exports to the tallies found, an entry an item."""
+    """The counts that the stages from ingest to tally returned: one entry per item of a stage."""
 
     sources: Sequence[Ingested]
     registered: Registered
@@ -77,9 +77,11 @@ class Gathered:
         )
 
     @property
-    def had(self) -> Had:
-        """Count sources and exams, a copy's once, for the next run to compare its own with."""
-        return Had(len(self.sources), sum({each.key: each.rows for each in self.coded}.values()))
+    def input_size(self) -> InputSize:
+        """Count sources and exams (copies once); the next run compares its own with these."""
+        return InputSize(
+            len(self.sources), sum({each.key: each.rows for each in self.coded}.values())
+        )
 
     @property
     def exit_code(self) -> int:
@@ -190,7 +192,26 @@ def _added(blocks: Sequence[Sequence[Sifted]]) -> list[Sifted]:
 
 @dataclass(frozen=True, slots=True)
 class Accounting:
-    """A run's counts, from first row to last observation."""
+    """A run's counts, from the first row of an export to the last observation.
+
+    Attributes
+    ----------
+    rows_in, rows_kept, rows_quarantined
+        Rows of the exports; each is kept as an exam or set aside with a reason.
+    exams_cleaned, exams_withheld, exams_left_out, exams_purged
+        What became of the kept: coded and de-identified; withheld, as they could not be shown to be
+        clean; left out on request; deleted since, past their retention.
+    reports_read, reports_failed
+        Reports of pairs that the engine read, and could not read.
+    statements, statements_unmapped
+        Statements found in them, and those whose cue maps to no phrase.
+    pairs, observations, left_out
+        X-rays with their CT; (pair, finding) forecasts with an outcome; forecasts without, by
+        reason.
+    compared_with_words, parted_from_words
+        Statements and sentences held against the vocabulary, and those over which a language model
+        disagrees with it; 0 where the rules read.
+    """
 
     rows_in: int
     rows_kept: int
@@ -211,15 +232,18 @@ class Accounting:
 
 
 def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
-    """Evaluate every gate; all are shown, passed or not."""
+    """Evaluate every gate of the accounting; all are shown, passed or not."""
     with written(config.reports.language):
         return _checked(accounting, config)
 
 
-def beside(before: Had | None, now: Had, config: Configuration) -> tuple[Gate, ...]:
-    """Compare what a run has with what the last good one had; no gate where there was none.
+def against_last_good(
+    before: InputSize | None, now: InputSize, config: Configuration
+) -> tuple[Gate, ...]:
+    """Compare a run's input with that of the last good run; no gate where there was none.
 
-    Counts are compared: exports may be cut and named anew, or their oldest months replaced by new.
+    Numbers of exams are compared, not their names: a site may split its exports differently, rename
+    them, or replace the oldest months by new ones.
     """
     limit, words = config.input.max_missing_share, Strings.load(language=config.reports.language)
     if before is None or not before.exams or not limit:
@@ -254,11 +278,13 @@ def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
 
 
 def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:
+    """Make the gate that passes if the parts sum to the total."""
     found = f"{' + '.join(map(count, parts))} = {count(sum(parts))}"
     return Gate(name, sum(parts) == total, f"= {count(total)}", found)
 
 
 def _share(words: Strings, what: str, part: int, whole: int, limit: float) -> Gate:
+    """Make the gate that passes if part / whole ≤ limit; ``passed`` is None where whole is 0."""
     name, note = words(f"gate.{what}"), words(f"gate.note.{what}")
     required = words("gate.at_most", limit=decimal(100 * limit, 1))
     if whole == 0:

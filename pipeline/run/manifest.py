@@ -1,10 +1,10 @@
-"""A run's account of itself, its manifest and its pages; and of what the next run would do.
+"""The manifest of a run, its report (or its refusal) as a page, and the outlook on the next run.
 
-The manifest says what went into a run, what came out, and what it hung on; the pages are the run's
-report, and why nothing was delivered.
-
-To look ahead, nothing is made: keys are computed as a run would and looked for. A stage behind one
-that has work to do cannot be looked into before that is done; it is stale because that stage is.
+The manifest says what went into a run, what came out, and what each stage's results depended on
+(its ingredients). The outlook (`radcal status`) compares the present ingredients with those of the
+last manifest. It makes nothing: it computes keys as a run would and looks whether results lie under
+them. Where a stage has work to do, the keys of later stages cannot be known yet; they are reported
+as stale because of that stage.
 """
 
 from __future__ import annotations
@@ -35,16 +35,17 @@ from reports.strings import Strings
 KEYED: Final[tuple[Keyed[Any, Any], ...]] = (
     ingest.INGEST, clean.CLEAN, pair.PAIR, extract.EXTRACT, tally.TALLY, pages.FEEDBACK,
 )  # fmt: skip
-"""A stage of each kind whose results are kept under keys of their own, in order."""
+"""The keyed stages in order; `pages.FEEDBACK` stands for the issue and the review as well, whose
+code and settings are among its own."""
 
 Outcome = Literal["delivered", "gathered", "refused"]
 Ingredients = Mapping[str, Named]
-"""What each kind of stage depended on."""
+"""Kind of stage → its ingredients."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended: its gates, its stages, how many shards it found damaged, and its issue."""
+    """How the run with id ``run`` ended; ``damaged`` counts shards found damaged and made anew."""
 
     run: str
     outcome: Outcome
@@ -112,10 +113,11 @@ def run_id(site: Site, gathered: Gathered) -> str:
 
 
 def shown(site: Site, *, run: str = "") -> tuple[tuple[str, str], ...]:
-    """Give the entries that a page shows; those that are delivered do not name the run.
+    """Give the manifest's entries that a page shows; delivered pages do not name the run.
 
-    A run is named after its code too: with its name, every change of code would deliver anew. Exact
-    counts are the run report's: from those of two issues one could tell what one patient added.
+    A run's id depends on the code, so with it on the page every change of code would deliver all
+    pages again. Exact counts stand in the run's report only: the difference between those of two
+    issues could tell what one patient added.
     """
     words = Strings.load(language=site.config.reports.language)
     entries = {
@@ -192,12 +194,12 @@ def _stage(entry: StageEntry, words: Strings) -> RunStage:
 
 
 _NAMED: Final = 4
-"""So many reasons are named; the rest is counted."""
+"""Most changed ingredients that are named; of others the number is given."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageState:
-    """One stage: `to_make` of its `items` are not there; None where that cannot be known yet."""
+    """Outlook on one stage: `to_make` of its `items` are missing; None where not known yet."""
 
     stage: str
     state: Literal["up to date", "stale", "never run", "failed"]
@@ -207,7 +209,7 @@ class StageState:
 
 
 def outlook(site: Site) -> tuple[StageState, ...]:
-    """Look for everything the next run needs, stage by stage."""
+    """Look whether the results that the next run needs are there, stage by stage."""
     last = last_run(site.workspace.root) or LastRun()
     before = ingredients_of(site.workspace.root, last.last_run)
     looks, states, behind = _looks(site, last), [], ""
@@ -225,7 +227,7 @@ def outlook(site: Site) -> tuple[StageState, ...]:
 
 
 def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
-    """Follow the recipe of `pipeline.flows` by looking; whoever asks stops where work is left."""
+    """Follow the recipe of `pipeline.flows` by looking; stop asking at a stage with work to do."""
     yield (sources := ingest.INGEST.look(site, ingest.sources(site)))
     yield (coded := clean.CLEAN.look(site, register.shards(site, sources.found)))
     yield (paired := pair.PAIR.look(site, pair.blocks(site, coded.found)))

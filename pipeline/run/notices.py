@@ -1,10 +1,10 @@
-"""What a run tells those who run it: events for Prefect, figures for Prometheus, failures to all.
+"""What a run reports outside: events to Prefect, figures to Prometheus, failures to `[notify]`.
 
-Counts, codes and places only; no label names a patient or a reader. Prefect keeps artifacts and
-events in its database; ``WORKSPACE/metrics/radcal.prom`` is the text format that node_exporter's
-textfile collector reads (``--collector.textfile.directory``), written whole or not at all; a notice
-goes to the program and the address of ``[notify]``, works without any server, and never hides the
-error it tells of: a notice that cannot be delivered is a line in the log.
+Only counts, codes and places in our code are reported; no label names a patient or a reader.
+Prefect keeps artifacts and events in its database. ``WORKSPACE/metrics/radcal.prom`` is the text
+format that node_exporter's textfile collector reads (``--collector.textfile.directory``), written
+whole or not at all. A notice goes to the program and the address of ``[notify]`` and needs no
+server; one that cannot be delivered is a line in the log and never hides the error that it reports.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Old shards go: what no kept run used, while everything a kept run used stays.
+"""Pruning: delete the shards that no kept run used; everything that a kept run used stays.
 
-Shards never change, so every changed option, code or export leaves its forerunners behind. Kept
-are the last runs and the last runs that delivered (``[store] keep_runs`` of each), in the order of
-the audit log, which no clock can change. Two kinds of shards stay although no kept run used them:
+Shards never change, so every change of an option, of code or of an export leaves the former ones
+behind. Kept are the last runs and the last runs that delivered (``[store] keep_runs`` of each), in
+the order of the audit log, which no clock can change. Two kinds of shards stay although no kept run
+used them:
 
 - what people wrote (``returns``), which no run can make again;
 - identified exams that are in no kept shard: `pipeline.vault.upkeep` must find their people in
@@ -33,7 +34,7 @@ _SUFFIXES: Final = (".parquet", ".pdf", ".html", ".csv")
 
 @dataclass(frozen=True, slots=True)
 class Pruning:
-    """What no kept run used.
+    """What may be deleted, because no kept run used it.
 
     `sizes` gives the bytes of each shard or page that may go, by ``zone/table/file``; `held` counts
     identified shards that stay because an exam in them is found nowhere else.
@@ -56,7 +57,7 @@ class Pruning:
 
 
 def find(store: Workspace, *, keep_runs: int) -> Pruning:
-    """Find what may go.
+    """Find what may be deleted.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def find(store: Workspace, *, keep_runs: int) -> Pruning:
 
 
 def remove(store: Workspace, found: Pruning) -> None:
-    """Remove what was found; the audit log knows before anything goes."""
+    """Delete what was found; the audit log is written first."""
     if not found.sizes:
         return
     identified = sum(name.startswith("raw/") for name in found.sizes)

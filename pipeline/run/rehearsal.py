@@ -1,7 +1,8 @@
-"""A run rehearsed on the first rows of its sources: what it would read, and what it would not.
+"""`radcal check`: rehearse a run on the first rows of its sources, and say what it would refuse.
 
-Nothing is written, and nothing shown names anybody: rows are shown by their shape, values only
-where they read like codes (`pipeline.formats.people`), readers by their number.
+Nothing is written, and nothing that is shown names a person: texts are shown by their length, other
+cells by their shape, values only where they look like codes (`pipeline.formats.people`), and of
+readers only how many there are.
 """
 
 from __future__ import annotations

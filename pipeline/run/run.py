@@ -1,7 +1,7 @@
-"""One run: it takes items through stages, keeps the books, minds the gates and says how it ended.
+"""One run: it takes items through stages, keeps the books, checks the gates and reports its end.
 
-A run's id is a hash of what went into it, so that running again on the same input is the same
-run: every shard is found, every page is unchanged, and it says so.
+A run's id is a hash of its sources, configuration and code (`manifest.run_id`). A second run on the
+same input therefore has the same id: it finds every shard and every page unchanged, and says so.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.config import outline
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
-from pipeline.run.gates import Gathered, Issued, beside, check
+from pipeline.run.gates import Gathered, Issued, against_last_good, check
 from pipeline.run.manifest import (
     Ending,
     Outcome,
@@ -49,7 +49,7 @@ _LOG = logging.getLogger("radcal")
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a run tells the command line; what is None does not apply to it."""
+    """What a run returns to the command line; None stands for what does not apply to it."""
 
     outcome: str
     exit_code: int
@@ -87,7 +87,7 @@ class Run:
     @classmethod
     @contextmanager
     def of(cls, config: str) -> Iterator[Run]:
-        """Hold the workspace and the workers for one run, and tell of its failure."""
+        """Hold the workspace and the workers for one run, and report its failure."""
         try:
             run = cls(config)
         except ConfigurationError as error:
@@ -96,14 +96,14 @@ class Run:
         store = run.site.workspace
         store.prepare()
         store.taken()
-        with store.locked(), run.told():
+        with store.locked(), run.reported():
             run.refuse_unfit()
             with run.site.engine_in_use(), runners(run.site.config) as run.runners:
                 yield run
 
     @contextmanager
-    def told(self) -> Iterator[None]:
-        """Keep what is known of the run in books, log and metrics; give notice if it fails."""
+    def reported(self) -> Iterator[None]:
+        """Keep books, log and metrics while the block runs; send a notice if it fails."""
         root = self.site.workspace.root
         with (
             notified(self.site.config.notify),
@@ -136,7 +136,7 @@ class Run:
             raise ConfigurationError("\n".join(each.told for each in faults))
 
     def map(self, stage: Stage[Item, Found], items: Iterable[Item]) -> list[Found]:
-        """Take every item through a stage, side by side, and wait for all."""
+        """Take all items through a stage in parallel; returns their counts in the items' order."""
         each = list(items)
         with self.books.stage(stage.name) as page:
             found: list[Found] = []
@@ -147,11 +147,11 @@ class Run:
         return found
 
     def call(self, stage: Stage[Item, Found], item: Item) -> Found:
-        """Take the one item of a stage through it."""
+        """Take the one item of a stage through it; returns its counts."""
         return self.map(stage, [item])[0]
 
     def mending(self, recipe: Callable[[], Found]) -> Found:
-        """Follow a recipe; a shard found damaged is put aside and the recipe followed again.
+        """Follow a recipe; where a shard is found damaged, put it aside and follow it again.
 
         Raises
         ------
@@ -170,7 +170,7 @@ class Run:
                 _LOG.warning("shard %s/%s %s: made anew", *place[1:], damage.fault)
 
     def pass_gates(self, gathered: Gathered) -> RunFacts:
-        """Check the accounting; gives what the pages say about the run.
+        """Check all gates; returns what the pages say about the run.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class Run:
         """
         name, a = run_id(self.site, gathered), gathered.accounting()
         checked = check(a, self.site.config)
-        before = beside(self.books.last.last_good, gathered.had, self.site.config)
+        before = against_last_good(self.books.last.last_good, gathered.input_size, self.site.config)
         self.gates = (*checked, *before)
         failed = [gate for gate in self.gates if gate.passed is not True]
         publish_stages(name, self.books.entries())
@@ -201,7 +201,7 @@ class Run:
         )
 
     def finish(self, gathered: Gathered, issued: Issued | None = None) -> Summary:
-        """Write the manifest, the audit entry and the report; say what the run came to."""
+        """Write the manifest, the audit entry and the report; returns the summary."""
         folder = self._close(gathered, issued, "delivered" if issued else "gathered")
         a, delivery, new, outcome = gathered.accounting(), None, None, "gathered"
         if issued is not None:
@@ -231,7 +231,7 @@ class Run:
         )
 
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
-        """Close the books; gives the run's folder."""
+        """Write manifest, audit entry, books and report of the ending; returns the run's folder."""
         store, run = self.site.workspace, run_id(self.site, gathered)
         stages, counts = self.books.entries(), plain(gathered.accounting())
         ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued)
@@ -252,7 +252,7 @@ class Run:
             outcome=outcome,
             exit_code=gathered.exit_code,
             last_run=run,
-            last_good=self.books.last.last_good if outcome == "refused" else gathered.had,
+            last_good=self.books.last.last_good if outcome == "refused" else gathered.input_size,
             counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),
@@ -272,7 +272,7 @@ class Run:
 
 
 def tell_unread(path: Path, error: ConfigurationError) -> None:
-    """Tell of a configuration that cannot be used, as far as it says where and whom to tell."""
+    """Report a configuration that cannot be used, if workspace and `notify` can be read off it."""
     if (known := outline(path)) is None:
         return
     store = Workspace(known.workspace)

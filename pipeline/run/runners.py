@@ -1,11 +1,11 @@
 """Where shards are worked on: this process, this machine's processes, or a Dask cluster.
 
-A recipe that is followed outside a Prefect flow works on one item after the other in this process:
-a small run ends before a server and workers would have started. The other two are reached by
-Prefect's own task runners: threads that drive the processes, and Dask's. A Dask worker that dies
-loses nothing: the scheduler gives its shard to another one, and a shard is written whole or not at
-all. Stages that are not spread (`[execution] dask_stages`) run here, so that the vault and its key
-need not leave this machine.
+Outside a Prefect flow (a small run) items are done one after the other in this process, because
+the run is over before a server and workers would have started. Inside one, Prefect's own task
+runners are used: threads that drive this machine's worker processes, or Dask's. A Dask worker that
+dies loses nothing: the scheduler gives its shard to another, and a shard is written whole or not at
+all. Only the stages of `[execution] dask_stages` go to Dask; the others stay on this machine, so
+that the vault and its key need not leave it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What leaves a run: exceptions without what they quote, log lines without text or identifiers.
+"""The shield: exceptions and log lines leave a run without report text or identifiers in them.
 
-The message of an exception nobody foresaw may hold report text (a ``KeyError`` quotes its key), and
-Prefect stores messages. So work is run behind this shield: errors written for users pass, others
-are replaced by their type and the place in our code. ``RADCAL_DEBUG=1`` lets everything through,
-for use on data that may be seen.
+The message of an unexpected exception may hold report text (a ``KeyError`` quotes its key), and
+Prefect stores messages. So work is called through `shielded`: errors written for users pass, others
+are replaced by their type and the place in our code where they arose. ``RADCAL_DEBUG=1`` lets
+everything through, for use on data that may be seen.
 
     WORKSPACE/logs/radcal-2026-09.jsonl   one file a month; nothing reads it back, delete when old
 

@@ -1,4 +1,4 @@
-"""Worker processes for the stages: Prefect's threads wait, these compute, and tell what it cost.
+"""Worker processes: they do a stage's items and measure them, while threads of Prefect wait.
 
 One pool per process, started on first use with ``spawn`` (a forked child would inherit threads and
 locks). Workers are the parallelism: linear algebra inside one uses a single thread, because
@@ -39,9 +39,9 @@ _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[Found]):
-    """What an item came to, its cost, and the shards that were found, read or made for it.
+    """The result of one item, its cost, and the shards that were found, read or made for it.
 
-    `peak_mib` is the process's largest resident memory so far.
+    `peak_mib` is the largest resident memory that the process has had so far.
     """
 
     made: Made[Found]

@@ -22,8 +22,8 @@ import typer
 from pipeline import cli, config
 from pipeline.cli.common import audit
 from pipeline.errors import ConfigurationError, RunLockedError
-from pipeline.run.books import Had
-from pipeline.run.gates import Accounting, beside, check
+from pipeline.run.books import InputSize
+from pipeline.run.gates import Accounting, against_last_good, check
 from pipeline.store.workspace import Workspace
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -202,18 +202,18 @@ def test_sound_run_passes_every_gate() -> None:
     ("before", "now", "limit", "passed"),
     [
         (None, 90, 0.1, []),  # a first run
-        (Had(2, 0), 90, 0.1, []),
-        (Had(2, 100), 90, 0.1, [True]),  # 10 of 100 are missing
-        (Had(2, 100), 89, 0.1, [False]),
-        (Had(2, 100), 120, 0.1, [True]),
-        (Had(2, 100), 1, 0, []),
+        (InputSize(2, 0), 90, 0.1, []),
+        (InputSize(2, 100), 90, 0.1, [True]),  # 10 of 100 are missing
+        (InputSize(2, 100), 89, 0.1, [False]),
+        (InputSize(2, 100), 120, 0.1, [True]),
+        (InputSize(2, 100), 1, 0, []),
     ],
 )
 def test_a_run_is_held_against_the_exams_of_the_last_good_one(
-    before: Had | None, now: int, limit: float, passed: list[bool]
+    before: InputSize | None, now: int, limit: float, passed: list[bool]
 ) -> None:
     stated = config.Configuration(input={"paths": ["a.csv"], "max_missing_share": limit})
-    assert [gate.passed for gate in beside(before, Had(1, now), stated)] == passed
+    assert [gate.passed for gate in against_last_good(before, InputSize(1, now), stated)] == passed
     assert stated.digest == CONFIG.digest
 
 
