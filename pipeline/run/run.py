@@ -95,7 +95,7 @@ class Run:
             raise
         store = run.site.workspace
         store.prepare()
-        store.taken()
+        store.take_used()
         with store.locked(), run.reported():
             run.refuse_unfit()
             with run.site.engine_in_use(), runners(run.site.config) as run.runners:
@@ -236,7 +236,7 @@ class Run:
         stages, counts = self.books.entries(), plain(gathered.accounting())
         ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued)
         folder = store.root / "runs" / run
-        keep_list(folder, self.books.used() | store.taken())
+        keep_list(folder, self.books.used() | store.take_used())
         store.write_json(folder / "manifest.json", manifest(self.site, gathered, ending))
         self._log.append(
             "run",

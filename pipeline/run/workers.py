@@ -61,7 +61,7 @@ def perform(stage: Stage[Item, Found], config: str, item: Item) -> Done[Found]:
         seconds=time.perf_counter() - began,
         cpu_seconds=time.process_time() - cpu,
         peak_mib=_peak_mib(),
-        used=frozenset(site.workspace.taken()),
+        used=frozenset(site.workspace.take_used()),
     )
 
 

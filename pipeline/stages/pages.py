@@ -30,7 +30,7 @@ from pipeline.stages import Keyed, Look, Named, options
 from pipeline.stages.issue import Issue, observed, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
-from pipeline.tables.observations import coded
+from pipeline.tables.observations import categorised
 from pipeline.tables.pairing import Sifted
 from pipeline.tables.profiles import compact, department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
@@ -271,7 +271,7 @@ def _evidence(site: Site, item: PageRequest) -> Evidence:
     return Evidence(
         cells=summed(store, "tallies", key),
         alternatives=summed(store, "alternatives", key),
-        mix=coded(summed(store, "mix", key)),
+        mix=categorised(summed(store, "mix", key)),
         words=summed(store, "words", key),
         coverage=summed(store, "coverage", key),
         written=summed(store, "written", key),

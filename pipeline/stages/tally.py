@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named
-from pipeline.tables.observations import Answer, BlockTables, alternatives, mix, tallied, words
+from pipeline.tables.observations import BlockTables, Labelling, alternatives, mix, tallied, words
 from pipeline.tables.pairing import Sifted
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ class Tally(Keyed[ReadBlock, Tallied]):
         """Observe the block and keep its sums."""
         settings = site.config.calibration
         block = _block(site.workspace, item)
-        answer = Answer(site.phrases, settings.label, settings.ct_silence)
-        observed, other = block.observed(answer), alternatives(block, answer)
+        labelling = Labelling(site.phrases, settings.label, settings.ct_silence)
+        observed, other = block.observed(labelling), alternatives(block, labelling)
         rows = observed.observations
         found = Tallied(
             key=key,

@@ -123,7 +123,7 @@ class Workspace:
         """
         frames: list[pd.DataFrame] = []
         for key in keys:
-            with self._judged(zone, name, key):
+            with self._explained(zone, name, key):
                 content = self.objects.get(_shard(zone, name, key))
                 table = objects.decode(content, None if where else columns)
             if where:
@@ -145,7 +145,7 @@ class Workspace:
         DamagedShardError
             If the shard is missing or damaged, or its counts are of another kind.
         """
-        with self._judged(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
+        with self._explained(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
             found = objects.facts_of(file)
         try:
             return typed(kind, found)
@@ -202,7 +202,7 @@ class Workspace:
                 self._sweep()
             yield
 
-    def taken(self) -> set[str]:
+    def take_used(self) -> set[str]:
         """Name the shards and pages found, read or written since this was last asked."""
         with self._using:
             used, self._used = self._used, set()
@@ -235,7 +235,7 @@ class Workspace:
         return there
 
     @contextmanager
-    def _judged(self, zone: Zone, name: str, key: str) -> Iterator[None]:
+    def _explained(self, zone: Zone, name: str, key: str) -> Iterator[None]:
         """Note that a shard is used; say of one that cannot be read why, and what to do."""
         self._use(_shard(zone, name, key))
         try:

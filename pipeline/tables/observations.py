@@ -1,11 +1,14 @@
-"""Pairs and findings → observations: a phrase of the X-ray report and what the CT said; their sums.
+"""Pairs and findings → observations, and the tables of sums that pages are made from.
 
-An X-ray that does not mention a finding made no forecast and yields no observation. A CT that
-does not mention it counts as absent, or leaves the observation out (`ct_silence`). Everything
-left out is counted under its reason; nothing is coerced into a label.
+An observation is one forecast (a phrase of certainty that an X-ray report uses for a finding) with
+its outcome (the label that the CT's report gives that finding). An X-ray that does not mention a
+finding made no forecast, so it gives no observation. A CT that does not mention it counts as
+absent, or leaves the observation out (`Labelling.silence`). Everything left out is counted under
+its reason; nothing is coerced into a label.
 
-Every table of sums has one row per combination of its columns and a count, so that the tables of
-two blocks of patients add up (`added`) to the table of both, and no page needs the rows behind.
+A table of sums has one row per combination of its columns, and a count: `tallied`, `alternatives`,
+`mix`, `words`, `coverage`, `written`. Such tables of two blocks of patients add up (`added`) to the
+table of both, so pages never need the observations themselves.
 """
 
 from __future__ import annotations
@@ -20,11 +23,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
-from calibration.scores import label_values
+from calibration.scores import LabelRule, label_values
 from calibration.survey import PhraseTable
 from pipeline.tables.pairing import CASE_FACTS, INELIGIBLE, Sifted
 
-Label: TypeAlias = Literal["probability", "mean"]
+Label: TypeAlias = LabelRule
 Silence: TypeAlias = Literal["absent", "exclude"]
 
 TALLY_KEYS: Final = ("reader_code", "pathology", "month", "phrase", "label_value")
@@ -34,9 +37,9 @@ SILENT: Final = "(not mentioned)"
 """The CT phrase of an observation whose CT does not mention the finding."""
 
 PURGED: Final = "purged"
-"""What became of a report whose text was purged before it was to be read (again)."""
+"""Outcome of a report whose text was purged before it could be read (again)."""
 NOT_PURGED: Final = "both reports kept"
-"""The flow's step that is shown where it left something out."""
+"""A step of the flow diagram; shown only where it left something out."""
 _BECAME: Final = ("read", PURGED)
 
 RETURNED_WRONG: Final = "its reader returned the pair as wrong"
@@ -53,10 +56,12 @@ _OF_THE_PAIR: Final = [
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """How a CT's words become a label, and its silence.
+class Labelling:
+    """How what a CT's report says, or does not say, of a finding becomes a label.
 
-    ``phrases`` are those with a meaning, borrowed ones included; the others are left out.
+    ``phrases`` are those with a meaning, borrowed ones included; others are left out. ``label`` is
+    the rule for an uncertain CT phrase (`calibration.scores`), ``silence`` what a CT that does not
+    mention the finding counts as.
     """
 
     phrases: PhraseTable
@@ -84,7 +89,7 @@ def observe(
     report_findings: pd.DataFrame,
     readings: pd.DataFrame,
     *,
-    answer: Answer,
+    labelling: Labelling,
     returned: pd.DataFrame | None = None,
 ) -> Observed:
     """Join each stated X-ray forecast with its CT's answer.
@@ -98,7 +103,7 @@ def observe(
         for a pathology the report does not mention. Keys may be of any type, one for all tables.
     readings
         ``exam_key, outcome``: whether each report could be read at all, or is purged.
-    answer
+    labelling
         How a CT's words become a label.
     returned
         ``pair_id, pathology, answer`` of return sheets; "wrong pair" and "not applicable" leave
@@ -109,12 +114,12 @@ def observe(
     purged = pairs["xr_exam_key"].isin(gone) | pairs["ct_exam_key"].isin(gone)
     used = pairs[usable].assign(pair_id=pairs["xr_study_code"] + ":" + pairs["ct_study_code"])
     joined = _joined(used, report_findings)
-    labels = ct_labels(answer.phrases, rule=answer.label)
+    labels = ct_labels(labelling.phrases, rule=labelling.label)
     silent = joined["ct_outcome"].isna()
     joined["ct_phrase"] = joined["ct_phrase"].where(~silent, SILENT)
     joined["label"] = joined["ct_phrase"].map({**labels, SILENT: 0.0}).astype(float)
     nameless = (used["reader_code"].fillna("") == "").to_numpy()[joined["pair"]]
-    fate = _fates(joined, silent, nameless, known=labels, ct_silence=answer.silence)
+    fate = _fates(joined, silent, nameless, known=labels, ct_silence=labelling.silence)
     fate = _disowned(joined, used["pair_id"], fate, returned)
     left_out = {"a report of the pair could not be read": int((~usable & ~purged).sum())}
     left_out |= {"a report of the pair was purged": int(purged.sum())} if purged.any() else {}
@@ -223,7 +228,7 @@ _COUNTS: Final = ("weight", "count", "n")
 
 @dataclass(frozen=True, slots=True)
 class BlockTables:
-    """Some patients' pairs, under the configured window and others, and what their reports say."""
+    """One block of patients: pairs, pairs under other windows (by hours), readings and returns."""
 
     pairs: pd.DataFrame
     windows: Mapping[float, pd.DataFrame]
@@ -231,19 +236,19 @@ class BlockTables:
     readings: pd.DataFrame
     returned: pd.DataFrame
 
-    def observed(self, answer: Answer, pairs: pd.DataFrame | None = None) -> Observed:
-        """Set forecasts against outcomes for the block's pairs, or for others of its patients."""
+    def observed(self, labelling: Labelling, pairs: pd.DataFrame | None = None) -> Observed:
+        """Observe the block's pairs, or other pairs of its patients."""
         return observe(
             self.pairs if pairs is None else pairs,
             self.report_findings,
             self.readings,
-            answer=answer,
+            labelling=labelling,
             returned=self.returned,
         )
 
 
-def alternatives(block: BlockTables, answer: Answer) -> pd.DataFrame:
-    """Tally the block under each choice that was not made, one at a time.
+def alternatives(block: BlockTables, labelling: Labelling) -> pd.DataFrame:
+    """Tally the block again under each alternative choice (window, label, silence), one at a time.
 
     Returns
     -------
@@ -254,13 +259,13 @@ def alternatives(block: BlockTables, answer: Answer) -> pd.DataFrame:
     """
     asking = block.readings.loc[block.readings["recommends_ct"].astype(bool), "exam_key"]
     quiet = block.pairs[~block.pairs["xr_exam_key"].isin(asking)]
-    label: Label = "mean" if answer.label == "probability" else "probability"
-    silence: Silence = "exclude" if answer.silence == "absent" else "absent"
-    asked: dict[str, tuple[pd.DataFrame, Answer]] = {
-        **{f"{hours:g}": (pairs, answer) for hours, pairs in block.windows.items()},
-        QUIET: (quiet, answer),
-        label: (block.pairs, replace(answer, label=label)),
-        silence: (block.pairs, replace(answer, silence=silence)),
+    label: Label = "mean" if labelling.label == "probability" else "probability"
+    silence: Silence = "exclude" if labelling.silence == "absent" else "absent"
+    asked: dict[str, tuple[pd.DataFrame, Labelling]] = {
+        **{f"{hours:g}": (pairs, labelling) for hours, pairs in block.windows.items()},
+        QUIET: (quiet, labelling),
+        label: (block.pairs, replace(labelling, label=label)),
+        silence: (block.pairs, replace(labelling, silence=silence)),
     }
     each = (
         tallied(block.observed(other, pairs).observations).assign(choice=name)
@@ -276,7 +281,7 @@ def mix(observations: pd.DataFrame) -> pd.DataFrame:
 
 
 def words(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
-    """Count the hedges of paired X-ray reports by month, reader and phrase."""
+    """Count the hedges that paired X-ray reports use, by month, reader and phrase."""
     hedged = report_findings[
         (report_findings["outcome"] == "stated") & ~report_findings["phrase"].isin(_CERTAIN)
     ]
@@ -287,7 +292,7 @@ def words(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
 
 
 def coverage(fates: pd.DataFrame) -> pd.DataFrame:
-    """Count X-rays by what became of them and by what their chance of a CT may hang on."""
+    """Count X-rays by their fate and by what their chance of getting a CT may depend on."""
     return _summed(fates.assign(n=1), _COVERAGE, "n")
 
 
@@ -305,14 +310,14 @@ def written(fates: pd.DataFrame) -> pd.DataFrame:
 
 
 def added(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Add up tables of one kind, two at a time; words as numbers, since a sum has few of them."""
-    total = reduce(_both, map(coded, tables))
+    """Add up tables of one kind, two at a time; text columns are categories meanwhile."""
+    total = reduce(_both, map(categorised, tables))
     words = [name for name in total.columns if isinstance(total[name].dtype, pd.CategoricalDtype)]
     return total.astype(dict.fromkeys(words, "str"))
 
 
-def coded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Hold words as numbers, in their sorted order: a tenth of the memory, the same groups."""
+def categorised(rows: pd.DataFrame) -> pd.DataFrame:
+    """Make text columns sorted categories: a tenth of the memory, and the same groups."""
     words = [name for name in rows.columns if not pd.api.types.is_numeric_dtype(rows[name])]
     return rows.astype(dict.fromkeys(words, "category"))
 

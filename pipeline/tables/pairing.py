@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import pandas as pd
 
-from pipeline.tables.versions import contradictory, in_force, in_time
+from pipeline.tables.versions import contradictory, in_force, in_signing_order
 
 _SIGNED: Final = ("final", "corrected", "addendum")
 _SECONDS_PER_HOUR: Final = 3600.0
@@ -29,7 +29,7 @@ DRAFTED: Final = "by someone else"
 NOT_DRAFTED: Final = "no other author named"
 
 CASE_FACTS: Final = ("patient_class", "age_band", "patient_sex", "site_code")
-"""What an export says of an exam by which cases may be told apart."""
+"""Columns of an exam by which the pages group cases."""
 
 PAIR_COLUMNS: Final = (
     "xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code", "reader_code",
@@ -38,9 +38,9 @@ PAIR_COLUMNS: Final = (
 
 
 class Sifted(NamedTuple):
-    """One step of the selection: what remained after it, what it left out and why.
+    """One step of the flow diagram: how many remained after it, how many it left out, and why.
 
-    Steps of several blocks add up; a page draws their sum as `reports.content.FlowStep`s.
+    The steps of several blocks add up; a page draws their sum as `reports.content.FlowStep`s.
     """
 
     name: str
@@ -110,7 +110,7 @@ def pair(
 
 
 def _studies(exams: pd.DataFrame) -> pd.DataFrame:
-    ordered = in_time(exams)
+    ordered = in_signing_order(exams)
     columns = [
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
         "is_adult", *CASE_FACTS, "performed_month",
@@ -125,7 +125,7 @@ def _with_signing_reader(
 ) -> pd.DataFrame:
     """Count an X-ray with the reader of its forecast, else with the last who signed it."""
     signed = films[films["status"].isin(_SIGNED) & (films["reader_code"].fillna("") != "")]
-    last = in_time(signed).drop_duplicates("study_code", keep="last")
+    last = in_signing_order(signed).drop_duplicates("study_code", keep="last")
     named = (chosen.set_index("xr_study_code"), last.set_index("study_code"))
     reader = pd.concat([each["reader_code"] for each in named])
     reader = reader[~reader.index.duplicated()]
@@ -135,7 +135,7 @@ def _with_signing_reader(
 
 def _cues(xr: pd.DataFrame, films: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
     """Give the words of certainty in each X-ray's forecast, else in its last signed version."""
-    signed = in_time(films[films["status"].isin(_SIGNED)])
+    signed = in_signing_order(films[films["status"].isin(_SIGNED)])
     version = dict(zip(signed["study_code"], signed["exam_key"], strict=True))
     version |= dict(zip(chosen["xr_study_code"], chosen["xr_exam_key"], strict=True))
     said = dict(zip(films["exam_key"], films["cues"], strict=True))
@@ -166,7 +166,7 @@ def _with_forecast(
 ) -> pd.DataFrame:
     """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
     usable = films["status"].isin(statuses) & films["signed_at"].notna()
-    versions = in_time(films[usable])
+    versions = in_signing_order(films[usable])
     versions = versions[["study_code", "signed_at", "exam_key", "reader_code", "apart"]]
     versions = versions.rename(
         columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key", "apart": "xr_apart"}
@@ -185,7 +185,7 @@ def _with_forecast(
 def _with_ct_report(candidates: pd.DataFrame, cts: pd.DataFrame) -> pd.DataFrame:
     """Attach the latest signed version of the CT's report."""
     signed = cts[cts["status"].isin(_SIGNED)]
-    versions = in_time(signed).drop_duplicates("study_code", keep="last")
+    versions = in_signing_order(signed).drop_duplicates("study_code", keep="last")
     versions = versions[["study_code", "exam_key", "apart"]].rename(
         columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key", "apart": "ct_apart"}
     )
@@ -220,7 +220,7 @@ def _late_versions(chosen: pd.DataFrame, films: pd.DataFrame) -> int:
 def _nearest_first(candidates: pd.DataFrame) -> pd.DataFrame:
     """Take pairs by interval while both studies are free: rounds of mutual firsts.
 
-    Of studies at one time the first signed goes first (`in_time`), in every vault.
+    Of studies at one time the first signed goes first (`in_signing_order`), in every vault.
     """
     left = candidates.assign(_gap=candidates["interval_hours"].abs()).sort_values(
         ["_gap", "order", "order_ct"], kind="stable"
@@ -253,7 +253,7 @@ LEFT_OUT: Final = {
 """Why an X-ray is left out, and the option that would keep it, if there is one."""
 
 INELIGIBLE: Final = tuple(reason for _, reason in _STEPS[:2])
-"""Fates of X-rays that this program is not about."""
+"""Fates of X-rays outside the scope: no chest exam, no adult."""
 
 
 def _fates(

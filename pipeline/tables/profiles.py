@@ -55,7 +55,11 @@ class Past:
     profiles: pd.DataFrame | None = None
 
     def told(self) -> dict[str, tuple[Part, ...]]:
-        """Give what the issue before told of every reader whom it judged."""
+        """Give the parts that the issue before stated of each reader it judged.
+
+        Read key by key: another version may have written it, with other fields than
+        `ReaderProfile`.
+        """
         rows = () if self.profiles is None else self.profiles.itertuples(index=False)
         found = {str(row.reader_code): json.loads(str(row.profile)) for row in rows}
         return {
@@ -66,7 +70,7 @@ class Past:
 
 
 def compact(rows: pd.DataFrame) -> pd.DataFrame:
-    """Name one block's observations as a profile does, small: categories and numbers."""
+    """Give one block's observations in the columns of a profile, as categories and numbers."""
     return pd.DataFrame(
         {
             "reader": pd.Categorical(rows["reader_code"]),
@@ -81,7 +85,7 @@ def compact(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def joined(blocks: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Put compact blocks one below the other; patients and exams are a block's own."""
+    """Concatenate compact blocks; numbers of patients and exams are made unique across blocks."""
     kept = [block for block in blocks if len(block)]
     if not kept:
         return pd.DataFrame()

@@ -1,13 +1,16 @@
-"""An issue of the feedback: its months, what its results share, and the rows that it keeps.
+"""An issue of the feedback: its months, the settings all its results share, and its tables.
 
-Numbers come from the one road that ``radcal calibrate`` takes too (``calibration.analysis.Study``),
-under the same names.
+Numbers are made by ``calibration.analysis.Study``, which ``radcal calibrate`` uses too, so the same
+group has the same numbers in both.
 
-`results` has one row a group and measure, `advice` one a suggestion. A case is named by its word
-and its CT alone, whatever it is shown for: ``showed`` says whether CT showed the finding, None
-where its report was uncertain; ``agreed`` is True where the word said so too (a **good call**),
-False where it said the opposite (a **miss**), None where CT or the word took no side: that CT shows
-what was called possible, or does not, says nothing of the word in a single case.
+`result_table` has one row per group and measure, `advice_table` and `swap_table` one per
+suggestion.
+
+A single case (`plainest`, `telling`) is described by its own word and CT alone, not by what it is
+shown for. ``showed``: whether CT showed the finding; None where the CT's report was uncertain.
+``agreed``: True where the word said what CT showed (a **good call**), False where it said the
+opposite (a **miss**), None where the CT or the word took no side. For a word near even odds, one
+case that turns out either way says nothing about the word.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class Period:
 
 @dataclass(frozen=True)
 class Scale:
-    """The phrases and the settings every result of a run shares."""
+    """The phrase table and the configuration, which all results of a run share."""
 
     phrases: PhraseTable
     config: Configuration

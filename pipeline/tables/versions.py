@@ -39,11 +39,11 @@ _FACTS: Final = [
 ]  # fmt: skip
 _WORDS: Final = ("text_digest", "text_mark")
 _LABELS: Final = ["reader_code", "exam_key"]
-"""Random; they part only what is alike in all else."""
+"""Random codes: they only break ties between versions that are equal in all else."""
 
 
-def in_time(exams: pd.DataFrame) -> pd.DataFrame:
-    """Sort report versions, the earliest first; one that names its reader comes behind its like."""
+def in_signing_order(exams: pd.DataFrame) -> pd.DataFrame:
+    """Sort report versions, earliest first; of ones alike, one that names its reader comes last."""
     ranked = _ranked(exams).assign(_named=exams["reader_code"].fillna("") != "")
     by = [*_ORDER, "_named", *_FACTS, *_LABELS]
     present = [name for name in by if name in ranked]
@@ -51,7 +51,7 @@ def in_time(exams: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_force(exams: pd.DataFrame) -> pd.DataFrame:
-    """Leave out what was taken back, and the words that did so.
+    """Leave out versions that their sender took back, and the notices that did so.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ def in_force(exams: pd.DataFrame) -> pd.DataFrame:
     return exams[~gone & (~study.isin(last.index) | later)]
 
 
-def told_late(exams: pd.DataFrame) -> pd.DataFrame:
-    """Take a change that names the final report's time of signing as signed when it was sent.
+def with_sending_times(exams: pd.DataFrame) -> pd.DataFrame:
+    """Date a corrected report or addendum that repeats the final report's time of signing.
 
-    Some systems leave that time as it was. Only what was first sent behind the final report is
-    meant.
+    Some systems leave the time of signing unchanged in later versions. Such a version is taken as
+    signed when it was sent, if it was first sent after the final report.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def parts(exams: pd.DataFrame, chosen: Sequence[str]) -> pd.DataFrame:
     signed = studies[studies["status"].isin((*_SIGNED, "addendum")) & studies["signed_at"].notna()]
     keys = set(exams.loc[wanted, "exam_key"])
     rows: list[tuple[str, str, str]] = []
-    for _, versions in in_time(signed).groupby(_STUDY):
+    for _, versions in in_signing_order(signed).groupby(_STUDY):
         whole: list[tuple[str, str]] = []
         for key, status, shard in versions[["exam_key", "status", "shard"]].itertuples(index=False):
             whole = [*(whole if status == "addendum" else []), (key, shard)]

@@ -19,7 +19,7 @@ from pipeline.run.pruning import keep_list
 from pipeline.site.site import Site
 from pipeline.stages.tally import about_cases
 from pipeline.stages.tally import answers as answered
-from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, Answer, observe
+from pipeline.tables.observations import RETURNED_NOT_APPLICABLE, RETURNED_WRONG, Labelling, observe
 from reports.content import Case
 from reports.drawing.marks import Box, Drawing, Text
 from reports.drawing.pdf import DocumentInfo, to_pdf
@@ -292,7 +292,7 @@ def test_wrong_pair_leaves_out_all_its_cases_and_not_applicable_only_its_own() -
         PAIRS,
         said,
         readings,
-        answer=Answer(builtin("diagnostic-certainty-scale")),
+        labelling=Labelling(builtin("diagnostic-certainty-scale")),
         returned=returned,
     )
     kept = set(zip(found.observations["pair_id"], found.observations["pathology"], strict=True))

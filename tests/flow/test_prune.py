@@ -53,9 +53,9 @@ def night(folder: Path, run: str, more: str = "", outcome: str = "gathered") -> 
     Site.forget()
     here = Here(Site.open(str(folder / "radcal.toml")))
     store = here.site.workspace
-    store.taken()
+    store.take_used()
     here.choose(here.gather())
-    keep_list(store.root / "runs" / run, store.taken())
+    keep_list(store.root / "runs" / run, store.take_used())
     AuditLog(store.root / "audit.jsonl").append("run", run=run, outcome=outcome)
     ended = {"state": "ended", "outcome": outcome, "last_run": run}
     store.write_json(store.root / "runs" / "last.json", ended)

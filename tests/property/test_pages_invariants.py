@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calibration.gaps import Gaps, shrink_gaps
 from calibration.regression import indicators, selection_weights
 from pipeline.pages.small_cells import complementary
-from pipeline.tables.observations import Answer, observe
+from pipeline.tables.observations import Labelling, observe
 
 SIZES = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 60), max_size=8)
 
@@ -126,7 +126,7 @@ def test_returned_cases_are_left_out_and_counted_never_both_kept_and_counted(
         pairs,
         said,
         readings,
-        answer=Answer(builtin("diagnostic-certainty-scale")),
+        labelling=Labelling(builtin("diagnostic-certainty-scale")),
         returned=returned,
     )
     assert len(found.observations) + sum(found.left_out.values()) == 12

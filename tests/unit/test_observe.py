@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.survey import builtin
-from pipeline.tables.observations import Answer, ct_labels, observe, tallied
+from pipeline.tables.observations import Labelling, ct_labels, observe, tallied
 
 PHRASES = builtin("diagnostic-certainty-scale")
 
@@ -58,7 +58,7 @@ def test_forecast_meets_its_outcome() -> None:
         pairs("R1"),
         says(("X0", "likely", "stated"), ("C0", "present", "stated")),
         readings(1),
-        answer=Answer(PHRASES),
+        labelling=Labelling(PHRASES),
     )
     row = found.observations.iloc[0]
     assert (row["phrase"], row["ct_phrase"], row["label"]) == ("likely", "present", 1.0)
@@ -67,24 +67,29 @@ def test_forecast_meets_its_outcome() -> None:
 
 def test_xray_silence_is_no_forecast() -> None:
     found = observe(
-        pairs("R1"), says(("C0", "present", "stated")), readings(1), answer=Answer(PHRASES)
+        pairs("R1"), says(("C0", "present", "stated")), readings(1), labelling=Labelling(PHRASES)
     )
     assert found.observations.empty
 
 
 def test_ct_silence_counts_as_absent_or_leaves_the_forecast_out() -> None:
     said = says(("X0", "likely", "stated"))
-    absent = observe(pairs("R1"), said, readings(1), answer=Answer(PHRASES))
+    absent = observe(pairs("R1"), said, readings(1), labelling=Labelling(PHRASES))
     assert list(absent.observations["label"]) == [0.0]
     assert list(absent.observations["ct_phrase"]) == ["(not mentioned)"]
-    left_out = observe(pairs("R1"), said, readings(1), answer=Answer(PHRASES, silence="exclude"))
+    left_out = observe(
+        pairs("R1"), said, readings(1), labelling=Labelling(PHRASES, silence="exclude")
+    )
     assert left_out.observations.empty
     assert left_out.left_out["the CT does not mention the finding"] == 1
 
 
 def test_unread_ct_is_not_taken_for_silence() -> None:
     found = observe(
-        pairs("R1"), says(("X0", "likely", "stated")), readings(1, "C0"), answer=Answer(PHRASES)
+        pairs("R1"),
+        says(("X0", "likely", "stated")),
+        readings(1, "C0"),
+        labelling=Labelling(PHRASES),
     )
     assert found.observations.empty
     assert found.left_out == {"a report of the pair could not be read": 1}
@@ -94,7 +99,7 @@ def test_a_purged_report_is_neither_silent_nor_unread() -> None:
     read = readings(3, "C1").replace({"outcome": {"failed": "purged"}})
     read.loc[read["exam_key"] == "X2.final.1", "outcome"] = "failed"
     found = observe(pairs("R1", "R2", "R3"), says(("X1", "likely", "stated")), read,
-                    answer=Answer(PHRASES))  # fmt: skip
+                    labelling=Labelling(PHRASES))  # fmt: skip
     assert found.left_out == {
         "a report of the pair could not be read": 1,
         "a report of the pair was purged": 1,
@@ -133,7 +138,7 @@ def test_forecast_left_out_is_counted_under_its_reason(
     xray: tuple[str | None, str], ct: tuple[str | None, str], reason: str
 ) -> None:
     found = observe(
-        pairs("R1"), says(("X0", *xray), ("C0", *ct)), readings(1), answer=Answer(PHRASES)
+        pairs("R1"), says(("X0", *xray), ("C0", *ct)), readings(1), labelling=Labelling(PHRASES)
     )
     assert found.observations.empty
     assert found.left_out == {"a report of the pair could not be read": 0, reason: 1}
@@ -144,7 +149,7 @@ def test_forecast_without_a_named_reader_is_left_out() -> None:
         pairs(""),
         says(("X0", "likely", "stated"), ("C0", "present", "stated")),
         readings(1),
-        answer=Answer(PHRASES),
+        labelling=Labelling(PHRASES),
     )
     assert found.left_out["no reader is named"] == 1
 
@@ -169,7 +174,7 @@ def test_tally_counts_cells() -> None:
             ("C1", "present", "stated"),
         ),
         readings(3),
-        answer=Answer(PHRASES),
+        labelling=Labelling(PHRASES),
     )
     cells = tallied(found.observations)
     rows = cells[["reader_code", "label_value", "count"]].to_records(index=False).tolist()
@@ -181,7 +186,7 @@ def test_flow_goes_on_to_pairs_that_were_read_and_name_a_reader() -> None:
         pairs("R1", "", "R2"),
         says(("X0", "likely", "stated")),
         readings(3, "C2"),
-        answer=Answer(PHRASES),
+        labelling=Labelling(PHRASES),
     )
     assert [(s.remaining, s.excluded) for s in found.flow] == [(3, 0), (2, 1), (1, 1)]
 
@@ -189,6 +194,6 @@ def test_flow_goes_on_to_pairs_that_were_read_and_name_a_reader() -> None:
 def test_no_pairs_and_no_findings_give_no_observations_and_no_error() -> None:
     columns = ("exam_key", "pathology", "phrase", "outcome")
     nothing = pd.DataFrame({name: pd.Series(dtype="str") for name in columns})
-    found = observe(pairs("R1").iloc[:0], nothing, nothing, answer=Answer(PHRASES))
+    found = observe(pairs("R1").iloc[:0], nothing, nothing, labelling=Labelling(PHRASES))
     assert found.observations.empty
     assert tallied(found.observations).empty

@@ -37,7 +37,7 @@ from pipeline.pages.small_cells import (
 from pipeline.stages import pages
 from pipeline.store.workspace import Workspace
 from pipeline.tables import observations as sums
-from pipeline.tables.observations import Answer, tallied
+from pipeline.tables.observations import Labelling, tallied
 from pipeline.tables.pairing import pair
 from pipeline.tables.profiles import compact, department_of, joined, profile_table
 from pipeline.tables.results import Scale
@@ -48,7 +48,7 @@ from reports.rounded import reader_row as rounded_row
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
-ANSWER = Answer(SCALE.phrases)
+LABELLING = Labelling(SCALE.phrases)
 MONTHS = ("2026-07", "2026-08", "2026-09")
 
 
@@ -56,12 +56,12 @@ MONTHS = ("2026-07", "2026-08", "2026-09")
 class Hospital:
     """A block of patients, and what became of all X-rays."""
 
-    block: sums.Block
+    block: sums.BlockTables
     fates: pd.DataFrame
 
     @property
     def rows(self) -> pd.DataFrame:
-        return self.block.observed(ANSWER).observations
+        return self.block.observed(LABELLING).observations
 
     @property
     def coverage(self) -> pd.DataFrame:
@@ -71,7 +71,7 @@ class Hospital:
     def evidence(self) -> Evidence:
         return Evidence(
             cells=tallied(self.rows),
-            alternatives=sums.alternatives(self.block, ANSWER),
+            alternatives=sums.alternatives(self.block, LABELLING),
             mix=sums.mix(self.rows),
             words=sums.words(self.block.pairs, self.block.report_findings),
             coverage=self.coverage,
@@ -111,7 +111,7 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
                  "reader_code", "interval_hours", "patient_class", "age_band", "patient_sex",
                  "site_code", "performed_month", "draft"],
     )  # fmt: skip
-    block = sums.Block(
+    block = sums.BlockTables(
         pairs=pairs,
         windows={6.0: pairs.head(120), 24.0: pairs, 72.0: pairs},
         report_findings=pd.DataFrame(said, columns=["exam_key", "pathology", "phrase", "outcome"]),

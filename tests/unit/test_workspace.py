@@ -75,18 +75,18 @@ def test_shards_and_pages_that_were_written_read_or_found_are_named_once(
     """What is not named may be pruned, so that a name left out would lose what is in use."""
     store.write("analysis", "t", "k1", FRAME, facts={"rows": 3})
     store.write_page("a.pdf", b"%PDF")
-    assert store.taken() == {"analysis/t/k1.parquet", "analysis/pages/a.pdf"}
-    assert store.taken() == set()
+    assert store.take_used() == {"analysis/t/k1.parquet", "analysis/pages/a.pdf"}
+    assert store.take_used() == set()
     assert store.read_page("a.pdf") == b"%PDF"
-    assert store.taken() == {"analysis/pages/a.pdf"}
+    assert store.take_used() == {"analysis/pages/a.pdf"}
     store.read("analysis", "t", ["k1"])
-    assert store.taken() == {"analysis/t/k1.parquet"}
+    assert store.take_used() == {"analysis/t/k1.parquet"}
     assert store.facts("analysis", "t", "k1", dict[str, int]) == {"rows": 3}
-    assert store.taken() == {"analysis/t/k1.parquet"}
+    assert store.take_used() == {"analysis/t/k1.parquet"}
     assert store.has("analysis", "t", "k1")
     assert not store.has("analysis", "t", "k2")
     assert not store.has_page("b.pdf")
-    assert store.taken() == {"analysis/t/k1.parquet"}
+    assert store.take_used() == {"analysis/t/k1.parquet"}
 
 
 def test_counts_of_another_kind_are_named_with_their_shard(store: Workspace) -> None:
