@@ -29,11 +29,10 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from calibration.arrays import FloatArray
 from calibration.bins import BinTables
-from calibration.estimate import LEVEL
+from calibration.estimate import LEVEL, Z95
 from calibration.plain import LEFT_OUT
 
 
@@ -153,7 +152,7 @@ def simultaneous_band(
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = np.abs(again - true) / spread
     largest = np.where(relevant & np.isfinite(ratio), ratio, 0.0).max(axis=1)
-    width = max(float(np.quantile(largest, LEVEL)), float(ndtri(0.5 + LEVEL / 2))) * error
+    width = max(float(np.quantile(largest, LEVEL)), Z95) * error
     return np.clip(centre - width, 0.0, 1.0), np.clip(centre + width, 0.0, 1.0)
 
 

@@ -26,7 +26,6 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-from scipy.special import ndtri
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import Distribution
@@ -80,7 +79,7 @@ def wilson(label_mass: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArra
     >>> round(float(low[0]), 4), round(float(high[0]), 4)
     (0.4902, 0.9433)
     """
-    z = float(ndtri(0.975))
+    z = Z95
     uses = np.where(n > 0, n, np.nan)
     rate = label_mass / uses
     centre = (rate + z**2 / (2 * uses)) / (1 + z**2 / uses)

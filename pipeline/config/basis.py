@@ -1,4 +1,7 @@
-"""What all stages need of a configuration and nothing hangs on: an exam's columns, one hash."""
+"""The columns of an exam and the one hash: apart, so that a changed option changes no stage's code.
+
+Every stage imports this module, and a stage's keys depend on the code it imports.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +20,14 @@ OPTIONAL_COLUMNS: Final[tuple[str, ...]] = (
     "patient_birth_date", "referring_name", "phone", "preliminary_author", "staff_names",
     "relative_names", "other_ids", "sent_at", "patient_authority", "patient_sex",
 )  # fmt: skip
-"""Further identifiers that de-identification looks for when a source has them.
+"""Columns that a source may lack; most hold identifiers that de-identification looks for in texts.
 
-Three are none: ``sent_at``, when the message was sent, orders versions signed at one time;
-``patient_authority``, who gave the patient's number, tells apart patients of one number;
-``patient_sex`` is one of the kinds by which the committee's review tells cases apart.
+Three do not: ``sent_at`` (when the message was sent) orders versions signed at one time;
+``patient_authority`` (who issued the patient's number) distinguishes patients of one number;
+``patient_sex`` is one of the groups by which the committee's review compares cases.
 
-``patient_name``, ``phone``, ``staff_names``, ``relative_names`` and ``other_ids`` may hold several,
-parted by semicolons.
+``patient_name``, ``phone``, ``staff_names``, ``relative_names`` and ``other_ids`` may hold several
+values, separated by semicolons.
 """
 
 

@@ -28,7 +28,7 @@ from pipeline.stages import Made, Stage
 from pipeline.stages.clean import CLEAN, ExamShard
 from pipeline.stages.ingest import objections
 from pipeline.vault.codes import (
-    FEWEST,
+    LEAST_SHIFTS,
     Room,
     exam_identifiers,
     folded,
@@ -118,7 +118,7 @@ def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], 
     stands = dict(merged)
     exams = pd.concat([_times(site, shard, stands) for shard in shards], ignore_index=True)
     room = exams.groupby("patient")[["later", "earlier"]].min()
-    tight = room[room["later"] + room["earlier"] <= FEWEST].index
+    tight = room[room["later"] + room["earlier"] <= LEAST_SHIFTS].index
     rooms = dict(zip(room.index, zip(-room["later"], room["earlier"], strict=True), strict=True))
     stated: dict[tuple[int, pd.Timestamp], tuple[str, bool]] = {}
     for patient, times in exams[exams["patient"].isin(tight)].groupby("patient")["performed_at"]:

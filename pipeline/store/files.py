@@ -1,10 +1,10 @@
 """Files: whole or absent when written, held by one process at a time, JSON of frozen dataclasses.
 
-A file is written beside its place, forced to the disk, then renamed onto it: after a kill or a
-power cut the old file or the new one is there, never a part of one. A lock is one that the system
-frees when its holder ends, however it ends: what a killed process wrote into the file binds nobody,
-even if its number is another program's by now, so no lock goes stale. Counts of shards, books,
-manifests and summaries are typed wherever they are used, and plain values only in files.
+A file is written under another name, forced to the disk, then renamed: after a kill or a power cut
+the old file or the new one is there, never a part of one. A lock is the operating system's (flock),
+which frees it when its holder ends, however it ends; the process number written into the lock file
+only serves messages, so no lock goes stale. Counts of shards, books, manifests and summaries are
+frozen dataclasses in the program and JSON in files; `plain` and `typed` convert them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def storage_error(error: BaseException) -> StorageError | None:
 
 
 def no_room(root: Path | None) -> StorageError:
-    """Say that the disk is full, and what may go."""
+    """Say that the disk is full, and what may be deleted."""
     left = f" ({shutil.disk_usage(root).free / 2**20:.0f} MiB left)" if root else ""
     return StorageError(
         f"the workspace's disk is full{left}. Free space, then run again: what was finished is "
@@ -101,7 +101,7 @@ _HELD: Final[set[Path]] = set()
 
 @contextmanager
 def held(path: Path) -> Iterator[bool]:
-    """Hold a lock; gives False if this process holds it already, and then leaves it as it is.
+    """Hold a lock; yields False, and changes nothing, if this process holds it already.
 
     A command holds it while it starts a server; the flow inside asks again, for where it runs with
     no command around it.
@@ -147,7 +147,7 @@ def holder(path: Path) -> str:
 
 
 def _taken(handle: TextIO) -> bool:
-    """Take the lock; a second try lets a `radcal status` that is just looking pass."""
+    """Take the lock; tried three times, because `radcal status` holds it for a moment to look."""
     for patience in (0.3, 0.3, 0.0):
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,17 +1,18 @@
-"""Where shards lie, and as which bytes: a folder or any address that fsspec knows.
+"""Shards as bytes, and where the bytes lie: in a folder, or at any address that fsspec knows.
 
     PAR1 · pages · SHA-256 of all before (32 B) · SHA-256 of all behind (32 B) · footer · PAR1
 
-Parquet finds pages by the offsets in its footer, so 64 bytes that no offset names are invisible to
-every reader. The digests are checked before anything is parsed: a byte that flipped, a file cut
-short or one of length 0 after a power cut is found when the shard is read, wherever it is kept.
-Reading the counts alone checks the footer alone. Numbers are settled on the way in (see
-``calibration.arrays``): a workspace begun on one machine and resumed on another keeps its rows.
+Parquet readers find pages by the offsets in the footer, so they do not see the 64 bytes of digests
+between. The digests are checked before anything is parsed: a flipped byte, a file cut short or one
+of length 0 after a power cut is found when the shard is read, wherever it is kept. Where only the
+counts are read, only the footer is checked. Numbers lose the digits in which processors differ
+before they are written (``calibration.arrays.settled``), so that a workspace begun on one machine
+and resumed on another keeps its rows.
 
-An object is whole or absent in either. A folder gets a temporary file that is renamed; an object
-store has no rename and needs none, because it shows an object only once the upload is complete;
-on other remote file systems (SFTP, HDFS) the upload goes to a hidden name and is moved. An object's
-name is a hash of all that went into it, so whoever writes it twice writes the same.
+An object is whole or absent everywhere. In a folder a temporary file is renamed; an object store
+shows an object only once its upload is complete; on other remote file systems (SFTP, HDFS) the
+upload goes to a hidden name and is moved. An object's name is a hash of all that went into it, so
+two writers of one name write the same content.
 
 A prefix belongs to one site: the first run leaves a marker there (a conditional put where the
 store has one) that only the same local folder, and so the same vault and the same lock, matches.
@@ -41,8 +42,8 @@ from pipeline.store.files import replacing
 SCHEMA_VERSION: Final = "4"
 """Raised when a table's columns change meaning; part of every shard's key.
 
-So a stage never meets another version's shards. What finds shards by listing them does (return
-sheets, the pairs they name, exams to purge): the columns it reads must keep their meaning.
+So a stage never reads another version's shards. Code that finds shards by listing them may (return
+sheets, the pairs they name, exams to purge); the columns that it reads must keep their meaning.
 """
 
 _META: Final = b"radcal"

@@ -1,4 +1,4 @@
-"""Which code made a thing: the version for people, and hashes of the source for keys.
+"""Which code made a result: the version for people, and hashes of the source for keys.
 
 A stage's key holds the hash of all the code that its module reaches through its imports, and of the
 data files beside that code, so that changed code or a changed word list makes its shards anew even
@@ -72,7 +72,7 @@ def _imports(module: str, house: Path) -> tuple[str, ...]:
 
 
 def _named(tree: ast.AST, house: Path) -> Iterator[str]:
-    """Give each module that is imported anywhere in a tree; a face is followed as a module."""
+    """Give each module that a tree imports; a name from a package stands for its ``__init__``."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

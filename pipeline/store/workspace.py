@@ -9,11 +9,11 @@ The two zones may lie on any fsspec address instead (`pipeline.store.objects`); 
 ``raw``), runs, delivery, the audit log and the lock stay in the folder.
 
 A shard is written under a temporary name and renamed, so it is whole or absent; its key is a hash
-of all that went into it, so a shard that exists need not be made again. That is the whole of
-resuming. A shard that was damaged later is found when it is read (`pipeline.store.objects`), put
+of all that went into it, so a shard that exists need not be made again. A killed run resumes by
+this alone. A shard that was damaged later is found when it is read (`pipeline.store.objects`), put
 aside and made again. The version of the schema is part of every key: after an upgrade the former
-version's shards stay, for going back, and none is taken for the new one's. Folders are 0700 and
-files 0600.
+version's shards stay (for a downgrade) and are never taken for the new version's. Folders are 0700
+and files 0600.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Workspace:
         return self._has(_shard(zone, name, key))
 
     def put_aside(self, damage: DamagedShardError) -> None:
-        """Move a damaged shard out of its table, so that it is made again; none there is fine."""
+        """Move a damaged shard out of its table, so that it is made again; it may be missing."""
         if self.has(damage.zone, damage.table, damage.key):
             self.objects.move(
                 _shard(damage.zone, damage.table, damage.key),
@@ -203,7 +203,7 @@ class Workspace:
             yield
 
     def take_used(self) -> set[str]:
-        """Name the shards and pages found, read or written since this was last asked."""
+        """Name the shards and pages found, read or written since the last call, and forget them."""
         with self._using:
             used, self._used = self._used, set()
         return used
@@ -236,7 +236,7 @@ class Workspace:
 
     @contextmanager
     def _explained(self, zone: Zone, name: str, key: str) -> Iterator[None]:
-        """Note that a shard is used; say of one that cannot be read why, and what to do."""
+        """Note that a shard is used, and turn an error of reading it into one for users."""
         self._use(_shard(zone, name, key))
         try:
             yield

@@ -1,13 +1,15 @@
-"""What a code looks like, and what a patient's date shift is and how closely it can be told.
+"""Pure functions behind the vault: codes, identifiers, merged numbers, date shifts, stated months.
 
-Letters and figures that are read for one another (0 O, 1 I L, U V) are left out. An identifier is
-folded before it is looked up, so that spelling variants of the same one share a code.
+Codes: random letters and digits, without those that are confused in reading (0 O, 1 I L, U V). An
+identifier is normalised before it is looked up, so that spelling variants share a code.
 
-An exam performed at t, shifted by s days, is known by t + s and by the month of t. A shift fits an
-exam if it leads back into that month; it fits a patient if it fits all of the patient's exams. One
-exam leaves 28 to 31 shifts (the vault's lie between -365 and 365 and are never 0); exams on several
-days of a month, or either side of its end, leave fewer. Where they would leave fewer than `FEWEST`,
-the months are stated as those of a calendar that goes some days before or behind (`stated_months`).
+Date shifts: each patient's times are shifted by a secret number of days s, from -365 to 365 and
+never 0. The analysis zone holds the shifted time t + s of an exam, and beside it a month, because
+pages are issued by month. Whoever has both can rule shifts out: s' fits an exam if t + s - s' lies
+in the stated month, and fits a patient if it fits all of the patient's exams. One exam leaves 28 to
+31 shifts; exams on several days of a month, or on both sides of its end, leave fewer. Where fewer
+than `LEAST_SHIFTS` would be left, `stated_months` states other months: those of a calendar that
+runs some days ahead or behind.
 """
 
 from __future__ import annotations
@@ -38,19 +40,20 @@ DOMAINS: Final[Mapping[Domain, str]] = {
 _ALPHABET: Final = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 _CODE_LENGTH: Final = {"patient": 10, "study": 12, "reader": 6, "exam": 12, "site": 4}
 _OF: Final = "\N{SYMBOL FOR UNIT SEPARATOR}"
-"""Stands between a number and whose number it is; no source writes it."""
+"""Separates an issuer from the number it issued; no source writes it."""
 _MAX_SHIFT_DAYS: Final = 365
-FEWEST: Final = 8
-"""So many date shifts fit any patient's exams and their stated months."""
+LEAST_SHIFTS: Final = 8
+"""At least so many date shifts fit any patient's exams and their stated months."""
 _LEEWAY_DAYS: Final = 15
-"""A calendar goes so many days before or behind at most."""
+"""Most days by which the calendar of the stated months runs ahead or behind."""
 _SPANS_DAYS: Final = (0, 30, 60, 120, 240, 10**6)
-"""Exams of a patient within so many days of one another are of one month, if they must be."""
+"""Exams within so many days get one stated month; the first span that leaves enough is taken."""
 _DAY: Final = pd.Timedelta(days=1)
 _SAID: Final = ("site", "listed", "numbers", "issuers")
 
 Room: TypeAlias = tuple[int, int]
-"""How many days a patient's shift may be less, and more, and still fit all stated months."""
+"""(least, most): beside a shift s, the shifts s + d with least ≤ d ≤ most fit all stated months."""
+# Both may be negative: where the stated months are not the true ones, d = 0 need not fit.
 
 
 def normalised(identifier: str, domain: Domain = "patient") -> str:
@@ -136,7 +139,7 @@ def said_in(merges: pd.DataFrame, *, shared: bool) -> list[Said]:
 
 
 def folded(said: Said) -> Said:
-    """Fold the numbers of what was said, as they are looked up."""
+    """Normalise the numbers of what was said, as they are looked up."""
     return tuple(map(normalised, said[0])), said[1]
 
 
@@ -191,7 +194,7 @@ def under_one_number(exams: pd.DataFrame, stands: Mapping[str, str]) -> pd.DataF
 
 
 def readable(identifier: str) -> str:
-    """Give the number that stands in the source, without whose it is.
+    """Give the number as the source has it, without its issuer.
 
     Examples
     --------
@@ -209,25 +212,27 @@ def random_code(domain: Domain) -> str:
 
 
 def random_shift(room: Room | None = None) -> int:
-    """Draw a date shift in days, -365 to 365 and never 0, with `FEWEST` like it within its room."""
+    """Draw a date shift of -365 to 365 days, never 0; `LEAST_SHIFTS` or more fit in the room."""
     while True:
         days = secrets.randbelow(2 * _MAX_SHIFT_DAYS) - _MAX_SHIFT_DAYS
         days = days if days < 0 else days + 1
-        if room is None or _like(days + room[0], days + room[1]) >= FEWEST:
+        if room is None or _possible(days + room[0], days + room[1]) >= LEAST_SHIFTS:
             return days
 
 
-def _like(least: int, most: int) -> int:
+def _possible(least: int, most: int) -> int:
+    """Count the possible shifts from least to most."""
     least, most = max(least, -_MAX_SHIFT_DAYS), min(most, _MAX_SHIFT_DAYS)
     return most - least + 1 - (least <= 0 <= most)
 
 
 def stated_months(times: Sequence[pd.Timestamp]) -> tuple[list[str], list[bool], Room]:
-    """State the months of a patient's exams so that shifted times beside them tell no shift.
+    """Choose the months that are stated for a patient's exams, so that enough shifts fit them.
 
-    The true months where that is so; else those of the calendar the fewest days before or behind
-    (at most 15) that leaves room; else exams within 30, 60, ... days of one another have the month
-    of the first of them. Only the times decide, in any order, so every vault states the same.
+    The true months if they leave enough shifts; else those of a calendar that runs up to 15 days
+    ahead or behind, by as few days as suffice; else exams within 30, 60, ... days of one another
+    all get the month of the first of them. Only the times decide, in any order, so every vault
+    states the same months.
 
     Parameters
     ----------
@@ -251,7 +256,7 @@ def stated_months(times: Sequence[pd.Timestamp]) -> tuple[list[str], list[bool],
         own = set(heads.values())
         for days in sorted(range(-_LEEWAY_DAYS, _LEEWAY_DAYS + 1), key=lambda d: (abs(d), d)):
             back, forth = _room([at - days * _DAY for at in own])
-            if forth - back > FEWEST:
+            if forth - back > LEAST_SHIFTS:
                 months = {at: f"{heads[at] - days * _DAY:%Y-%m}" for at in ordered}
                 found = (months, own, (days + back, days + forth))
                 break
@@ -262,7 +267,7 @@ def stated_months(times: Sequence[pd.Timestamp]) -> tuple[list[str], list[bool],
 
 
 def _heads(ordered: Sequence[pd.Timestamp], span: int) -> dict[pd.Timestamp, pd.Timestamp]:
-    """Give each time the first of those within so many days before it."""
+    """Give each time the first time of its group; a group spans less than so many days."""
     heads: dict[pd.Timestamp, pd.Timestamp] = {}
     head = ordered[0]
     for at in ordered:
@@ -272,15 +277,15 @@ def _heads(ordered: Sequence[pd.Timestamp], span: int) -> dict[pd.Timestamp, pd.
 
 
 def _room(times: Iterable[pd.Timestamp]) -> Room:
-    """Give by how many whole days all times may be later, at most, and earlier, in their months."""
+    """Give the `Room` under true months, by the fewest days to the end and since the start."""
     starts = [at.normalize().replace(day=1) for at in times]
     both = [(at - start, start + pd.offsets.MonthBegin(1) - at)
             for at, start in zip(times, starts, strict=True)]  # fmt: skip
     return -min(-(-rest // _DAY) - 1 for _, rest in both), min(since // _DAY for since, _ in both)
 
 
-FEW: Final = 28
-"""Shifts that one exam leaves at least."""
+ONE_EXAM_SHIFTS: Final = 28
+"""Shifts that a single exam leaves at least: the days of a February."""
 
 
 def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
@@ -324,11 +329,11 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
 
 def shift_summary(exams: pd.DataFrame) -> dict[str, int]:
     """Count patients by how many shifts fit their exams."""
-    left = feasible_shifts(exams)
+    left, most = feasible_shifts(exams), ONE_EXAM_SHIFTS - 1
     return {
         "patients": len(left),
-        f"{FEW} or more": int((left >= FEW).sum()),
-        f"8 to {FEW - 1}": int(left.between(8, FEW - 1).sum()),
-        "2 to 7": int(left.between(2, 7).sum()),
+        f"{ONE_EXAM_SHIFTS} or more": int((left >= ONE_EXAM_SHIFTS).sum()),
+        f"{LEAST_SHIFTS} to {most}": int(left.between(LEAST_SHIFTS, most).sum()),
+        f"2 to {LEAST_SHIFTS - 1}": int(left.between(2, LEAST_SHIFTS - 1).sum()),
         "exactly 1": int((left == 1).sum()),
     }

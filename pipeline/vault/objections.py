@@ -1,7 +1,7 @@
-"""Who asked to be left out, by a list that the site keeps: a patient's exams, a reader's X-rays.
+"""Who asked to be left out: the site's list of patients (all their exams) and readers (X-rays).
 
-A listed patient's exams get no code and are not cleaned, whichever of the patient's numbers they
-stand under; `pipeline.vault.upkeep.purge` deletes what was kept of them before. A listed reader's
+A listed patient's exams get no code and are not cleaned, under whichever of the patient's numbers
+they are; `pipeline.vault.upkeep.purge` deletes what was kept of them before. A listed reader's
 X-rays are not judged either, but the CTs that they read still answer their colleagues' X-rays.
 """
 
@@ -113,13 +113,13 @@ NOBODY: Final = Objections()
 
 
 def marks(exams: pd.DataFrame) -> list[str]:
-    """Give what is kept of exams that went on request: which they were, not what they said."""
+    """Hash each exam: what is kept once it is deleted on request, so that it is still counted."""
     return [digest_of(each) for each in exams["source_digest"]]
 
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What is kept of exams that went: marks of those left out on request, a count of others."""
+    """What is kept of deleted exams: `marks` of those left out on request, a count of others."""
 
     on_request: tuple[str, ...] = ()
     past_retention: int = 0

@@ -1,14 +1,15 @@
-"""A vault over the years: another key for it; what is too old or not to be kept goes.
+"""Upkeep of a vault and its workspace: `replace_key` and `purge`.
 
-Codes are random and lie in the rows, so pages, tables and returned sheets stay valid. What hangs on
-the key itself does not: marks of texts, and values invented in place of identifiers (``replacement
-= "surrogate"``). So the next run cleans every text anew: texts marked under two keys could not be
-told to be equal. Copies made before open with the former key only.
+Replacing the key: codes are random and stored in the rows, so pages, tables and returned sheets
+stay valid. What is derived from the key does not: marks of texts, and the values invented in place
+of identifiers (``replacement = "surrogate"``). So the next run cleans every text again; equal texts
+could not be recognised by marks made under two keys. Backups made before need the former key.
 
-Raw exams go by when they were performed, coded ones by their stated month (times are shifted).
-A shard that keeps rows is rewritten under its own name, so that a later run does not make it
-again; tallies, results and pages hold no text and no identifier and stay. What is made anew since
-(other options, code or exports) is made of what is left: `Traces` say how much is not.
+Purging: exams past their retention, or of patients who asked to be left out, are deleted. Raw exams
+are judged by their time of performance, coded ones by their stated month (times are shifted). A
+shard with rows left is rewritten under its own name, so that a later run does not make it again.
+Tallies, results and pages stay, as they hold no text and no identifier. What later runs make anew
+they make of what is left; `Traces` say how much is gone.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ NEW_KEY_VARIABLE: Final = "RADCAL_VAULT_NEW_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Rekeyed:
-    """How many codes and date shifts lie under the new key; shifts of nobody in the vault ended."""
+    """Codes and date shifts now under the new key, and shifts dropped as no patient had them."""
 
     codes: int
     shifts: int
@@ -138,7 +139,7 @@ ZONES: Final[tuple[Zone, ...]] = ("raw", "analysis")
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """How many rows and codes went."""
+    """How many rows and codes were deleted."""
 
     raw_exams: int
     clean_exams: int
@@ -191,9 +192,11 @@ def purge(
 
 @dataclass(frozen=True, slots=True)
 class _Gone:
-    """Raw exams that go: how many, which, whose on request, and who has none left.
+    """Raw exams to be deleted: how many, which, of whom on request, and who has none left.
 
-    Patients stand in it under every number of theirs.
+    ``digests`` are the exams' source digests; ``unwanted`` the patients who asked to be left out;
+    ``forgotten`` by domain the identifiers without an exam left. Patients are listed under each of
+    their numbers.
     """
 
     exams: int

@@ -186,9 +186,9 @@ class Vault:
         return [found[lookup] for lookup in lookups]
 
     def marks(self, texts: Iterable[str]) -> list[str]:
-        """Give marks by which equal texts are told without being read, white space aside.
+        """Give a keyed hash of each text, by which equal texts (white space aside) are recognised.
 
-        Made under the key: who has none cannot try out what a text may have said.
+        Without the key nobody can test a guess of what a text said.
         """
         return [self._mark(" ".join(text.split())).hex()[:16] for text in texts]
 

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from pipeline import cli
 from pipeline.store.workspace import Workspace
 from pipeline.vault.codes import (
-    FEWEST,
+    LEAST_SHIFTS,
     feasible_shifts,
     random_shift,
     shift_summary,
@@ -109,7 +109,7 @@ def test_eight_shifts_fit_whatever_the_exams_and_their_order_decides_nothing(
     for shift in (random_shift(room), *(random_shift(room) for _ in range(3))):
         shifted = pd.Series([t + shift * DAY for t in times])
         left = feasible_shifts(exams.assign(patient_code="A", performed_at=shifted))
-        assert left.item() >= FEWEST
+        assert left.item() >= LEAST_SHIFTS
     for at, month, own in zip(times, months, is_own, strict=True):
         near = {(at + days * DAY).strftime("%Y-%m") for days in range(-15, 16)}
         assert month in near or not own
