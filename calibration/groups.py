@@ -1,16 +1,17 @@
-"""A group's rows → its results: overall, by finding, and quarter by quarter.
+"""A group's rows → its results for pages: overall, by finding, and quarter by quarter.
 
 Rows are those of a tally table: ``phrase, label_value, count``, and ``pathology`` or ``month``
-where a result is asked for each. A group below the minimum has no result: None, never 0. These
-results are for pages: what is too few is decided by exact counts, and all that is computed, by
-rounded ones (`calibration.rounding`); but the phrase error is that of exact counts, rounded itself.
+where results are asked for by finding or quarter. A group below the minimum has no result: None,
+never 0. Everything is computed from rounded counts (`calibration.rounding`), except two things: a
+group is too small if either its exact or its rounded count is below the minimum, and the phrase
+error is that of exact counts, rounded afterwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -27,8 +28,14 @@ from calibration.tally import Tally, tally, tally_groups
 Likenesses: TypeAlias = Mapping[str | None, Likeness]
 """By pathology, and under None for all together; what is not named is independent."""
 
-Trend: TypeAlias = list[tuple[str, int, Estimate | None]]
-"""Quarters with their exams, and the estimate where there are enough."""
+
+class QuarterError(NamedTuple):
+    """A quarter's exams and phrase calibration error; ``error`` is None where they are too few."""
+
+    quarter: str
+    exams: int
+    error: Estimate | None
+
 
 _STEP = 0.05
 
@@ -167,15 +174,15 @@ def quarters(months: Sequence[str]) -> dict[str, list[str]]:
     return grouped
 
 
-def trend(group: Group, *, months: Sequence[str], study: Study, minimum: int) -> Trend:
-    """Phrase calibration error per quarter: its name, exams, and the estimate if enough."""
-    points: Trend = []
+def trend(group: Group, *, months: Sequence[str], study: Study, minimum: int) -> list[QuarterError]:
+    """Phrase calibration error quarter by quarter."""
+    points: list[QuarterError] = []
     cells, alike = group.cells, group.alike.get(None)
     for quarter, inside in quarters(months).items():
         exact = tally_of(cells[cells["month"].isin(inside)], study.phrases)
         named = f"{group.name}/{quarter}"
         shown = _shown(exact, minimum)
         found = None if shown is None else study.printed(exact, named, alike=alike)
-        gap = None if found is None else found.phrase_error
-        points.append((quarter, int((exact if shown is None else shown).total), gap))
+        error = None if found is None else found.phrase_error
+        points.append(QuarterError(quarter, int((shown or exact).total), error))
     return points

@@ -3,9 +3,9 @@
 For reader r the odds of being wrong in finding f are the department's, taken from the other
 readers, times e^δ with δ ~ N(0, σ²); σ is estimated over the readers. A finding's rate among the
 others is drawn toward their rate over all findings, `_WORTH` statements' worth. One reader far off
-must not set what is expected of the others: by the distance z of his log-odds over all findings
-from the readers' median, in standard errors with σ at its prior, a reader's statements count with
-the weight of a Cauchy distribution, w = 2 / (1 + z²), at most 1.
+must not set what is expected of the others: by the distance z of the reader's log-odds over all
+findings from the readers' median, in standard errors with σ at its prior, a reader's statements
+count with the weight of a Cauchy distribution, w = 2 / (1 + z²), at most 1.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import pandas as pd
 
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_atoms
+from calibration.profile.habits import ROUNDS, HabitFit, fit_with_habits, without_word
 from calibration.profile.line import in_the_large, lines
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
@@ -29,7 +30,6 @@ from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
 from calibration.profile.shown import as_shown
-from calibration.profile.sparse import ROUNDS, Found, fit_with_habits, without_word
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit, readers_apart
@@ -149,7 +149,7 @@ def _expected_false(readers: Iterable[ReaderProfile]) -> float:
 
 def _fitted(
     hedges: Hedged, settings: ProfileSettings, advance: Callable[[int], None]
-) -> tuple[Correlation, Found, Found]:
+) -> tuple[Correlation, HabitFit, HabitFit]:
     """Fit once as if outcomes were independent, learn how patients' go together, fit again.
 
     The last is the fit without the word that each reader is suspected of.
@@ -176,7 +176,7 @@ def _fitted(
 _ROUNDING = 1e-9
 
 
-def _diagnostics(hedges: Hedged, found: Found, between: Correlation) -> Diagnostics:
+def _diagnostics(hedges: Hedged, found: HabitFit, between: Correlation) -> Diagnostics:
     fitted, words = found.fitted, hedges.words
     uses = np.bincount(hedges.rows.phrase, minlength=len(words.phrases))
     total = max(int(uses.sum()), 1)

@@ -1,14 +1,14 @@
 """A reader's hedges taken together: their line (shift and slope), and calibration in the large.
 
 The line is the answer to "what would a logistic fit on this reader's rates give?": (shift,
-slope − 1) = β solves, over his cells c with n_c uses, X_c = (1, x_c) and meaning m_c,
+slope − 1) = β solves, over the reader's cells c with n_c uses, X_c = (1, x_c) and meaning m_c,
 
     Σ_c n_c X_c (p_c − expit(m_c + X_c β)) = 0.
 
-So what phrase and finding effects have in common with a line counts as the line, and the line
-measures the reader against the survey (less its error, `posterior`), not against the department.
-A habit in one finding is no part of it: of one let in with probability P the share 1 − P is left in
-p_c, so that one word far off in one finding is not called a pattern; a word far off in all of them
+So the part of phrase and finding effects that lies along a line counts as the line, and the line
+measures the reader against the survey (less its error, see `posterior`), not against the
+department. A habit in one finding is taken out of p_c in proportion to its probability, so that one
+word far off in one finding is not called a pattern; a word far off in all findings stays in, as it
 is part of how the reader writes. In the model's coordinates the
 derivative of β is A⁻¹ G[:2, :], with A = Σ n X Xᵀ q (1 − q) at the line's rates q, which gives its
 covariance.
@@ -16,9 +16,9 @@ covariance.
 In the large, with n_k uses of phrase k, meaning M_k and posterior rate p_k, O/E = Σ n_k p_k /
 Σ n_k M_k, and E50 and E90 are the median and the 90 % point of |p_k − M_k| over uses (Harrell 2015,
 section 10.9). They are functions of all rates at once, whose posterior is normal on the log-odds
-with what readers share (θ) and what is a reader's own, so medians and 95 % intervals are read off
-400 draws, the same ones for every reader and every run. Of a department that fits the scale, E50
-and E90 are above 0 all the same: every distance that isn't known exactly is above 0.
+scale (θ is shared by all readers, the rest is each reader's own). So medians and 95 % intervals are
+taken from 400 draws with a fixed seed, the same ones for every reader and every run. E50 and E90
+are above 0 even for readers who fit the scale, because an uncertain distance is above 0.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from scipy.special import expit, logit
 
 from calibration.arrays import FloatArray
 from calibration.profile.design import CURVE, Counts, information, linear_predictor, places
+from calibration.profile.habits import HabitFit
 from calibration.profile.rates import cell_variance, phrase_slopes
 from calibration.profile.results import NOTHING, Interval, Large
-from calibration.profile.sparse import Found
 from calibration.profile.variances import Fitted
 
 _STEPS = 50
@@ -64,7 +64,7 @@ class Lines:
     moved: FloatArray
 
 
-def lines(found: Found) -> Lines:
+def lines(found: HabitFit) -> Lines:
     """Project every reader's rates on a line, habits out of it as far as they are believed."""
     fitted, kept = found.fitted, found.kept()
     counts, mode = fitted.counts, fitted.mode
@@ -82,7 +82,7 @@ def lines(found: Found) -> Lines:
     return _unsloped(each, line.curvature, found)
 
 
-def _unsloped(each: Lines, curvature: FloatArray, found: Found) -> Lines:
+def _unsloped(each: Lines, curvature: FloatArray, found: HabitFit) -> Lines:
     """Take the slope of readers whose words lie together from their curve, their quirks apart."""
     centre = curvature[:, 0, 1] / curvature[:, 0, 0]
     narrow = curvature[:, 1, 1] / curvature[:, 0, 0] - centre**2 < _NARROW**2
@@ -136,7 +136,7 @@ def _slopes(counts: Counts, fitted: Fitted, found: _Projected, chance: FloatArra
     return np.asarray(np.linalg.solve(found.curvature, held[:, :2, :]))
 
 
-def _without(found: Found, rates: FloatArray) -> FloatArray:
+def _without(found: HabitFit, rates: FloatArray) -> FloatArray:
     """Take every cell's data out in turn, by one Newton step of the reader's coordinates.
 
     With S their covariance, g the cell's score, w its weight and z its design the coordinates
@@ -191,7 +191,7 @@ _ENDS = (0.5, 0.025, 0.975)
 
 
 def in_the_large(
-    found: Found, *, uses: FloatArray, mass: FloatArray, meaning: FloatArray
+    found: HabitFit, *, uses: FloatArray, mass: FloatArray, meaning: FloatArray
 ) -> tuple[tuple[Large, ...], Large]:
     """Measure every reader, and all of them together.
 
@@ -218,7 +218,7 @@ def in_the_large(
     return readers, whole
 
 
-def _spread(found: Found, uses: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _spread(found: HabitFit, uses: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log-odds of the phrases' rates (R, K), and what θ (R, K, J) and the rest (R, K, K) add."""
     mode, used = found.fitted.mode, uses.sum(axis=1) > 0
     rate, gradient, rest = phrase_slopes(

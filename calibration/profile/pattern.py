@@ -1,35 +1,45 @@
-"""The posterior of (shift, slope) → what may be said first about a reader.
+"""The posterior of a reader's (shift, slope) → the first statement about the reader: the pattern.
 
 With margins d (shift) and g (slope), a line lies
 
     undercalls  shift > d    overcalls     shift < −d
     too sure    slope < 1−g  too cautious  slope > 1+g
 
-A set of parts is sound of a line if each lies beyond half its margin and one beyond its own, and
-whole if each is worth a word (`_WORTH` of what is clear) and no other part is clear
-(`ProfileSettings`). Of all sets that are sound with probability
-`ProfileSettings.pattern_probability`, and with `own_probability` once what the instrument may have
-done is taken off, the one most probably sound and whole is stated: to say what
-isn't so is worse than to say half. Shift is printed where a word means even odds (logit 0), so that
-it means the same in every department and issue; there it is clear, hence missed if unsaid, or worth
-a word. A slope alone shifts every other place, so to say it of a shift as well would be to say one
-thing twice, and falsely where the line crosses between: a shift counts only if it lies on one side
-both there and at the reader's usual word, the mean of those he writes, and is sound if beyond its
-limit at either.
+What is stated is a set of these parts. For a given line, a set is
 
-No pattern rests on one word. Of one in one finding that is too rare for `sparse` to see a habit in
-it, a pattern must be sound with `own_probability` without any one such that moves the line far
-(`line.Lines.moved`). Of the word that most probably holds a habit, with P in all, it must be so
-averaged over both, P · P(sound without any of its uses) + (1 − P) · P(sound): a habit is no side of
-all words, and what is advised for those must hold of them. Else the word is named instead.
+sound   (nothing in it is false) if every part lies beyond half its margin and at least one beyond
+        its whole margin;
+whole   (nothing important is missing) if every part reaches the share `_WORTH` of being clearly off
+        (`ProfileSettings.clear_shift`, `clear_slope`) and no part outside the set is clearly off.
 
-What the instrument may have done (`shared`) is no reader's own: a part counts, as clear or as
-beyond half its margin, only where it does so with that taken off. One that is stated but for this
-is shared if the department has it too, and else can't be told.
+A set may be stated if it is sound with probability `ProfileSettings.pattern_probability`, and with
+`own_probability` once the instrument's possible share is taken off. Among these the set that is
+most probably both sound and whole is stated: soundness comes first, because a false statement is
+worse than an incomplete one.
 
-A reader who was judged in the issue before has been looked at with most of these exams already:
-to be told of anything else than before then takes `again_probability`, and what was told stands
-while it is right with `kept_probability`, so that issues which overlap don't add up their chances.
+Where a shift is read. The printed shift is the line's at even odds (logit 0), so that it means the
+same in every department and issue; whether a shift is clear or worth a word is judged there too.
+But a slope alone moves the line up or down everywhere else, so at words other than even odds a
+slope looks like a shift. A shift therefore counts only if it lies on one side both at even odds and
+at the reader's usual word (the mean log-odds of the words they write); it is sound if it is beyond
+its limit at either place.
+
+No pattern rests on one word. Two kinds of words are checked. (1) A word in one finding that is used
+too rarely for `habits` to judge it: the pattern must be sound with `own_probability` without it,
+for each such word that moves the line far (`line.Lines.moved`). (2) The word that most probably
+holds a habit, with probability P: averaged over both cases, P · P(sound without any of its uses) +
+(1 − P) · P(sound) must reach `own_probability`, because a habit of one word says nothing about all
+words, and the advice that follows from a pattern must hold for all. A pattern that fails is not
+stated, and the word is named instead (`Verdict.carried`).
+
+The instrument's possible share (`shared`) is not the reader's own: a part counts, as clear or as
+beyond half its margin, only where it also does with that share taken off. A part that fails only
+because of this is reported as shared if the department has it too, and else as explained.
+
+Overlapping issues. A reader who was judged in the issue before was judged on most of these exams
+already. To state anything else than then takes `again_probability`, and what was stated then stands
+as long as it is right with `kept_probability`; otherwise every overlapping issue would be another
+chance of a false statement.
 
 Verification: were a CT λ times as likely given disease, whatever the X-ray said, every shift would
 rise by log λ (Begg and Greenes 1983); the slope would stay. The tipping point is the λ that brings
@@ -54,7 +64,7 @@ from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 _MOST = 64.0
 _SURELY = 0.4
 _HALF = 0.5
-# Shares of a clear shift and of a clear slope that are worth a word.
+# Shares of a clear shift and of a clear slope from which a part may be stated ("worth a word").
 _WORTH = (0.7, 0.5)
 _BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
 _SETS = np.array(_BOTH)  # which parts (8, 4) may be stated together
@@ -63,10 +73,10 @@ STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _BOTH)  # the sam
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """What holds of a line: the reader's own, what most readers share, what may be explained.
+    """Parts that hold of a line: the reader's own, those most readers share, those explained away.
 
-    ``sound`` is the probability that nothing of what is the reader's own is false; ``carried``
-    the cell without which nothing more is.
+    ``sound`` is the probability that none of the reader's own parts is false; ``carried`` is the
+    cell without which no part would be left.
     """
 
     own: tuple[Part, ...] = ()
@@ -78,7 +88,7 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
-    """What a reader is judged on: line, usual word, what the instrument may have done to it.
+    """What a reader is judged on: the line, the usual word, the instrument's possible share.
 
     ``common`` are the parts that the department shares, ``before`` what the issue before told of
     the reader; None where there was none, or none that judged him. Without what was seen of one
@@ -100,7 +110,7 @@ class Case:
     rest: Evidence | None = None
 
     def stated(self, settings: ProfileSettings) -> _Parts:
-        """Sort what holds of the line by whose it is."""
+        """Find the parts that hold, and sort them into own, shared and explained."""
         line, d, g = self.evidence.draws, settings.shift_margin, settings.slope_margin
         rest, half = line - self.done.at(EVENLY[2]), (_HALF * d, _HALF * g, _HALF * g)
         off = np.array([settings.clear_shift, *settings.clear_slope])
@@ -166,9 +176,9 @@ class Case:
         return np.array(found).reshape(-1, len(_SETS))
 
     def own(self, settings: ProfileSettings) -> tuple[tuple[float, Evidence], ...]:
-        """Give what is the reader's own, at his usual word.
+        """Give the reader's own line at the usual word, as (weight, line) whose weights sum to 1.
 
-        Where a word carries a pattern, that with the word and without it, each with its chance.
+        Two lines, with and without the word, where one word carries the pattern; else one.
         """
         parts, p = self.stated(settings), self.suspected
         each = [(1.0, self.evidence)]

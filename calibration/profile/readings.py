@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import expit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.profile.habits import FEW_USES, HabitFit
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
 from calibration.profile.rates import Posterior, Rate, cell_rates, phrase_rates
@@ -30,7 +31,6 @@ from calibration.profile.results import (
 from calibration.profile.rows import Rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Common, Evidence
-from calibration.profile.sparse import FEW, Found
 from calibration.profile.swaps import Choices, Uses, choose_swaps, nearest_words
 from calibration.profile.variances import QUIRK, Fitted
 
@@ -47,7 +47,7 @@ _CELLS, _HEAVY = 4, 2 / 3
 class Reading:
     """The fitted department with all rates computed once.
 
-    ``suspected`` is `Found.suspected`, ``rest`` every reader's line without that word.
+    ``suspected`` is `HabitFit.suspected`, ``rest`` every reader's line without that word.
     ``large`` is every reader's calibration in the large, ``shared`` what readers share, ``done``
     what of it may be the instrument's, ``before`` what the issue before told of readers. With
     ``one_label`` every statement of the department has the same label, and nothing may be said of
@@ -55,7 +55,7 @@ class Reading:
     """
 
     rows: Rows
-    found: Found
+    found: HabitFit
     choices: Choices
     lines: Lines
     rest: Lines
@@ -69,7 +69,7 @@ class Reading:
     one_label: bool
 
 
-def all_rates(found: Found, *, uses: FloatArray) -> tuple[FloatArray, FloatArray]:
+def all_rates(found: HabitFit, *, uses: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rates of phrases over findings by ``uses`` (R, K, 6), and of single cells (R, F, K, 6).
 
     The last axis holds the fields of `Rate`.
@@ -78,7 +78,7 @@ def all_rates(found: Found, *, uses: FloatArray) -> tuple[FloatArray, FloatArray
     return whole_rates(found, uses=uses), _stacked(single, found.probability(), found)
 
 
-def whole_rates(found: Found, *, uses: FloatArray, sides: BoolArray | None = None) -> FloatArray:
+def whole_rates(found: HabitFit, *, uses: FloatArray, sides: BoolArray | None = None) -> FloatArray:
     """Rates of phrases over findings by ``uses`` (R, F, K), shape (R, K, 6).
 
     Of all phrases of each of ``sides`` (S, K) together, shape (R, S, 6).
@@ -90,14 +90,14 @@ def whole_rates(found: Found, *, uses: FloatArray, sides: BoolArray | None = Non
     return _stacked(whole, habit, found)
 
 
-def _fits(found: Found) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
+def _fits(found: HabitFit) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
     """Give the fits with habits and without, with the cells of their habits."""
     cell = found.habits.cell
     return (found.posterior, cell), (found.plain, cell[:, :0])
 
 
 def _stacked(
-    fits: Iterable[tuple[FloatArray, FloatArray]], habit: FloatArray, found: Found
+    fits: Iterable[tuple[FloatArray, FloatArray]], habit: FloatArray, found: HabitFit
 ) -> FloatArray:
     """Put the fields of `Rate` together: all weight with habits where none was let in.
 
@@ -235,7 +235,7 @@ def _weightiest(reading: Reading, r: int) -> tuple[tuple[Cell, ...], FloatArray]
     moved = reading.lines.moved[r].reshape(-1, 2)
     far = np.einsum("ci,ij,cj->c", moved, np.linalg.inv(reading.lines.covariance[r]), moved)
     most, names = np.argsort(-far, kind="stable")[:_CELLS], reading.choices
-    most = most[(far[most] >= _HEAVY**2) & (reading.found.counts.n[r].ravel()[most] < FEW)]
+    most = most[(far[most] >= _HEAVY**2) & (reading.found.counts.n[r].ravel()[most] < FEW_USES)]
     findings, phrases = np.divmod(most, len(names.names))
     cells = zip(phrases.tolist(), findings.tolist(), strict=True)
     return tuple(Cell(names.names[k], names.findings[f]) for k, f in cells), moved[most]

@@ -69,11 +69,11 @@ class Verdict:
     question
         A plausible ordering of CTs explains the shift, so it is put as a question.
     shared
-        What holds of the reader but not beyond what most readers of the department share, and so
-        is not stated of the reader.
+        Parts that hold of the reader only as far as most readers of the department share them, so
+        they are not stated of the reader.
     explained
-        The same of what the ordering of CTs, what CT misses or misread words may have done, where
-        the department does not share it.
+        Parts that the ordering of CTs, disease that CT misses or misread words may have caused, and
+        that the department does not share; not stated either.
     more_exams
         How many more exams like these would settle it; None where it is settled, or beyond
         counting.
@@ -82,18 +82,19 @@ class Verdict:
     chance
         The probability of ``slight``; NaN without.
     untold
-        With ``too few``: why no number of exams like these would tell. All labels of the
-        department have one value; the reader wrote no hedge; his hedges are one phrase, whose rate
-        cannot tell a
-        shift from a slope; a pattern would stand, but falls without ``carried``; or the instrument
-        may have done what is ``explained``.
+        With ``too few``: why no number of exams like these would settle it. ``one label``: all
+        labels of the department have one value; ``no hedge``: the reader wrote none; ``one
+        phrase``: the reader's hedges are one phrase, whose rate cannot tell a shift from a slope;
+        ``one cell``: a pattern would be stated, but not without ``carried``; ``instrument``: the
+        instrument may have caused what is ``explained``.
     carried
         One word, or one in one finding, without which nothing would be told.
     sound
         With ``pattern``: the probability that nothing that is stated is false
         (`calibration.profile.pattern`); else NaN.
     stated
-        What of ``parts`` words show (`calibration.profile.shown`), once numbers were rounded.
+        Those of ``parts`` that the reader's words show (`calibration.profile.shown`), by rounded
+        numbers.
     """
 
     state: Literal["pattern", "none", "too few"]

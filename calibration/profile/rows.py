@@ -163,8 +163,8 @@ def _exams(
 ) -> IntArray:
     """Exams of each reader: counted if named, else the fewest that these statements need.
 
-    An exam has one statement per finding, so a patient needs as many exams as his most often
-    stated finding has statements.
+    An exam has one statement per finding, so a patient needs as many exams as the
+    finding stated most often has statements.
     """
     if "exam" in frame.columns:
         exam, names = _named(frame["exam"], "exam")

@@ -1,14 +1,17 @@
-"""What is known of a reader's line, of the one that readers share, and of what is no reader's.
+"""A reader's line as evidence, the line that readers share, and the instrument's possible share.
 
-If CTs are ordered for disease that no word told of, if CT misses disease, or if extraction misreads
-words, every reader's line moves alike; so may all readers truly be off, and a survey of other
-people can't tell which. What they have in common is therefore stated once, for the department,
-with the ordering λ that would explain it; a reader is told of a shift or slope only if it also
-stands beyond half the margin with what the instrument may have done taken off.
+"The instrument" is everything between a reader's words and their labels that is no reader's doing:
+CTs that are ordered for disease which no word mentioned, CTs that miss disease, and extraction that
+misreads words. Each of these moves every reader's line in the same way. But all readers may also
+truly be off together, and a survey of other people cannot tell which it is. So what readers have in
+common is stated once, for the department, with the ordering λ that would explain it; a shift or
+slope is stated of a reader only if it stands beyond half the margin after the instrument's possible
+share is taken off.
 
-Readers' lines scatter about a common one, c, by (.1, .07), or, three in five, by (.8, .35): those
-who truly are off. So the readers in one place say where c lies, not the mean, and its error counts.
-Two priors of c ask two questions on one likelihood:
+Readers' lines scatter about a common line c: two in five with deviations (.1, .07), and three in
+five, those who truly are off, with (.8, .35). So c is located by the readers who stand together,
+not by the mean of all, and its own error counts. Two priors of c ask two questions of one
+likelihood:
 
     shared      c ~ N(0, (.5, .3)²): where do they stand?
     instrument  c = (a − 1.2 b, −b): a = log λ of the ordering, and b ≥ 0 what a CT that misses
@@ -17,7 +20,7 @@ Two priors of c ask two questions on one likelihood:
                 their plausible range, with half of the prior on 0. Of what is there some b / 3 at
                 least is then missed or misread (a CT that misses q takes 1.3 q off a slope), and no
                 reader's "present" is borne out in more than 1 − b / 3: with t ~ U(0, 1) the share
-                of his y + w that holds, y of them borne out,
+                of the reader's y + w that holds, y of them borne out,
 
                 P(y | b) ∝ ∫ Bin(y; y + w, (1 − b/3) t) dt ∝ I_{1−b/3}(y + 1, w + 1) / (1 − b/3).
 
@@ -43,9 +46,12 @@ from calibration.profile.settings import ProfileSettings
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _HALF = 0.5
+# Grids of a, of b and of s: points, the largest s, and the prior deviation of s.
 _ORDERINGS, _MISSES = 26, 16
 _SOFTENINGS, _SOFTEST, _SOFTENED = 16, 0.75, 0.5
+# Prior deviations of a and of b; 1.2 and 3 of the module; a probability that is not yet 0.
 _ORDERED, _MISSED, _FALL, _STEEPER, _LEAST = 0.25, 0.12, 1.2, 3.0, 1e-300
+# Share of readers who are truly off, and deviations of (shift, slope) of those who aren't and are.
 _APART, _ALIKE, _FAR = 0.6, np.array([0.1, 0.07]), np.array([0.8, 0.35])
 _SPREAD = np.array([0.5, 0.3])
 _GRID = np.stack(

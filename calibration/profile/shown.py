@@ -1,12 +1,12 @@
-"""A pattern is stated as far as words show it: of both sides of the scale, of one, or not at all.
+"""Limit a stated pattern to what the printed rates of words show.
 
-Shift and slope are of a line through all words; what can be held against it are the words. A
-pattern claims that CT lies to one side of words above even odds and of those below: ``more`` (CT
-shows the finding more often than they say) or ``less``. A side is shown where the interval of one
-of its words, or of all of them taken together, lies to that side by what can be seen. A slope of
-which one side is shown is said of that side; where none is, a reader would be told what every
-figure beside it leaves open, so that it is too early to tell. What the survey leaves open of a
-meaning lies on neither side.
+A pattern (`pattern`) is judged on a line through all words, but what a reader sees on the page are
+single words and their rates. For the words above even odds ("strong") and for the others ("weak") a
+pattern claims a side: ``more`` (CT shows the finding more often than the words say) or ``less``. A
+claim is shown if the interval of one of these words, or of all of them together, lies on that side
+by a visible amount; what the survey leaves open of a meaning counts for neither side. A slope
+claims opposite sides; if only one is shown, only that one is stated. If none is shown, the page's
+own figures would leave the pattern open, so the verdict becomes "too few".
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from calibration.profile.pattern import rounded_up
 from calibration.profile.results import Habit, Part, PhraseRate, ReaderProfile, Swap
 
 Rated: TypeAlias = PhraseRate | Habit | Swap
-"""What carries a phrase with its rate and its meaning."""
+"""Anything with a phrase, its rate and its meaning."""
 Side: TypeAlias = Literal["more", "less"]
 Sides: TypeAlias = tuple[Side | None, Side | None]
 """Sides claimed for words above even odds and for those below."""

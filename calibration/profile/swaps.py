@@ -1,7 +1,7 @@
-"""Advice as a decision: write l for k where the posterior says l is nearer to the truth.
+"""Advice as a decision: suggest phrase l for phrase k where CT is probably nearer to what l means.
 
-With rate p of the reader's phrase in a scope and meanings M, l is nearer than k exactly if p lies
-beyond their midpoint, so
+In a scope (one finding, or all), p is the rate at which CT bears the reader's phrase k out and M
+are the meanings of the phrases. l is nearer than k exactly if p lies beyond their midpoint, so
 
     P(|p − M_l| < |p − M_k|) = E_M[Φ(± (logit p̂ − logit (M_k + M_l) / 2) / √(Var logit p))],
 
@@ -12,13 +12,16 @@ with the rate as it is and less what the instrument may have done (`shared`). Dr
 the mean of M with its variance in the denominator reaches the threshold. Among substitutes that
 reach `ProfileSettings.swap_probability`, and promise no less of an unlikely finding than CT shows
 (`reassures`), the one with the largest expected gain
-E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. All findings come first;
-where one finding's own data say the opposite, where one alone carries it, or they do not support it
-together, single findings are asked. Each swap can be right alone and the set of them wrong: "most
-likely" becomes "may represent" while "likely", which CT shows no oftener, stays. So all of a
-reader's, followed at once, may turn no two words round (`turned`): the heaviest has its best
-substitute if that holds with the swaps of others that stand by themselves, else one that reaches
-less far, else it is held back.
+E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. A swap in all findings is
+tried first. Single findings are tried instead if one finding's own data contradict it, if one
+finding alone carries it, or if the findings together do not support it.
+
+Swaps that are right one by one can be wrong together: "most likely" becomes "may represent" while
+"likely", whose rate is no higher, stays. So a reader's swaps, all followed at once, may not reverse
+the order of any two words (`turned`). They are chosen in order of their total gain: each takes its
+best substitute that reverses nothing, given those chosen before (and moves the words it would pass
+as well, if they have swaps that stand by themselves), else a substitute that reaches less far, else
+it is held back.
 """
 
 from __future__ import annotations
@@ -93,7 +96,7 @@ class Uses:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """One swap that stands by itself, of word k in one finding or in all (None)."""
+    """One swap that is good enough taken alone: of word k, in one finding or in all (None)."""
 
     word: int
     finding: int | None

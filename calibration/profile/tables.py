@@ -175,7 +175,7 @@ def _misread(rows: Rows, words: Vocabulary, share: float) -> FloatArray:
 
 
 def _elsewhere(rows: Rows) -> FloatArray:
-    """How often CT is positive in a reader's finding whatever he wrote, shape (R, F, 1).
+    """How often CT is positive in a reader's finding, whatever was written, shape (R, F, 1).
 
     Drawn toward the finding's rate over all readers, and that toward the rate over all findings.
     """

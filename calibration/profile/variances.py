@@ -58,10 +58,11 @@ class Deviations:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """Deviations held for a while, with the Student weights w (R, 9) of the readers' sets.
+    """Deviations held fixed while the mode is found, with Student weights w (R, 9) of the readers.
 
-    In the order of `Deviations`; weights are 1 for what belongs to no reader. ``degrees`` (R, 9) of
-    freedom stand behind each weight: the prior's, and one for every effect that the data determine.
+    In the order of `Deviations`; weights are 1 for effects that belong to no reader. ``degrees``
+    (R, 9) of freedom stand behind each weight: the prior's, and one for every effect that the data
+    determine.
     """
 
     deviations: Deviations

@@ -38,7 +38,7 @@ class HeldOutEffect:
     n_fit, n_test
         Observations per split.
     ece_before, ece_after, brier_before, brier_after
-        Means over the test halves.
+        Means over the test parts.
     ece_difference, brier_difference
         After − before, with an interval.
     """

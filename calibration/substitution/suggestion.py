@@ -1,12 +1,11 @@
-"""One phrase at a time through five doors: a suggestion, or the reason for silence.
+"""Each phrase passes five tests in turn: a suggestion, or the reason why there is none.
 
-1. enough uses, and not a statement of 0 % or 100 %;
-2. evidence that the phrase is not right as often as readers expect, and by enough to matter;
-3. a permitted phrase that gains enough to matter (``choice``), leaving the words informative;
-4. stability: most bootstrap replicates keep the recommendation;
-5. held out: 5-fold cross-fitted, the Brier score falls.
+1. enough uses, and not a statement of 0 % or 100 %; 2. evidence that the phrase is not right as
+often as readers expect, and by enough to matter; 3. a permitted phrase that gains enough to matter
+(``guardrails.best_target``), leaving the words informative; 4. stability: most bootstrap replicates
+keep the recommendation; 5. held out: 5-fold cross-fitted, the Brier score falls.
 
-Doors 1 and 2 bound how often a calibrated reader is advised; 3 to 5 choose the replacement, and the
+Tests 1 and 2 bound how often a calibrated reader is advised; 3 to 5 choose the replacement, and the
 interval of the held-out effect goes with it to the page, whether or not it excludes 0.
 
 The Brier score here is that of the phrases' means: what a listener who knows the phrase's average

@@ -14,6 +14,7 @@ from scipy.stats import multivariate_normal
 from calibration.errors import CalibrationError
 from calibration.profile.atoms import AtomCounts
 from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
+from calibration.profile.habits import HabitFit, fit_with_habits, without_word
 from calibration.profile.line import Lines, lines
 from calibration.profile.model import find_mode
 from calibration.profile.pattern import Case
@@ -22,7 +23,6 @@ from calibration.profile.results import Part, Shared
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import Priors, ProfileSettings
 from calibration.profile.shared import Common, Evidence, instrument, shared_line
-from calibration.profile.sparse import Found, fit_with_habits, without_word
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective, hedged
 from calibration.profile.variances import Deviations, Fitted, Habits, fit, refit
@@ -516,7 +516,9 @@ def test_what_the_other_words_say_does_not_know_what_ct_showed_of_the_suspected_
     assert lines(found).value[2, 0] < rest.value[2, 0] - 0.1
 
 
-def _without_habits(fitted: Fitted) -> Found:
+def _without_habits(fitted: Fitted) -> HabitFit:
     found, (readers, _, phrases) = posterior(fitted), fitted.counts.n.shape
     nothing, first = np.zeros((readers, phrases)), np.zeros((readers, 1, phrases))
-    return Found(fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0], first)
+    return HabitFit(
+        fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0], first
+    )

@@ -1,4 +1,4 @@
-"""Habits: one phrase, in one finding or in all, far from where a reader's others put it.
+"""Habits: one phrase, in one finding or in all, whose rate lies far from the reader's other words.
 
 A spike-and-slab prior, searched forward. For a cell (or a phrase) the data of which are taken out,
 the rest of the reader and the department predict its log-odds as N(μ, ω); the evidence with a
@@ -7,18 +7,21 @@ habit of log-odds ± size (spread) is weighed against the evidence without:
     B_c = Σ_± ½ ∫ L(η) N(η; μ ± size, ω + spread²) dη  /  ∫ L(η) N(η; μ, ω) dη.
 
 A reader has a habit with probability π, in place c with probability s_c: three in four in a single
-cell, in proportion to (n_fk · n_fk n / (n_f n_k))², and else in a phrase, to n_k². A habit is a way
-of using a word more than its share, and where a word is used almost only in one finding, nothing
-but that tells its habit from a quirk. Places with fewer than 16 effective uses are left out. So
-P(c) = π s_c B_c / (1 − π + π Σ s B), with the posterior mean of π under a Beta prior over the
-department's readers. In each round the most probable habit of each reader above the threshold is
-let in and the model fitted again; at the end every habit's probability is read again with the
-others in, because one that is not yet let in hides the next. Whatever is read off a place with a
-habit is averaged over the fits with and without it. A habit of a word written everywhere may be
-seen in one finding or in all, hence in neither surely: that it is in the word at all has the sum of
-their probabilities before one was let in, or, if that is more, the largest one at the end (a large
-habit widens a reader's own scale until it is let in). What his other words say stands in a fit
-without the word.
+cell, in proportion to (n_fk · n_fk n / (n_f n_k))², and else in a phrase, in proportion to n_k².
+The excess n_fk n / (n_f n_k) is there because a habit goes with using a word more than its share;
+for a word used almost only in one finding it is all that distinguishes a habit in that finding from
+a quirk. Places with fewer than `FEW_USES` effective uses are left out. So P(c) = π s_c B_c / (1 − π
++ π Σ s B), with the posterior mean of π under a Beta prior over the department's readers. In each
+round the most probable habit of each reader above the threshold is let in and the model fitted
+again. At the end every habit's probability is computed again with the others in, because a habit
+that is not yet let in hides others. A rate at a place with a habit is averaged over the fits with
+and without it.
+
+The suspected word (`HabitFit.suspected`). A habit of a word that is written everywhere may be seen
+in one finding or in all, and then has a middling probability in each place. The probability that
+the word holds a habit at all is the sum over its places before any habit was let in, or the largest
+one at the end, if that is more (a large habit widens a reader's own scale until it is let in).
+`without_word` fits the model without that word, for what the reader's other words say.
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from calibration.profile.variances import QUIRK, Fitted, Habits, fit, refit
 
 _NODES, _WEIGHTS = np.polynomial.hermite.hermgauss(15)
 _POINTS, _LOG_WEIGHTS = _NODES * np.sqrt(2.0), np.log(_WEIGHTS / np.sqrt(np.pi))
-FEW = 16.0
+FEW_USES = 16.0
 """Effective uses below which a place is not searched for a habit."""
 _SINGLE = 0.75
 _HABITS = 4
@@ -46,8 +49,8 @@ _GRID = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """The fit with its habits, the posterior without any, and P(habit) of each let in.
+class HabitFit:
+    """The fit with the habits let in, the posterior without any, and P(habit) of each.
 
     ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`; 0 where there is none. ``first``
     (R, 1 + F, K) is P(habit) of every place before one was let in: of phrases, then of cells.
@@ -92,7 +95,7 @@ def fit_with_habits(
     settings: ProfileSettings,
     advance: Callable[[int], None],
     start: Fitted | None = None,
-) -> Found:
+) -> HabitFit:
     """Fit, let the most probable habits in one at a time, and fit again, `ROUNDS` fits at most."""
     habits, share, (readers, findings, phrases) = Habits.none(counts), 0.0, counts.n.shape
     first = np.zeros((readers, 1 + findings, phrases))
@@ -113,10 +116,10 @@ def fit_with_habits(
         found = posterior(fitted)
         advance(1)
     phrase, cell = _read_again(counts, fitted, habits, settings)
-    return Found(fitted, found, plain, habits, phrase, cell, first)
+    return HabitFit(fitted, found, plain, habits, phrase, cell, first)
 
 
-def without_word(found: Found, counts: Counts, settings: ProfileSettings) -> Found:
+def without_word(found: HabitFit, counts: Counts, settings: ProfileSettings) -> HabitFit:
     """Find the mode without every use of each reader's suspected word, at the same deviations."""
     kept = np.arange(counts.n.shape[2]) != found.suspected()[0][:, None]
     left = replace(counts, n=counts.n * kept[:, None], mass=counts.mass * kept[:, None])
@@ -181,7 +184,7 @@ def _excess(n: FloatArray) -> FloatArray:
 
 def _shares(use: FloatArray, n: FloatArray) -> FloatArray:
     """Share of each place in a reader's squared uses, among those with enough, (R, places)."""
-    able = np.where(n >= FEW, use, 0.0).reshape(len(n), -1) ** 2
+    able = np.where(n >= FEW_USES, use, 0.0).reshape(len(n), -1) ** 2
     total = able.sum(axis=1, keepdims=True)
     return np.asarray(np.divide(able, total, out=np.zeros_like(able), where=total > 0))
 
@@ -232,7 +235,7 @@ def _phrase_evidence(fitted: Fitted, settings: ProfileSettings) -> FloatArray:
             for side in (-1.0, 1.0)
         ]
     )
-    return np.where(known & (counts.n.sum(axis=1) >= FEW), log_b, -np.inf)
+    return np.where(known & (counts.n.sum(axis=1) >= FEW_USES), log_b, -np.inf)
 
 
 def _cell_evidence(
@@ -240,7 +243,7 @@ def _cell_evidence(
 ) -> FloatArray:
     """Log B of a habit below and above for every cell, shape (2, R, F, K)."""
     log_b = np.full((2, *counts.n.shape), -np.inf)
-    open_ = counts.n >= FEW
+    open_ = counts.n >= FEW_USES
     rows, _, finding, phrase = places(habits.cell, len(counts.meaning))
     open_[rows, finding, phrase] = False
     if not open_.any():
