@@ -79,9 +79,8 @@ class Gathered:
     @property
     def input_size(self) -> InputSize:
         """Count sources and exams (copies once); the next run compares its own with these."""
-        return InputSize(
-            len(self.sources), sum({each.key: each.rows for each in self.coded}.values())
-        )
+        exams = {shard.key: shard.rows for shard in self.coded}
+        return InputSize(len(self.sources), sum(exams.values()))
 
     @property
     def exit_code(self) -> int:
@@ -206,8 +205,7 @@ class Accounting:
     statements, statements_unmapped
         Statements found in them, and those whose cue maps to no phrase.
     pairs, observations, left_out
-        X-rays with their CT; (pair, finding) forecasts with an outcome; forecasts without, by
-        reason.
+        X-rays with their CT; forecasts of a finding that have an outcome; the others, by reason.
     compared_with_words, parted_from_words
         Statements and sentences held against the vocabulary, and those over which a language model
         disagrees with it; 0 where the rules read.

@@ -19,13 +19,7 @@ from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named, options
 from pipeline.tables.observations import coverage, written
 from pipeline.tables.pairing import PairedExams, Sifted, pair
-from pipeline.tables.versions import (
-    VERSION_COLUMNS,
-    in_force,
-    in_signing_order,
-    parts,
-    with_sending_times,
-)
+from pipeline.tables.versions import VERSION_COLUMNS, in_force, in_order, parts, redated
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -149,8 +143,8 @@ def exams(site: Site, block: PatientBlock) -> pd.DataFrame:
             home = pd.util.hash_array(codes, categorize=False)
             shard = shard[home % np.uint64(block.of) == block.number]
         found.append(shard.assign(shard=key))
-    dated = with_sending_times(pd.concat(found, ignore_index=True))
-    return in_signing_order(dated).drop_duplicates("exam_key", keep="last")
+    dated = redated(pd.concat(found, ignore_index=True))
+    return in_order(dated).drop_duplicates("exam_key", keep="last")
 
 
 def _paired(site: Site, gathered: pd.DataFrame, window_hours: float) -> PairedExams:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 
 import pandas as pd
 
-from pipeline.tables.versions import contradictory, in_force, in_signing_order
+from pipeline.tables.versions import contradictory, in_force, in_order
 
 _SIGNED: Final = ("final", "corrected", "addendum")
 _SECONDS_PER_HOUR: Final = 3600.0
@@ -110,7 +110,7 @@ def pair(
 
 
 def _studies(exams: pd.DataFrame) -> pd.DataFrame:
-    ordered = in_signing_order(exams)
+    ordered = in_order(exams)
     columns = [
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
         "is_adult", *CASE_FACTS, "performed_month",
@@ -125,7 +125,7 @@ def _with_signing_reader(
 ) -> pd.DataFrame:
     """Count an X-ray with the reader of its forecast, else with the last who signed it."""
     signed = films[films["status"].isin(_SIGNED) & (films["reader_code"].fillna("") != "")]
-    last = in_signing_order(signed).drop_duplicates("study_code", keep="last")
+    last = in_order(signed).drop_duplicates("study_code", keep="last")
     named = (chosen.set_index("xr_study_code"), last.set_index("study_code"))
     reader = pd.concat([each["reader_code"] for each in named])
     reader = reader[~reader.index.duplicated()]
@@ -135,7 +135,7 @@ def _with_signing_reader(
 
 def _cues(xr: pd.DataFrame, films: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
     """Give the words of certainty in each X-ray's forecast, else in its last signed version."""
-    signed = in_signing_order(films[films["status"].isin(_SIGNED)])
+    signed = in_order(films[films["status"].isin(_SIGNED)])
     version = dict(zip(signed["study_code"], signed["exam_key"], strict=True))
     version |= dict(zip(chosen["xr_study_code"], chosen["xr_exam_key"], strict=True))
     said = dict(zip(films["exam_key"], films["cues"], strict=True))
@@ -166,7 +166,7 @@ def _with_forecast(
 ) -> pd.DataFrame:
     """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
     usable = films["status"].isin(statuses) & films["signed_at"].notna()
-    versions = in_signing_order(films[usable])
+    versions = in_order(films[usable])
     versions = versions[["study_code", "signed_at", "exam_key", "reader_code", "apart"]]
     versions = versions.rename(
         columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key", "apart": "xr_apart"}
@@ -185,7 +185,7 @@ def _with_forecast(
 def _with_ct_report(candidates: pd.DataFrame, cts: pd.DataFrame) -> pd.DataFrame:
     """Attach the latest signed version of the CT's report."""
     signed = cts[cts["status"].isin(_SIGNED)]
-    versions = in_signing_order(signed).drop_duplicates("study_code", keep="last")
+    versions = in_order(signed).drop_duplicates("study_code", keep="last")
     versions = versions[["study_code", "exam_key", "apart"]].rename(
         columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key", "apart": "ct_apart"}
     )
@@ -220,7 +220,7 @@ def _late_versions(chosen: pd.DataFrame, films: pd.DataFrame) -> int:
 def _nearest_first(candidates: pd.DataFrame) -> pd.DataFrame:
     """Take pairs by interval while both studies are free: rounds of mutual firsts.
 
-    Of studies at one time the first signed goes first (`in_signing_order`), in every vault.
+    Of studies at one time the first signed goes first (`in_order`), in every vault.
     """
     left = candidates.assign(_gap=candidates["interval_hours"].abs()).sort_values(
         ["_gap", "order", "order_ct"], kind="stable"

@@ -42,7 +42,7 @@ _LABELS: Final = ["reader_code", "exam_key"]
 """Random codes: they only break ties between versions that are equal in all else."""
 
 
-def in_signing_order(exams: pd.DataFrame) -> pd.DataFrame:
+def in_order(exams: pd.DataFrame) -> pd.DataFrame:
     """Sort report versions, earliest first; of ones alike, one that names its reader comes last."""
     ranked = _ranked(exams).assign(_named=exams["reader_code"].fillna("") != "")
     by = [*_ORDER, "_named", *_FACTS, *_LABELS]
@@ -69,7 +69,7 @@ def in_force(exams: pd.DataFrame) -> pd.DataFrame:
     return exams[~gone & (~study.isin(last.index) | later)]
 
 
-def with_sending_times(exams: pd.DataFrame) -> pd.DataFrame:
+def redated(exams: pd.DataFrame) -> pd.DataFrame:
     """Date a corrected report or addendum that repeats the final report's time of signing.
 
     Some systems leave the time of signing unchanged in later versions. Such a version is taken as
@@ -148,7 +148,7 @@ def parts(exams: pd.DataFrame, chosen: Sequence[str]) -> pd.DataFrame:
     signed = studies[studies["status"].isin((*_SIGNED, "addendum")) & studies["signed_at"].notna()]
     keys = set(exams.loc[wanted, "exam_key"])
     rows: list[tuple[str, str, str]] = []
-    for _, versions in in_signing_order(signed).groupby(_STUDY):
+    for _, versions in in_order(signed).groupby(_STUDY):
         whole: list[tuple[str, str]] = []
         for key, status, shard in versions[["exam_key", "status", "shard"]].itertuples(index=False):
             whole = [*(whole if status == "addendum" else []), (key, shard)]

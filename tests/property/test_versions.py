@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.tables.pairing import pair
-from pipeline.tables.versions import contradictory, in_signing_order
+from pipeline.tables.versions import contradictory, in_order
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
 versions = st.lists(
@@ -72,7 +72,7 @@ def test_a_forecast_contradicts_no_version_of_its_own_place(
 ) -> None:
     exams = table(drawn, list(range(6)))
     pairs = pair(exams).pairs
-    last = in_signing_order(exams[exams["modality"] == "XR"]).iloc[-1]
+    last = in_order(exams[exams["modality"] == "XR"]).iloc[-1]
     marked = contradictory(exams)[last.name]
     assert len(pairs) == (0 if marked else 1)
     if len(pairs):

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.deidentify.coding import is_adult
 from pipeline.tables.pairing import LEFT_OUT, pair
-from pipeline.tables.versions import with_sending_times
+from pipeline.tables.versions import redated
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
 
@@ -226,9 +226,9 @@ def test_a_change_under_the_old_time_of_signing_is_signed_when_it_was_sent(
     again = change | {"sent_at": DAY + pd.Timedelta(hours=30)}  # exported once more
     exams = pd.DataFrame([first, change, *([again] if sent else [])])
     exams = exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True))
-    assert with_sending_times(exams)["signed_at"].iloc[1] == DAY + pd.Timedelta(hours=signed)
+    assert redated(exams)["signed_at"].iloc[1] == DAY + pd.Timedelta(hours=signed)
     ct = pd.DataFrame([exam("C", "CT", 8)])
-    chosen = pair(pd.concat([with_sending_times(exams), ct])).pairs["xr_exam_key"].tolist()
+    chosen = pair(pd.concat([redated(exams), ct])).pairs["xr_exam_key"].tolist()
     assert chosen == [first["exam_key"] if signed == 10.0 else change["exam_key"]]
 
 
