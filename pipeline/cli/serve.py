@@ -130,14 +130,17 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
     from pipeline.run.books import last_run
     from pipeline.run.manifest import outlook
-    from pipeline.site.site import Site
-    from pipeline.store.files import plain
+    from pipeline.site.site import Site, site_findings
+    from pipeline.store.files import plain, require_readable
 
     site = Site.open(str(config.resolve()))
     store = site.workspace
+    for name in ("runs", "runs/last.json"):
+        require_readable(store.root / name)
     found: dict[str, object] = {"last_run": "never"}
     if store.root.is_dir():
         found = _last(store, last_run(store.root))
+    found["vault_key"] = next(site_findings(site)).told
     stages = outlook(site)
     if as_json:
         emit({**found, "stages": plain(stages)}, as_json=True, quiet=False)
