@@ -78,8 +78,9 @@ class Gathered:
 
     @property
     def had(self) -> Had:
-        """Count sources and exams, a copy's once, for the next run to compare its own with."""
-        return Had(len(self.sources), sum({each.key: each.rows for each in self.coded}.values()))
+        """Count sources and exams, a copy's once and none that was purged, for the next run."""
+        exams = {each.key: each.rows - each.purged for each in self.coded}
+        return Had(len(self.sources), sum(exams.values()))
 
     @property
     def exit_code(self) -> int:
