@@ -137,10 +137,9 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     store = site.workspace
     for name in ("runs", "runs/last.json"):
         require_readable(store.root / name)
-    found: dict[str, object] = {"last_run": "never"}
+    found: dict[str, object] = {"vault_key": next(site_findings(site)).told, "last_run": "never"}
     if store.root.is_dir():
-        found = _last(store, last_run(store.root))
-    found["vault_key"] = next(site_findings(site)).told
+        found |= _last(store, last_run(store.root))
     stages = outlook(site)
     if as_json:
         emit({**found, "stages": plain(stages)}, as_json=True, quiet=False)
