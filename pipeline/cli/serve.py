@@ -53,7 +53,9 @@ def serve(
     from pipeline.config import load
     from pipeline.run.server import settle
     from pipeline.store.workspace import Workspace
+    from pipeline.vault.key import Key
 
+    Key.of()  # without one every night's run would be refused
     settings = load(config)
     workspace = Workspace.of(settings)
     workspace.prepare()

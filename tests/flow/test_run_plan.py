@@ -11,8 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.cli.serve import status
-from pipeline.errors import DamagedShardError, InputError, StorageError
+from pipeline.cli.serve import serve, status
+from pipeline.errors import ConfigurationError, DamagedShardError, InputError, StorageError
 from pipeline.run.manifest import KEYED, outlook
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
@@ -370,6 +370,16 @@ def test_status_names_records_that_this_user_may_not_read(
     monkeypatch.setattr("os.access", lambda path, _rights: Path(path).name != barred)
     with pytest.raises(StorageError, match=f"{barred}: may not be read by this user"):
         status(place / "radcal.toml")
+
+
+def test_a_schedule_without_a_key_is_refused_at_once(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RADCAL_VAULT_KEY")
+    monkeypatch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a server was started"))
+    with pytest.raises(ConfigurationError, match="No key is given"):
+        serve(place / "radcal.toml", port=0)
 
 
 def test_status_says_whether_the_key_given_opens_the_vault(
