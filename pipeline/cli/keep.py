@@ -95,8 +95,8 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     told = {str(number): code for number, code in enumerate(codes, start=1)}
     with events.attempt(action, reason=reason, codes=told), _vault(root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
-            told = f"give at least {_MIN_REASON} characters; the audit log keeps it."
-            raise ConfigurationError(f"--reason: {told}")
+            least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
+            raise ConfigurationError(f"--reason: {least}")
         others = [number for number, code in told.items() if not code.startswith("S-")]
         if others and action == "cases":
             which = f"{', '.join(others)} of {len(codes)}"
