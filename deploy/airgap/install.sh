@@ -3,6 +3,7 @@
 #   install.sh [PREFIX] [PYTHON]
 # Installing a newer bundle over an older PREFIX is the upgrade; workspaces are not touched.
 set -euo pipefail
+umask 022 # who runs radcal need not be who installs it
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 prefix=${1:-/opt/radcal}
 python=${2:-python3}

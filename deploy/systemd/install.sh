@@ -55,4 +55,5 @@ if [[ -z $root ]]; then
   systemctl daemon-reload
 fi
 echo "Next: edit $etc/radcal.toml, keep a copy of $etc/vault.key elsewhere, then"
+echo "  systemctl start radcal@nightly && journalctl -u radcal@nightly    # a first run, to see that it can"
 echo "  systemctl enable --now radcal-nightly.timer radcal-monthly.timer"

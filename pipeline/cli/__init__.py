@@ -7,11 +7,14 @@ import os
 import sys
 from typing import Annotated, Final
 
-import typer
+try:
+    import typer
 
-from pipeline.cli.common import audit
-from pipeline.run import seldom_searched
-from pipeline.run.shield import FORESEEN, in_words, shielded
+    from pipeline.cli.common import audit
+    from pipeline.run import seldom_searched
+    from pipeline.run.shield import FORESEEN, in_words, shielded
+except KeyboardInterrupt:
+    sys.exit("radcal: interrupted.")
 
 __all__ = ["app", "main"]
 
@@ -90,13 +93,13 @@ def main() -> None:
     seldom_searched()
     # Before numpy is loaded: figures must not hang on how many threads a library takes.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    _register()
     try:
+        _register()
         shielded(app)
-    except (*FORESEEN, SystemExit) as error:
+    except (*FORESEEN, KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, SystemExit) and error.code != 130:  # typer's, without a word
             raise
-        interrupted = isinstance(error, SystemExit)
+        interrupted = not isinstance(error, FORESEEN)
         message, code = in_words(KeyboardInterrupt() if interrupted else error)
         typer.echo(f"radcal: {message}", err=True)
         sys.exit(code)

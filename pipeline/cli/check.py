@@ -51,8 +51,10 @@ def check(given: Given) -> None:
         )
     from pipeline.run.rehearsal import rehearse
     from pipeline.site.site import Site
-    from pipeline.store.files import plain
+    from pipeline.store.files import plain, require_folder
 
+    if given.html is not None:
+        require_folder(given.html)
     found = rehearse(Site.open(str(given.config.resolve())), values=given.values)
     tables = list(_tables(found))
     if given.html is not None:

@@ -179,12 +179,8 @@ def emit(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
         typer.echo(json.dumps(summary, default=str))
     elif not quiet:
         for name, value in summary.items():
-            said = value if name in _NUMBERS_THAT_NAME else _worded(value)
+            said = value if name == "seed" else _worded(value)  # a number that is no count
             typer.echo(f"{name.replace('_', ' ')}: {said}")
-
-
-_NUMBERS_THAT_NAME: Final = ("seed",)
-"""Entries whose number is no count."""
 
 
 def _worded(value: object) -> object:

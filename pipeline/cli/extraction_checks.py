@@ -75,7 +75,7 @@ def vocabulary_list(
 class Annotate:
     """Options of ``radcal annotate``."""
 
-    reports: Path = argument(..., "Reports to label; with --read, the corrected sheet.")
+    reports: Path = argument(..., "Table: report_id, modality, text; with --read, the sheet.")
     out: Path = option(..., "Sheet (.csv) or, with --read, gold (.jsonl).")
     read: bool = flag("--read", "Read a corrected sheet back as gold.")
     partial: bool = flag("--partial", "With --read: leave out reports without a verdict.")

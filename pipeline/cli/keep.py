@@ -95,15 +95,16 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     told = {str(number): code for number, code in enumerate(codes, start=1)}
     with events.attempt(action, reason=reason, codes=told), _vault(root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
-            raise ConfigurationError(
-                f"--reason: give at least {_MIN_REASON} characters; it is kept in the audit log."
-            )
-        others = sum(domain_of(code) != "study" for code in codes)
+            least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
+            raise ConfigurationError(f"--reason: {least}")
+        others = [number for number, code in told.items() if not code.startswith("S-")]
         if others and action == "cases":
-            raise InputError(
-                f"cases: {others} of {len(codes)} codes are no study's; these begin with S-."
-            )
-        found = [readable(vault.identifier_for(domain_of(code), code)) for code in codes]
+            which = f"{', '.join(others)} of {len(codes)}"
+            raise InputError(f"cases: code {which} is no study's; these begin with S-.")
+        found = [
+            readable(vault.identifier_for(domain_of(code), code, f" {number} of {len(codes)}"))
+            for number, code in told.items()
+        ]
     # Written before it is shown: nothing is revealed that the log does not know of.
     events.append(action, reason=reason, codes=told, outcome="shown")
     return found
@@ -213,9 +214,7 @@ def audit_shifts(
     store = _store(_settings(config))
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
     if not keys:
-        raise ConfigurationError(
-            f"{store.root}: no exams in the analysis zone yet. A run makes them."
-        )
+        raise ConfigurationError(f"{store.root}: no exams in the analysis zone yet.")
     columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
     exams = store.read("analysis", "clean_exams", keys, columns=columns)
     emit(shift_summary(exams), as_json=as_json, quiet=quiet)
@@ -234,10 +233,8 @@ def verify_log(
     is_log = config.suffix == ".jsonl"
     state = _refuse_broken(config if is_log else _events(_settings(config).workspace).path)
     if expect and not state.holds(expect):
-        raise RadcalError(
-            f"the audit log does not hold the expected entry among its {state.entries}: "
-            "it was emptied, rolled back or written anew, or the digest is another log's."
-        )
+        why = "it was emptied, rolled back or written anew, or the digest is another log's."
+        raise RadcalError(f"the audit log lacks that entry among its {state.entries}: {why}")
     found = {"entries": state.entries, "intact": True, "head": state.head}
     emit(found, as_json=as_json, quiet=quiet)
 

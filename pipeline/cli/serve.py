@@ -53,7 +53,9 @@ def serve(
     from pipeline.config import load
     from pipeline.run.server import settle
     from pipeline.store.workspace import Workspace
+    from pipeline.vault.key import Key
 
+    Key.of()  # without one every night's run would be refused
     settings = load(config)
     workspace = Workspace.of(settings)
     workspace.prepare()
@@ -130,14 +132,16 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
     from pipeline.run.books import last_run
     from pipeline.run.manifest import outlook
-    from pipeline.site.site import Site
-    from pipeline.store.files import plain
+    from pipeline.site.site import Site, site_findings
+    from pipeline.store.files import plain, require_readable
 
     site = Site.open(str(config.resolve()))
     store = site.workspace
-    found: dict[str, object] = {"last_run": "never"}
+    for name in ("runs", "runs/last.json"):
+        require_readable(store.root / name)
+    found: dict[str, object] = {"vault_key": next(site_findings(site)).told, "last_run": "never"}
     if store.root.is_dir():
-        found = _last(store, last_run(store.root))
+        found |= _last(store, last_run(store.root))
     stages = outlook(site)
     if as_json:
         emit({**found, "stages": plain(stages)}, as_json=True, quiet=False)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from pipeline.errors import InputError
+from pipeline.store.files import require_readable
 
 AUTO: Final = "auto"
 FALLBACK: Final = "cp1252"
@@ -101,11 +102,19 @@ def files_of(source: Path, *, unfinished: bool = False) -> list[Path]:
 
     What is hidden (``.DS_Store``, ``.git``) is none of them, nor what is still being written, by
     its name; where `unfinished`, those alone.
+
+    Raises
+    ------
+    StorageError
+        If a folder may not be read.
     """
     whole = [source]
     if source.is_dir():
-        below = (path for path in source.rglob("*") if path.is_file())
-        whole = sorted(p for p in below if "/." not in f"/{p.relative_to(source).as_posix()}")
+        below = (p for p in source.rglob("*") if "/." not in f"/{p.relative_to(source).as_posix()}")
+        is_file = {path: path.is_file() for path in below}
+        for folder in (source, *(path for path in is_file if not is_file[path])):
+            require_readable(folder)
+        whole = sorted(path for path in is_file if is_file[path])
     return [p for p in whole if p.name.lower().endswith(_UNFINISHED) == unfinished]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import StringIO
@@ -19,11 +20,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from pipeline.errors import InputError
-from pipeline.formats.decoding import opened_lines, require_file
+from pipeline.formats.decoding import AUTO, FALLBACK, opened_lines, require_file
 from pipeline.store.files import replacing
 
 T = TypeVar("T")
 
+_LOG: Final = logging.getLogger("radcal")
 _NO_NAME: Final = re.compile(r"\d{3}|[\^@\n]|^$|^.{41,}$")
 """What a column is not called: with a number, a caret or a line break in it, empty, or long."""
 
@@ -34,7 +36,7 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def read_table(
-    path: Path, needed: Mapping[str, str] | None = None, encoding: str = "UTF-8"
+    path: Path, needed: Mapping[str, str] | None = None, encoding: str = AUTO
 ) -> pd.DataFrame:
     """Read a whole table; the extension says how.
 
@@ -46,7 +48,8 @@ def read_table(
     needed
         Columns that it must have, as of `require_columns`.
     encoding
-        What the text is in, unless a byte order mark says so; "auto" as for exports.
+        What the text is in, unless a byte order mark says so; "auto" as for exports, and lines
+        that are no UTF-8 are told of.
 
     Raises
     ------
@@ -58,10 +61,8 @@ def read_table(
     try:
         frame = reader(path, encoding)
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path.name}: not valid {encoding} at byte {error.start}; "
-            'save it as "CSV UTF-8", with a byte order mark.'
-        ) from None
+        what = f"not valid {encoding} at byte {error.start}"
+        raise InputError(f'{path.name}: {what}; save it as "CSV UTF-8".') from None
     except (ValueError, OSError) as error:
         raise InputError(f"{path.name}: cannot be read ({type(error).__name__}).") from None
     require_columns(frame, needed or {}, source=path.name)
@@ -80,9 +81,8 @@ def write_table(frame: pd.DataFrame, path: Path) -> None:
 
 def _of_kind(path: Path, known: Mapping[str, T]) -> T:
     if path.suffix.lower() not in known:
-        raise InputError(
-            f"{path.name}: unknown kind of table; use one of {', '.join(sorted(known))}."
-        )
+        one = ", ".join(sorted(known))
+        raise InputError(f"{path.name}: unknown kind of table; use one of {one}.")
     return known[path.suffix.lower()]
 
 
@@ -101,10 +101,8 @@ def require_columns(frame: pd.DataFrame, columns: Mapping[str, str], *, source: 
     missing = [name for name in columns if name not in frame.columns]
     if missing:
         wanted = "; ".join(f"{name!r} ({columns[name]})" for name in missing)
-        raise InputError(
-            f"{source}: {len(missing)} needed column(s) missing: {wanted}. "
-            f"It has {shown_names(frame.columns)}."
-        )
+        told = f"{len(missing)} needed column(s) missing: {wanted}"
+        raise InputError(f"{source}: {told}. It has {shown_names(frame.columns)}.")
 
 
 def refuse(
@@ -150,8 +148,7 @@ def undefused(cell: str) -> str:
 
 def _read_csv(path: Path, encoding: str) -> pd.DataFrame:
     csv.field_size_limit(2**31 - 1)
-    with opened_lines(path, encoding) as lines:
-        text = "".join(lines)
+    text = "".join(_lines(path, encoding))
     header = re.split(r"[\r\n]", text.lstrip("\r\n"), maxsplit=1)[0]
     delimiter = max(_DELIMITERS, key=header.count)
     _refuse_long_rows(path, text, delimiter)
@@ -176,8 +173,14 @@ def _refuse_long_rows(path: Path, text: str, delimiter: str) -> None:
 
 
 def _read_jsonl(path: Path, encoding: str) -> pd.DataFrame:
+    return pd.DataFrame([json.loads(line) for line in _lines(path, encoding) if line.strip()])
+
+
+def _lines(path: Path, encoding: str) -> Iterator[str]:
     with opened_lines(path, encoding) as lines:
-        return pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+        yield from lines
+        if lines.foreign:
+            _LOG.warning("%s: %d line(s) read as %s", path.name, lines.foreign, FALLBACK)
 
 
 def _defused(frame: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:

@@ -63,7 +63,7 @@ class Gathered:
             rows_quarantined=self.quarantined.total(),
             exams_cleaned=sum(shard.cleaned for shard in self.coded),
             exams_withheld=merged(shard.withheld for shard in self.coded).total(),
-            exams_left_out=sum(shard.left_out for shard in self.coded),
+            exams_left_out_on_request=sum(shard.left_out for shard in self.coded),
             exams_purged=sum(shard.purged for shard in self.coded),
             reports_read=sum(shard.reports for shard in self.read) - failed,
             reports_failed=failed,
@@ -78,8 +78,8 @@ class Gathered:
 
     @property
     def input_size(self) -> InputSize:
-        """Count sources and exams (copies once); the next run compares its own with these."""
-        exams = {shard.key: shard.rows for shard in self.coded}
+        """Count sources and exams, a copy's once and none that was purged, for the next run."""
+        exams = {each.key: each.rows - each.purged for each in self.coded}
         return InputSize(len(self.sources), sum(exams.values()))
 
     @property
@@ -216,7 +216,7 @@ class Accounting:
     rows_quarantined: int
     exams_cleaned: int
     exams_withheld: int
-    exams_left_out: int
+    exams_left_out_on_request: int
     exams_purged: int
     reports_read: int
     reports_failed: int
@@ -256,7 +256,7 @@ def against_last_good(
 def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
     words = Strings.load(language=config.reports.language)
     limits = config.extraction
-    wanted = a.rows_kept - a.exams_left_out - a.exams_purged
+    wanted = a.rows_kept - a.exams_left_out_on_request - a.exams_purged
     gates = (
         _adds_up(words("gate.rows"), a.rows_in, (a.rows_kept, a.rows_quarantined)),
         _adds_up(words("gate.exams"), wanted, (a.exams_cleaned, a.exams_withheld)),

@@ -174,7 +174,7 @@ def _counts(gathered: Gathered, ending: Ending) -> RunCounts:
         noted=tuple(sorted(gathered.reading.items())),
         cleaned=a.exams_cleaned,
         withheld=a.exams_withheld,
-        on_request=a.exams_left_out,
+        on_request=a.exams_left_out_on_request,
         reports_read=a.reports_read,
         reports_failed=a.reports_failed,
         left_out=tuple((reason, n) for reason, n in a.left_out.items() if n),

@@ -219,7 +219,7 @@ class Run:
             quarantined=a.rows_quarantined,
             reading_notes=dict(gathered.reading),
             withheld=a.exams_withheld,
-            left_out_on_request=a.exams_left_out,
+            left_out_on_request=a.exams_left_out_on_request,
             contradictory=gathered.contradictory,
             damaged_shards_made_anew=len(self.damaged),
             pages_delivered=None if new is None else new.delivered,
@@ -292,7 +292,7 @@ def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:
         "under merged numbers": gathered.registered.notes.get(MERGED, 0),
         "cleaned": a.exams_cleaned,
         "withheld": a.exams_withheld,
-        "left out on request": a.exams_left_out,
+        "left out on request": a.exams_left_out_on_request,
         "pairs": a.pairs,
         "observations": a.observations,
     }

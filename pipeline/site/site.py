@@ -230,8 +230,12 @@ def site_findings(site: Site) -> Iterator[Finding]:
     yield finding("logo", lambda: "none" if site.logo is None else "a PNG that can be drawn")
     yield finding("passphrases", lambda: _passphrases(site))
     yield finding("vocabulary", lambda: f"{len(site.vocabulary.entries)} findings")
-    yield finding("phrase table", lambda: f"{site.phrases.name}, {len(site.phrases.phrases)} words")
+    yield finding("phrase table", lambda: _phrases(site))
     yield finding("extraction audit", lambda: "none" if site.audited is None else "can be read")
+    for program in site.config.notify.command[:1]:
+        if shutil.which(program) is None:
+            told = f"{program}: no program of this user's; nobody would hear of a failed run"
+            yield Finding("notify.command", "note", told)
 
 
 def _key(site: Site) -> str:
@@ -267,6 +271,16 @@ def _workspace(site: Site) -> str | Finding:
     free = shutil.disk_usage(place).free // _MIB
     told = f"{root}: {free:,} MiB free"
     return told if free > _ROOM_MIB else Finding("workspace", "note", f"{told}; that is little")
+
+
+def _phrases(site: Site) -> str | Finding:
+    """Tell the phrase table, and the words of ``[phrases]`` that a run would never meet."""
+    given, table = site.config.phrases, site.phrases
+    listed = {*given.discouraged, *given.reserved, *given.recommended, *given.borrow}
+    unknown = sorted(listed.difference(site.vocabulary.phrases))
+    told = f"{table.name}, {len(table.phrases)} words"
+    more = f"{told}; without effect, for nothing is read as it: {', '.join(unknown)}"
+    return Finding("phrase table", "note", more) if unknown else told
 
 
 def _passphrases(site: Site) -> str:

@@ -13,6 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,7 @@ from pipeline.formats.sources import FOLDERS, Sources, spool
 from pipeline.formats.tables import read_table
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stages import Keyed, Look, Named, options
+from pipeline.store.files import require_readable
 from pipeline.vault.codes import merge_table
 from pipeline.vault.objections import Objections
 
@@ -42,6 +44,7 @@ _ALIKE: Final = (
     "patient_ids_shared",
 )  # fmt: skip
 """Options that the configuration and the checks call by one name."""
+_WILD: Final = frozenset("*?[")
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -237,7 +240,12 @@ def unfinished(site: Site) -> int:
 def _matches(site: Site, pattern: str) -> Iterator[Path]:
     whole = site.config.folder / pattern
     anchor = Path(whole.anchor)
-    return anchor.glob(str(whole.relative_to(anchor)))
+    inner = whole.relative_to(anchor)
+    for each, parent in pairwise((inner, *inner.parents)):
+        is_wild = parent.name and not _WILD.isdisjoint(each.name)
+        for folder in anchor.glob(f"{parent}/") if is_wild else ():
+            require_readable(folder)
+    return anchor.glob(str(inner))
 
 
 def _unmatched(site: Site) -> str:

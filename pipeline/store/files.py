@@ -23,7 +23,7 @@ from typing import Any, Final, TextIO, TypeVar
 
 from pydantic import TypeAdapter
 
-from pipeline.errors import RunLockedError, StorageError
+from pipeline.errors import ConfigurationError, RunLockedError, StorageError
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -83,6 +83,33 @@ def storage_error(error: BaseException) -> StorageError | None:
             "the disk reports an input/output error. Check it (dmesg, SMART), then run again."
         )
     return None
+
+
+def require_readable(path: Path) -> None:
+    """Refuse a file or folder that this user may not read: what is in it would pass for absent.
+
+    A folder that hides itself, or holds what a disk lost, is left alone.
+
+    Raises
+    ------
+    StorageError
+        If it may not be read.
+    """
+    is_left = path.name[:1] == "." or path.name == "lost+found" or not path.exists()
+    if not is_left and not os.access(path, os.R_OK | os.X_OK * path.is_dir()):
+        raise StorageError(f"{path}: may not be read by this user. Give this user the right.")
+
+
+def require_folder(path: Path) -> None:
+    """Refuse a file whose folder is not there: made, it would lie beside a drive that is absent.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is not.
+    """
+    if not path.parent.is_dir():
+        raise ConfigurationError(f"{path.parent}: no such folder. Make it, or mount its drive.")
 
 
 def no_room(root: Path | None) -> StorageError:

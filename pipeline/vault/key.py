@@ -123,9 +123,7 @@ def _from_environment(file_variable: str, variable: str) -> str:
                 f"{file_variable}: the file cannot be read ({type(error).__name__})."
             ) from None
         if mode & _ANYBODY:
-            raise ConfigurationError(
-                f"{file_variable}: everybody on this machine may read the file; chmod 600 it."
-            )
+            raise ConfigurationError(f"{file_variable}: anybody may read the file; chmod 600 it.")
         return text
     key = os.environ.get(variable, "")
     if not key:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
-from pipeline.store.files import replacing
+from pipeline.store.files import replacing, require_folder
 from pipeline.vault.codes import DOMAINS, Domain, Room, normalised, random_code, random_shift
 from pipeline.vault.key import MOVED, Box, Key
 
@@ -84,9 +84,7 @@ class Vault:
             try:
                 path.hardlink_to(new)
             except FileExistsError:
-                raise ConfigurationError(
-                    f"{path.name}: a vault is here already; open it, or choose another folder."
-                ) from None
+                raise ConfigurationError(f"{path.name}: a vault is here already.") from None
             except OSError:  # a file system without links
                 new.rename(path)
         return cls.open(path, chosen)
@@ -192,8 +190,8 @@ class Vault:
         """
         return [self._mark(" ".join(text.split())).hex()[:16] for text in texts]
 
-    def identifier_for(self, domain: Domain, code: str) -> str:
-        """Give the identifier behind one code, of whichever epoch.
+    def identifier_for(self, domain: Domain, code: str, which: str = "") -> str:
+        """Give the identifier behind one code, of whichever epoch; `which` names it in a message.
 
         Raises
         ------
@@ -204,7 +202,8 @@ class Vault:
             "SELECT sealed, epoch FROM codes WHERE domain = ? AND code = ?", (domain, code)
         ).fetchone()
         if row is None:
-            raise InputError(f"{domain} code: not in this vault. Check the code and its domain.")
+            told = "not in this vault. Check the code and its domain."
+            raise InputError(f"{domain} code{which}: {told}")
         return self._box.open(row[0], place_of(domain, row[1], code)).decode()
 
     @staticmethod
@@ -257,12 +256,11 @@ class Vault:
         Raises
         ------
         ConfigurationError
-            If there is a file already.
+            If there is a file already, or no folder for it.
         """
+        require_folder(path)
         if path.exists():
-            raise ConfigurationError(
-                f"{path}: there is a file already; it was left as it is. Name another."
-            )
+            raise ConfigurationError(f"{path}: there is a file already, left as it is.")
         with replacing(path) as partial:
             target = sqlite3.connect(partial)
             self._db.backup(target)
@@ -352,10 +350,7 @@ class Vault:
 
     def _must_write(self) -> None:
         if self._read_only:
-            raise RadcalError(
-                "vault: opened read-only, but a new code is needed. "
-                "Codes are given in the de-identification stage only."
-            )
+            raise RadcalError("vault: opened read-only, but a new code is needed.")
 
     def _check_key(self, path: Path) -> None:
         try:
@@ -367,7 +362,7 @@ class Vault:
         except RadcalError:
             raise ConfigurationError(
                 f"{path.name}: the key given is not this vault's key. "
-                "Set RADCAL_VAULT_KEY_FILE to the key it was made with."
+                "Set RADCAL_VAULT_KEY_FILE to the one it was made with, or put under last."
             ) from None
         if said == _UNBOUND and self._read_only:
             Vault.open(path, self._key).close()

@@ -334,6 +334,48 @@ def test_a_file_of_which_nothing_is_kept_stands_beside_good_ones(folder: Path) -
     assert "wrong_field_count 1" in told.output
 
 
+@pytest.mark.parametrize(
+    ("paths", "barred"),
+    [('["in"]', "in"), ('["in"]', "south"), ('["in/*/*.csv"]', "in"), ('["in/*/*.csv"]', "south")],
+)
+def test_a_folder_of_exports_that_this_user_may_not_read_is_a_fault(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, paths: str, barred: str
+) -> None:
+    for name in ("north", "south", "lost+found", ".snapshot"):
+        (folder / "in" / name).mkdir(parents=True)
+        (folder / "in" / name / "ris.csv").write_text("\n".join([HEAD, row(1)]))
+    (folder / "radcal.toml").write_text(f"{WHOM}[input]\npaths = {paths}\n")
+    hidden = {barred, "lost+found", ".snapshot"}
+    monkeypatch.setattr("os.access", lambda path, _rights: Path(path).name not in hidden)
+    told = checked(folder)
+    assert told.exit_code == 2
+    assert f"{barred}: may not be read by this user" in told.output
+    hidden.remove(barred)
+    assert "may not be read" not in checked(folder).output
+
+
+def test_words_that_nothing_is_read_as_and_a_program_that_is_not_there_are_noted(
+    folder: Path,
+) -> None:
+    with (folder / "radcal.toml").open("a") as config:
+        config.write(
+            '[phrases]\nreserved = ["consistant with"]\nrecommended = ["likly", "likely"]\n'
+            'borrow = { "concerning fro" = "suspicious for" }\n'
+            '[notify]\ncommand = ["/nowhere/mailer", "-s"]\n'
+        )
+    told = json.loads(checked(folder, "--json").output)
+    notes = {each["subject"]: each["told"] for each in told["findings"] if each["state"] == "note"}
+    assert "read as it: concerning fro, consistant with, likly" in notes["phrase table"]
+    assert notes["notify.command"].startswith("/nowhere/mailer: no program of this user's")
+
+
+def test_a_page_is_not_written_into_a_folder_that_is_not_there(folder: Path) -> None:
+    refused = checked(folder, "--html", str(folder / "drive" / "ticket.html"))
+    assert isinstance(refused.exception, ConfigurationError)
+    assert "drive: no such folder" in str(refused.exception)
+    assert not (folder / "drive").exists()
+
+
 def test_a_dask_scheduler_that_does_not_answer_is_told_before_anything_is_read(
     folder: Path,
 ) -> None:

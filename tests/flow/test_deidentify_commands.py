@@ -325,10 +325,11 @@ def test_no_case_opens_if_one_code_is_none_or_is_a_patients(site: Path) -> None:
         "cases", known, "S-222222222222", "--config", str(site), "--reason", "reader asks"
     )
     assert unknown.code == 2
+    assert "study code 2 of 2: not in this vault" in unknown.err
     assert "ACC-8" not in unknown.out
     patient = _code(site, "patient", "M1")
     refused = radcal("cases", known, patient, "--config", str(site), "--reason", "reader asks")
-    assert "1 of 2 codes are no study's" in refused.err
+    assert "cases: code 2 of 2 is no study's" in refused.err
     assert "ACC-8" not in refused.out
     assert _events(site) == ["begun", *["cases refused"] * 2]
 

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.formats.readers import ReaderRules
-from pipeline.run.gates import Gathered, check
+from pipeline.run.gates import Gathered, beside, check
 from pipeline.site.site import Site
 from pipeline.stages import ingest
 from pipeline.stages.extract import EXTRACT
@@ -70,7 +70,7 @@ def test_a_patient_and_a_reader_are_left_out_and_counted_as_such(gathering: Gath
     site, found = gathering("who,id\npatient,m1\nreader,R1\n")
     told = found.accounting()
     # M1 whole; the X-rays that R1 read of M2 and M4, while the CTs by R1 still answer R0's.
-    assert (told.pairs, told.exams_left_out, told.exams_cleaned) == (1, 4, 4)
+    assert (told.pairs, told.exams_left_out_on_request, told.exams_cleaned) == (1, 4, 4)
     assert (told.exams_withheld, told.rows_quarantined, found.exit_code) == (0, 0, 0)
     assert all(gate.passed for gate in check(told, site.config))
 
@@ -91,7 +91,7 @@ def test_an_id_that_no_exam_bears_is_told(gathering: Gathering) -> None:
     assert UNMET not in found.reading
     _, found = gathering("who,id,authority\npatient,M01,\npatient,M2,S\nreader,r1,\n")
     assert found.reading[UNMET] == 3
-    assert found.accounting().exams_left_out == 0
+    assert found.accounting().exams_left_out_on_request == 0
 
 
 def test_an_authority_tells_two_patients_of_one_number_apart(
@@ -101,7 +101,10 @@ def test_an_authority_tells_two_patients_of_one_number_apart(
     (tmp_path / "exams.csv").write_text("\n".join([HEAD, *EXAMS, *more]))
     _, both = gathering("who,id\npatient,M1\n")
     _, one = gathering("who,id,authority\npatient,M1,S\n")
-    assert (both.accounting().exams_left_out, one.accounting().exams_left_out) == (4, 2)
+    assert (
+        both.accounting().exams_left_out_on_request,
+        one.accounting().exams_left_out_on_request,
+    ) == (4, 2)
 
 
 def test_a_merged_number_is_left_out_with_the_one_that_stands_for_it() -> None:
@@ -153,7 +156,7 @@ def test_a_merged_patient_is_met_and_forgotten_under_every_number(
     gathering()
     site, found = gathering("who,id\npatient,M9\n")
     assert UNMET not in found.reading
-    assert found.accounting().exams_left_out == 2
+    assert found.accounting().exams_left_out_on_request == 2
     asked = ["purge", str(tmp_path / "radcal.toml"), "--older-than-days", "36500", "--json"]
     told = [json.loads(radcal(*asked, *more, cwd=tmp_path).out) for more in (["--dry-run"], [])]
     assert {**told[0], "dry_run": False} == told[1]
@@ -206,6 +209,9 @@ def test_runs_after_a_retention_purge_add_up_whatever_changes(
     fresh = found.coded[0].key != before.coded[0].key
     assert fresh == (change not in {"", "who,id\npatient,M1\n"})
     assert told.exams_purged == (5 if fresh else 0)
+    assert found.had.exams == before.had.exams - told.exams_purged
+    missing = beside(before.had, found.had, site.config)
+    assert [gate.passed for gate in missing] == [not fresh]
     assert told.exams_cleaned == (9 if not fresh else 2 if "M4" in change else 4)
 
 
@@ -275,7 +281,7 @@ def test_no_authority_is_asked_for_where_all_share_one_numbering(
 ) -> None:
     listed = "who,id,authority\npatient,M1,ELSEWHERE\n"
     _, found = gathering(listed, "patient_ids_shared = true\n")
-    assert found.accounting().exams_left_out == 2
+    assert found.accounting().exams_left_out_on_request == 2
     assert UNMET not in found.reading
 
 

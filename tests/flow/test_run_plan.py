@@ -11,7 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.errors import DamagedShardError, InputError
+from pipeline.cli.serve import serve, status
+from pipeline.errors import ConfigurationError, DamagedShardError, InputError, StorageError
 from pipeline.run.manifest import KEYED, outlook
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
@@ -21,6 +22,8 @@ from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.pages import FEEDBACK
 from pipeline.tables.profiles import profile_of
+from pipeline.vault.key import Key, new_key
+from pipeline.vault.upkeep import replace_key
 from tests.fixtures.here import Here, coded
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
@@ -358,6 +361,37 @@ def test_status_outlives_damaged_records(place: Path) -> None:
     (place / "workspace/runs/last.json").write_text(json.dumps({"last_run": "r"}))
     (place / "workspace/runs/r/manifest.json").write_bytes(b"\x00" * 9)
     assert states(place)["tally"] == "up to date"
+
+
+@pytest.mark.parametrize("barred", ["runs", "last.json"])
+def test_status_names_records_that_this_user_may_not_read(
+    place: Path, monkeypatch: pytest.MonkeyPatch, barred: str
+) -> None:
+    monkeypatch.setattr("os.access", lambda path, _rights: Path(path).name != barred)
+    with pytest.raises(StorageError, match=f"{barred}: may not be read by this user"):
+        status(place / "radcal.toml")
+
+
+def test_a_schedule_without_a_key_is_refused_at_once(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RADCAL_VAULT_KEY")
+    monkeypatch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a server was started"))
+    with pytest.raises(ConfigurationError, match="No key is given"):
+        serve(place / "radcal.toml", port=0)
+
+
+def test_status_says_whether_the_key_given_opens_the_vault(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status(place / "radcal.toml")
+    assert "vault key: opens this workspace's vault" in capsys.readouterr().out
+    replace_key(site(place).vault_path, Key.of(KEY), Key.of(new_key()))
+    Site.forget()
+    status(place / "radcal.toml")
+    told = capsys.readouterr().out
+    assert "vault key: vault.sqlite: the key given is not this vault's key" in told
 
 
 def test_stage_state_says_nothing_of_what_cannot_be_known_yet(place: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,20 @@ def test_an_interrupted_command_says_that_it_can_go_on(
         main()
     assert ended.value.code == 1
     assert "interrupted; what was finished is kept, run again" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("loaded", ["typer", "pipeline.cli.calibrate"])
+def test_an_interruption_while_modules_load_shows_no_traceback(loaded: str) -> None:
+    script = (
+        "import sys\n"
+        "class Halt:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {loaded!r}: raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Halt())\n"
+        "from pipeline.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("radcal: interrupted")
+    assert "Traceback" not in done.stderr

@@ -340,6 +340,9 @@ def test_a_copy_made_while_another_writes_is_whole(vault: Vault, tmp_path: Path)
         assert copy.codes("patient", ["1", "2"]) == codes
     with pytest.raises(ConfigurationError, match="there is a file already"):
         vault.copy_to(tmp_path / "copy.sqlite")
+    with pytest.raises(ConfigurationError, match="drive: no such folder"):
+        vault.copy_to(tmp_path / "drive" / "copy.sqlite")
+    assert not (tmp_path / "drive").exists()
 
 
 def test_processes_read_at_once(vault: Vault, tmp_path: Path) -> None:

@@ -299,3 +299,17 @@ def test_units_are_installed_with_a_workspace_that_a_run_can_write(tmp_path: Pat
         "IPAddressAllow=10.1.2.3",
         "IPAddressAllow=10.1.2.4",
     ]
+
+
+def test_every_object_is_of_the_namespace_or_kustomized_into_it() -> None:
+    alone = yaml.safe_load_all((DEPLOY / "kubernetes" / "namespace.yaml").read_text())
+    assert {m["metadata"].get("namespace") for m in alone if m["kind"] != "Namespace"} == {"radcal"}
+
+
+def test_who_starts_compose_is_told_to_let_each_service_read_its_secrets() -> None:
+    told = (DEPLOY / "container" / "compose.yaml").read_text().partition("\nname:")[0]
+    ((owner, group),) = re.findall(r"chown (\d+):(\d+) \S*/secrets/database_password", told)
+    readers = [
+        s for s in COMPOSE["services"].values() if "database_password" in s.get("secrets", ())
+    ]
+    assert {each["user"].partition(":")[0] for each in readers} == {owner, group}

@@ -180,7 +180,7 @@ def test_half_made_vault_of_a_killed_run_is_swept_away(tmp_path: Path) -> None:
 def accounting(**changes: int) -> Accounting:
     counts = {
         "rows_in": 100, "rows_kept": 98, "rows_quarantined": 2, "exams_cleaned": 98,
-        "exams_withheld": 0, "exams_left_out": 0, "exams_purged": 0, "reports_read": 60,
+        "exams_withheld": 0, "exams_left_out_on_request": 0, "exams_purged": 0, "reports_read": 60,
         "reports_failed": 0, "statements": 300, "statements_unmapped": 3, "pairs": 30,
         "observations": 90, "compared_with_words": 0, "parted_from_words": 0,
     } | changes  # fmt: skip

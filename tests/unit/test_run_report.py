@@ -11,13 +11,17 @@ from typing import Final
 import pypdf
 import pytest
 
+from pipeline.cli import serve
 from pipeline.formats.fhir import _LACKING
 from pipeline.formats.hl7v2.text import _DRAFT
 from pipeline.formats.validation import REASONS
 from pipeline.pages.content import COMMITTEE, Issue, masthead
+from pipeline.run.gates import Accounting
 from pipeline.run.manifest import shown
 from pipeline.site.site import Site
 from pipeline.stages.register import UNMET
+from pipeline.tables import pairing
+from pipeline.tables.observations import NOT_PURGED
 from pipeline.tables.results import Period
 from reports.content import FlowStep, Gate, Masthead
 from reports.drawing.marks import Text
@@ -170,3 +174,12 @@ def test_what_is_delivered_does_not_name_its_run_and_the_report_does(tmp_path: P
     assert name not in {entry for _, entry in delivered}
     assert shown(site, run=name)[1:] == delivered
     assert shown(site, run=name)[0][1] == name
+
+
+def test_every_line_of_status_and_report_is_explained() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    said = guide.partition("### What each line says")[2].partition("\n## ")[0]
+    lines = [name.replace("_", " ") for name in (*serve._TIMES, *Accounting.__slots__)]
+    lines += ["vault key", "last run", "next period", "pages delivered", "pages unchanged"]
+    boxes = [name for name, _ in pairing._STEPS]
+    assert [line for line in (*lines, *boxes, NOT_PURGED) if f"`{line}`" not in said] == []

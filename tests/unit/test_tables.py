@@ -47,7 +47,22 @@ def test_a_table_in_another_encoding_is_refused_with_what_helps(tmp_path: Path) 
     path = tmp_path / "left_out.csv"
     path.write_bytes("who;id\npatient;K\u00f6nig\n".encode("cp1252"))
     with pytest.raises(InputError, match='not valid UTF-8 at byte 16; save it as "CSV UTF-8"'):
-        read_table(path)
+        read_table(path, encoding="UTF-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "row"), [("ris.csv", "text\nK\u00f6nig\n"), ("ris.jsonl", '{"text": "K\u00f6nig"}\n')]
+)
+def test_a_table_is_read_as_an_export_is_and_says_what_was_no_utf8(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, row: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(row.encode())
+    assert read_table(path)["text"].tolist() == ["K\u00f6nig"]
+    assert caplog.messages == []
+    path.write_bytes(row.encode("cp1252"))
+    assert read_table(path)["text"].tolist() == ["K\u00f6nig"]
+    assert caplog.messages == [f"{name}: 1 line(s) read as cp1252"]
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1"])
@@ -62,7 +77,6 @@ def test_formula_in_a_cell_is_defused(tmp_path: Path, cell: str) -> None:
     [
         ("t.csv", b"", "the file is empty"),
         ("t.xlsx", b"x", "unknown kind of table"),
-        ("t.csv", b"a,b\n\xff\xfe,1\n", "not valid UTF-8"),
         ("t.jsonl", b'{"a": 1}\n{broken\n', "cannot be read"),
         ("t.parquet", b"not parquet", "cannot be read"),
     ],
