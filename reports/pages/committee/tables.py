@@ -243,9 +243,9 @@ def use_table(use: ScaleUse, *, words: Strings) -> Table:
     )  # fmt: skip
     shares = zip(use.recommended.tolist(), use.discouraged.tolist(), strict=True)
     rows = tuple(
-        Row((period, count(n), percent(named), percent(unwanted)))
+        Row((words.month(period), count(n), percent(named), percent(unwanted)))
         if math.isfinite(named)
-        else Row((period, words("state.withheld_short"), BLANK, BLANK), quiet=True)
+        else Row((words.month(period), words("state.withheld_short"), BLANK, BLANK), quiet=True)
         for period, n, (named, unwanted) in zip(use.periods, use.n, shares, strict=True)
         if math.isfinite(named) or period not in (use.periods[0], use.periods[-1])
     )

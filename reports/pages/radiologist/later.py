@@ -333,7 +333,7 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     )  # fmt: skip
     rows = []
     for number, case in enumerate(cases):
-        pair = case.xray_code, case.month or BLANK, case.ct_code
+        pair = case.xray_code, words.month(case.month) or BLANK, case.ct_code
         said = words.name(case.pathology), case.phrase, words.name(case.ct_phrase, of="CT: ")
         rows.append(Row((*pair, *said, *_boxes(case, number, words))))
     return Table(columns, tuple(rows), id="cases", gap=CLOSE)

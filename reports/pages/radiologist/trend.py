@@ -28,7 +28,7 @@ def trend(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
         for point in content.trend
     ]
     whole = [
-        (point.period, _wider(point.gap)) for point in quarters
+        (words.month(point.period), _wider(point.gap)) for point in quarters
         if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
     ]  # fmt: skip
     turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
@@ -77,7 +77,7 @@ def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]
 def _quarter(point: TrendPoint, words: Strings) -> str:
     """Say a quarter's distance, or why it has none."""
     gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
-    where = f" ({words('trend.partial')})" if point.partial else ""
+    period = words.month(point.period) + (f" ({words('trend.partial')})" if point.partial else "")
     if isinstance(gap, SuppressedCell):
         state = words("state.few_short" if few else "state.withheld_short")
         return f"{point.period}{where}" if few and where else f"{point.period}{where}: {state}"
