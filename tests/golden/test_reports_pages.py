@@ -393,6 +393,17 @@ def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(
 
 def test_a_trend_tells_a_fall_before_the_rise_and_one_that_goes_on_once(
     reader: content.RadiologistContent,
+    (both,) = [row for row in drawn if row.certain == reader.profile.present.phrases]
+    text = " ".join(strings(radiologist.pages(reader, style=STYLE)))
+    together = f"There the row “{both.phrase}” takes these words together (n = {both.n})"
+    assert (together in text) == (len(both.certain) > 1)
+    pooled = replace(reader.profile.present, phrases=("diagnostic of", "present"))
+    named = replace(reader, profile=replace(reader.profile, present=pooled))
+    text = " ".join(strings(radiologist.pages(named, style=STYLE)))
+    assert "There the row “diagnostic of, present” takes these words together" in text
+    assert (
+        "what is counted may lie outside the interval there" in text
+    )  # 48 of 67 stood beside 54 to 71 %
 ) -> None:
     point = (reader.trend or ())[0]
     assert isinstance(point.gap, Estimate)

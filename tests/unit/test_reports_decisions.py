@@ -1407,7 +1407,9 @@ def test_a_month_left_out_of_the_run_charts_is_named_beside_them(review: Committ
     charts = tuple(replace(chart, partial=("2026-09",)) for chart in review.run_charts or ())
     (section,) = over_time(replace(review, run_charts=charts), WORDS)
     texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
-    assert any(text.startswith("**Left out of both charts:** 2026-09, with") for text in texts)
+    assert any(
+        text.startswith("**Left out of both charts:** September 2026, with") for text in texts
+    )
     (section,) = over_time(review, WORDS)
     assert not any("Left out" in str(piece) for piece in section.pieces)
 

@@ -24,7 +24,7 @@ from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
 from reports.numbers import FINE, decimal, interval, percent, points
-from reports.pages.committee.heaviest import added, nearer
+from reports.pages.committee.heaviest import added, beside, nearer
 from reports.pages.committee.tables import (
     pathology_table,
     score_table,
@@ -130,8 +130,9 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
         phrase_chart(drawing, above, rows=used, minimum_n=minimum, words=words)
         phrase_key(drawing, key, words=words, own="department_own")
 
-    left_out = words("radiologist.unused", phrases=unused) if unused else ""
-    return (Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY, left_out),)
+    below = beside(content, result, words)
+    below += f" {words('radiologist.unused', phrases=unused)}" if unused else ""
+    return (Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY, below),)
 
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:
