@@ -26,6 +26,7 @@ from reports.figures.swap_flow import streams_of_map, swap_flow
 from reports.numbers import FINE, decimal, interval, percent, points
 from reports.pages.committee.heaviest import added, beside, nearer
 from reports.pages.committee.tables import (
+    SAME,
     pathology_table,
     score_table,
     sensitivity_table,
@@ -137,11 +138,13 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:
     """Small multiples and their numbers."""
-    heading_note = words("panel.note", minimum=FINE)
+    heading_note, table = words("panel.note", minimum=FINE), pathology_table(content, words=words)
+    same = any(str(cell).startswith(SAME) for row in table.rows for cell in row.cells)
     pieces = (
         *(Prose(text, BODY) for text in single_findings(content, words)),
         *panel_pieces(content.by_pathology, words=words),
-        pathology_table(content, words=words),
+        table,
+        *[note(words("scores.same_step"))] * same,
     )
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)
 
@@ -289,7 +292,7 @@ def gates(content: CommitteeContent, words: Strings) -> Section:
     """Every check of the run, in one sentence."""
     states = {True: "passed", False: "failed", None: "unknown"}
     said = (f"{gate.name}: {words(f'gates.{states[gate.passed]}')}" for gate in content.gates)
-    pieces = (Prose("; ".join(said) or words("state.none"), BODY),)
+    pieces = (Prose(f"{'; '.join(said) or words('state.none')}.", BODY),)
     return Section(words("committee.gates"), pieces, words("committee.gates_note"))
 
 

@@ -44,11 +44,16 @@ def trend(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
 
 
 def _unshown(whole: Sequence[tuple[str, Estimate]], words: Strings) -> str:
-    """Say that no change is shown, and how large one between the two surest quarters had to be."""
+    """Say that no change is shown, and how large one between the two surest quarters had to be.
+
+    Where no distance is as large, a fall would mostly go unseen, even one to 0.
+    """
     if len(whole) < 2:
         return words("trend.short")
     surest = sorted((gap for _, gap in whole), key=lambda gap: gap.high - gap.low)[:2]
-    return words("trend.steady", points=points(sum(gap.high - gap.low for gap in surest) / 2.0))
+    least = sum(gap.high - gap.low for gap in surest) / 2.0
+    key = "steady" if least < max(gap.value for _, gap in whole) else "no_fall"
+    return words(f"trend.{key}", points=points(least))
 
 
 def _wider(gap: Estimate) -> Estimate:
@@ -80,6 +85,6 @@ def _quarter(point: TrendPoint, words: Strings) -> str:
     period = words.month(point.period) + (f" ({words('trend.partial')})" if point.partial else "")
     if isinstance(gap, SuppressedCell):
         state = words("state.few_short" if few else "state.withheld_short")
-        return f"{point.period}{where}" if few and where else f"{point.period}{where}: {state}"
+        return period if few and point.partial else f"{period}: {state}"
     named = {name: points(getattr(gap, name)) for name in ("value", "low", "high")}
-    return words("trend.quarter", period=f"{point.period}{where}", **named)
+    return words("trend.quarter", period=period, **named)
