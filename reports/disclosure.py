@@ -153,6 +153,7 @@ def guard_committee(content: CommitteeContent) -> CommitteeContent:
         unscored=rounded.unscored(content.unscored),
         coverage=rounded.coverage(content.coverage),
         flow=rounded.flow(content.flow),
+        instrument=rounded.instrument(content.instrument),
         later=tuple((month, rounded.statements(n)) for month, n in content.later),
     )
     if len(content.readers) >= content.minimum_readers:

@@ -16,7 +16,7 @@ import numpy as np
 from calibration.estimate import Estimate
 from calibration.profile.shown import doubt_of, stated
 from calibration.rounding import STEP, counted, estimate, estimated, measured, part, share_of
-from reports.content import Coverage, FlowStep, SuppressedCell, Unscored
+from reports.content import Coverage, FlowStep, Instrument, SuppressedCell, Unscored
 from reports.numbers import percent_limits
 from reports.review_content import (
     CaseHistogram,
@@ -72,6 +72,11 @@ def flow(steps: tuple[FlowStep, ...]) -> tuple[FlowStep, ...]:
         )
         for step in steps
     )
+
+
+def instrument(found: Instrument | None) -> Instrument | None:
+    """Round how many rows, reports and statements could not be used."""
+    return found and replace(found, counts=tuple((name, _whole(n)) for name, n in found.counts))
 
 
 def unscored(hedges: tuple[Unscored, ...] | None) -> tuple[Unscored, ...] | None:

@@ -64,14 +64,15 @@ class Issue:
 
 def masthead(issue: Issue, recipient: str) -> Masthead:
     """Say who, what period, which version and which configuration."""
-    settings, months = issue.config.reports, issue.period.months
+    settings = issue.config.reports
     words = Strings.load(language=settings.language)
+    first, last = (words.month(issue.period.months[i], "long") for i in (0, -1))
     return Masthead(
         institution=settings.institution,
         banner=settings.banner or words("page.banner"),
         recipient=words("page.committee") if recipient == COMMITTEE else recipient,
-        period=words("page.period", first=months[0], last=months[-1]),
-        data_cut=words("page.data_cut", month=months[-1]),
+        period=words("page.period", first=first, last=last),
+        data_cut=words("page.data_cut", month=last),
         version=version(),
         config_hash=issue.config.digest,
         contact=settings.contact or words("page.no_contact"),

@@ -72,7 +72,8 @@ def _spoken(chart: RunChart, title: str, words: Strings) -> str:
     said = words("alt.run_chart", title=title, mean=shown(process.mean), n=process.n)
     if not np.isfinite(process.low):
         return f"{said} {words('alt.run_no_limits')}"
-    met = [f"{chart.months[s.at]} ({words(f'run_chart.rule.{s.rule}')})" for s in process.signals]
+    named = [(words.month(chart.months[s.at]), s.rule) for s in process.signals]
+    met = [f"{month} ({words(f'run_chart.rule.{rule}')})" for month, rule in named]
     signals = words("alt.run_signals", signals="; ".join(met)) if met else words("alt.run_steady")
     limits = words("alt.run_limits", low=shown(max(process.low, 0.0)), high=shown(process.high))
     return f"{said} {limits} {signals}"
@@ -98,14 +99,15 @@ def _level(drawing: Drawing, line: Box, name: str, label: str) -> None:
 def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strings) -> None:
     """Join the months that are shown; name each signal once, at the point where it is met."""
     met = {signal.at: signal for signal in reversed(chart.process.signals)}
-    wide = max((width_of(month, NOTE) for month in chart.months), default=0.0) + 5.0
-    every = max(-(-len(chart.months) // 5), math.ceil(wide / slot.width))
-    middles = [slot.x + (i + 0.5) * slot.width for i in range(len(chart.months))]
-    shown = [i for i in range(len(chart.months)) if np.isfinite(chart.level[i])]
+    months = [words.month(month) for month in chart.months]
+    wide = max((width_of(month, NOTE) for month in months), default=0.0) + 5.0
+    every = max(-(-len(months) // 5), math.ceil(wide / slot.width))
+    middles = [slot.x + (i + 0.5) * slot.width for i in range(len(months))]
+    shown = [i for i in range(len(months)) if np.isfinite(chart.level[i])]
     if len(shown) > 1:
         path = tuple((middles[i], y(float(chart.level[i]))) for i in shown)
         drawing.add(Polygon(path, stroke=palette.own_soft, stroke_width=1.0))
-    for i, month in enumerate(chart.months):
+    for i, month in enumerate(months):
         if i % every == 0:
             at = middles[i]
             put(drawing, (at, slot.y + 11.0), month, NOTE.muted, anchor="middle")
@@ -115,5 +117,5 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
         rule = words(f"run_chart.rule.{signal.rule}") if signal else ""
         hint = f"{month}: {printed(chart, value, words)}" + (f" ({rule})" if rule else "")
         size, shape = _LOUD if signal else _PLAIN
-        name = f"{chart.key}.{month}"
+        name = f"{chart.key}.{chart.months[i]}"
         drawing.add(Disc(middles[i], y(value), size, shape, palette.own, id=name, hint=hint))

@@ -151,6 +151,20 @@ class Strings:
         plain = self.sentences.get(f"{_NAME}{text}", text)
         return self.sentences.get(f"{_NAME}{of}{text}", plain)
 
+    def month(self, text: str, form: str = "short") -> str:
+        """Print a month ("2026-06"): "short" in tables, "long" in sentences; a quarter alike.
+
+        >>> words = Strings.load(language="de")
+        >>> words.month("2026-06"), words.month("2026-06", "long"), words.month("2026 Q2")
+        ('06/2026', 'Juni 2026', 'Q2 2026')
+        """
+        found = re.fullmatch(r"(\d{4})(?:-(\d\d)| (Q\d))", text)
+        if not found:
+            return text
+        year, month, quarter = found.groups()
+        name = quarter or self("month.names").split()[int(month) - 1]
+        return self(f"month.{'long' if quarter else form}", name=name, month=month, year=year)
+
     def several(self, key: str, count: int, **values: object) -> str:
         """Singular (``key.one``) or plural (``key.many``) by count; the slot is ``{n}``."""
         form = "one" if count == 1 else "many"

@@ -363,6 +363,10 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
     assert f"{between} fell by more than chance explains." in said(0.01, 0.03)
     for near in ((0.11, 0.2), (0.12, 0.2), (0.01, 0.07)):  # several quarters are compared
         assert "between your words and CT is shown." in said(*near)
+    # A distance of 4 to 5 points was told that 9 points would go unseen: no fall can be seen there.
+    small = said(0.0, 0.22)
+    assert "would mostly go unseen for now, even one to 0" in small
+    assert "a rise, if it is smaller than about 16 points." in small
     # 1.25 · (.02 + .045): a smaller one is seen in fewer than half of cases.
     assert "less than about 8.1 points would mostly go unseen" in said(0.11, 0.2)
     assert "Of fewer than two whole quarters nothing" in said(0.13, 0.2, partial=True)
@@ -389,6 +393,17 @@ def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(
                 assert estimated[phrase] == percent(row.observed), phrase
                 seen += phrase in {"absent", "present"}
     assert seen == 2
+    (both,) = [row for row in drawn if row.certain == reader.profile.present.phrases]
+    text = " ".join(strings(radiologist.pages(reader, style=STYLE)))
+    together = f"There the row “{both.phrase}” takes these words together (n = {both.n})"
+    assert (together in text) == (len(both.certain) > 1)
+    pooled = replace(reader.profile.present, phrases=("diagnostic of", "present"))
+    named = replace(reader, profile=replace(reader.profile, present=pooled))
+    text = " ".join(strings(radiologist.pages(named, style=STYLE)))
+    assert "There the row “diagnostic of, present” takes these words together" in text
+    assert (
+        "what is counted may lie outside the interval there" in text
+    )  # 48 of 67 stood beside 54 to 71 %
 
 
 def test_a_trend_tells_a_fall_before_the_rise_and_one_that_goes_on_once(
@@ -536,7 +551,7 @@ def test_what_a_review_names_as_not_used_stands_below_the_chart_on_its_page(
     (section,) = department(guard_committee(review), STYLE.strings)
     (chart,) = section.pieces
     assert isinstance(chart, Figure)
-    assert chart.caption.startswith("Not used in this period: ")
+    assert ". Not used in this period: " in chart.caption
 
 
 def test_lines_that_end_at_one_edge_end_there_in_the_pdf_too() -> None:

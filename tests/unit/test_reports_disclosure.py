@@ -165,7 +165,7 @@ def test_a_sensitivity_row_below_the_minimum_is_too_few_and_not_zero() -> None:
 TELLS_OF_NOBODY = {
     "masthead", "minimum_n", "minimum_readers", "minimum_reliability",  # what the page is
     "gates", "manifest", "governance",  # of the run, not of what readers wrote
-    "instrument", "returned",  # of the engine, and what readers answered in the whole department
+    "returned",  # what readers answered in the whole department
     "maps", "run_charts",  # computed from rounded tallies
 }  # fmt: skip
 """Fields of the review that the last door lets through as they come."""
@@ -193,6 +193,14 @@ def test_counts_of_a_page_are_the_middle_of_their_five_and_withheld_ones_stay_wi
     guarded = guard_radiologist(replace(filled, unscored=unscored, coverage=coverage))
     assert guarded.unscored == (content.Unscored("perhaps", 22), content.Unscored("may be", few))
     assert guarded.coverage == replace(coverage, xrays=1832, paired=412)
+
+
+def test_counts_of_what_was_not_used_are_rounded_in_the_review_as_it_says() -> None:
+    counts = (("rows set aside", 136), ("reports withheld", 0), ("cases", 1))
+    measured = content.Instrument("rules", (), counts)
+    shown = guard_committee(replace(samples.committee(), instrument=measured)).instrument
+    assert shown is not None
+    assert [n for _, n in shown.counts] == [137, 0, 2]
 
 
 def test_a_rounded_rate_stays_on_its_side_of_what_the_phrase_means() -> None:

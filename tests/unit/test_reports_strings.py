@@ -196,12 +196,43 @@ def test_what_ct_said_is_said_in_german_and_phrases_under_study_as_they_were_wri
     case = replace(samples.cases(1)[0], ct_phrase="absent", phrase="likely", pathology="pneumonia")
     words = Strings.load(language="de")
     row = case_table((replace(case, month="2026-05"),), words=words).rows[0]
-    assert row.cells[1] == "2026-05"
+    assert row.cells[1] == "05/2026"
     assert row.cells[3:6] == ("Pneumonie", "likely", "kein Nachweis")
     boxes = [cell.says for cell in row.cells if isinstance(cell, TickBox)]
     assert boxes[0].startswith("stimmt: Pneumonie, ")
     english = case_table((case,), words=Strings.load()).rows[0]
     assert english.cells[3:6] == ("pneumonia", "likely", "absent")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", ("2026-06", "June 2026", "Q2 2026")), ("de", ("06/2026", "Juni 2026", "Q2 2026"))],
+)
+def test_a_month_is_written_one_way_in_tables_and_one_in_sentences(
+    language: str, said: tuple[str, ...]
+) -> None:
+    """German pages said "endete im Monat 2026-06"."""
+    words = Strings.load(language=language)
+    printed = words.month("2026-06"), words.month("2026-06", "long"), words.month("2026 Q2")
+    assert printed == said
+    assert [words.month(text) for text in ("", "Q1", "2026")] == ["", "Q1", "2026"]
+
+
+def test_no_month_of_a_german_page_is_written_as_a_program_writes_it() -> None:
+    style, review = style_for("A4", language="de"), samples.committee()
+    charts = tuple(
+        replace(chart, partial=(chart.months[0],), withheld=chart.months[1:2])
+        for chart in review.run_charts or ()
+    )
+    own = samples.radiologist()
+    trend = tuple(replace(point, period="2026 Q2") for point in own.trend or ())
+    cases = tuple(replace(case, month="2026-05") for case in own.cases or ())
+    pages = committee.pages(replace(review, run_charts=charts), style=style)
+    pages += radiologist.pages(replace(own, trend=trend, cases=cases), style=style)
+    drawn = [mark.string for page in pages for mark in page.marks if isinstance(mark, Text)]
+    data_cut = own.masthead.data_cut
+    assert not [t for t in drawn if re.search(r"\d{4}-\d\d|\d{4} Q\d", t.replace(data_cut, ""))]
+    assert {"05/2026", "10/2025"} <= {*drawn}
 
 
 def test_a_name_with_a_number_in_it_is_said_in_german() -> None:

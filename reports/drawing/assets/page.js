@@ -5,7 +5,7 @@ function valueOf(cell) {
   const text = (given === undefined ? cell.textContent : given).trim();
   const german = document.documentElement.lang.startsWith("de");
   const plain = text.replace(german ? /\./g : /,/g, "").replace(",", ".").replace(/\u2212/g, "-").replace(/\s/g, " ");
-  const number = /^[<>+]?\s*-?\d/.test(plain) ? parseFloat(plain.replace(/^[<>+]\s*/, "")) : NaN;
+  const number = /^[<>+\u2248]?\s*-?\d/.test(plain) ? parseFloat(plain.replace(/^[<>+\u2248]\s*/, "")) : NaN;
   return { text: text, number: number };
 }
 function sortBy(table, column, descending) {

@@ -69,15 +69,11 @@ def _of_side(
     named: Sequence[str], lies: Side, content: CommitteeContent, whole: GroupResult, words: Strings
 ) -> str:
     """Say of words of a side what they weigh, in whose hands, and why they stay."""
-    gap, adds = points(whole.phrase_error.value), _adds(whole)
-    carried = [adds[phrase] for phrase in named]
-    shares = _and([points(each) for each in carried], words)
-    sure = points(added(whole)[~whole.phrases.hedges].sum())
+    gap = points(whole.phrase_error.value)
+    each = [_carried(phrase, lies, content, whole, words) for phrase in named]
     said = [
         words(f"decisions.heaviest_{lies}", phrases=_named(named, words)),
-        words("decisions.carry", gap=gap, shares=shares, sure=sure),
-        _open(content, whole, lies, min(carried), words),
-        _in_hands(named, lies, content, words),
+        words("decisions.carry", gap=gap, each=_and(each, words)),
         *_kept(named, content, words),
         _choose(named, lies, content, words),
         words("decisions.owner"),
@@ -86,18 +82,16 @@ def _of_side(
     return " ".join(each for each in said if each)
 
 
-def _open(
-    content: CommitteeContent, whole: GroupResult, side: Side, least: float, words: Strings
-) -> str:
-    """Name a word that carries as much as those named, which its survey leaves open to be right."""
-    table = whole.phrases
+def beside(content: CommitteeContent, whole: GroupResult, words: Strings) -> str:
+    """Say what words as sure as "present" weigh, and the heaviest that its survey leaves open."""
+    table, adds, gap = whole.phrases, added(whole), whole.phrase_error.value
     rows = phrase_rows(table, minimum_n=content.minimum_n)
     right = [row.phrase for row in rows if row.hedge and not missed(row)]
-    lies = table.hedges & ((table.observed < table.expected) == (side == "less"))
-    weighs = np.where(lies & np.isin(table.phrases, right), added(whole), 0.0)
-    k = int(np.argmax(weighs))
-    shown = {"phrase": table.phrases[k], "share": points(weighs[k])}
-    return words("decisions.open", **shown) if weighs[k] >= least else ""
+    weighs = np.where(table.hedges & np.isin(table.phrases, right), adds, 0.0)
+    k, sure = int(np.argmax(weighs)), points(adds[~table.hedges].sum())
+    said = words("committee.sure", gap=points(gap), sure=sure)
+    heavy = {"phrase": table.phrases[k], "share": points(weighs[k])}
+    return f"{said} {words('committee.open', **heavy)}" if weighs[k] >= _WORTH * gap else said
 
 
 def on_own_pages(
@@ -127,26 +121,25 @@ def added(whole: GroupResult) -> FloatArray:
     return np.nan_to_num(table.n * np.abs(table.observed - table.expected)) / whole.n
 
 
-def _in_hands(phrases: Sequence[str], side: Side, content: CommitteeContent, words: Strings) -> str:
-    """Say in how many readers' hands each word is off, of those who wrote it often enough.
+def _carried(
+    phrase: str, side: Side, content: CommitteeContent, whole: GroupResult, words: Strings
+) -> str:
+    """Say what a word weighs, and in how many readers' hands it is off, of those judged.
 
     Those in whose hands it is off to the other side count as well: what is taught to all is wrong
     for them.
     """
-    if content.judged is None or isinstance(content.department, SuppressedCell):
-        return ""
-    table, said = content.department.phrases, []
-    other: Side = "more" if side == "less" else "less"
-    for phrase in phrases:
-        enough, off = hands(content.judged, phrase, side, content.minimum_n)
-        against = len(hands(content.judged, phrase, other, content.minimum_n)[1])
-        k = table.phrases.index(phrase)
-        shown = {"meaning": percent(table.expected[k]), "rate": percent(table.observed[k])}
-        if enough:
-            shown |= {"phrase": phrase, "n": str(len(off)), "readers": str(len(enough))}
-            beside = words(f"decisions.hand_other_{side}", n=against) if against else ""
-            said.append(words(f"decisions.hand_{side}", **shown) + beside)
-    return words("decisions.in_hands", hands=_and(said, words)) if said else ""
+    table, found, held = whole.phrases, content.judged, ""
+    k = table.phrases.index(phrase)
+    shown = {"meaning": percent(table.expected[k]), "rate": percent(table.observed[k])}
+    enough, off = hands(found, phrase, side, content.minimum_n) if found else ([], [])
+    if found and enough:
+        other: Side = "more" if side == "less" else "less"
+        against = len(hands(found, phrase, other, content.minimum_n)[1])
+        held = words("decisions.hand", n=len(off), readers=len(enough))
+        held += words("decisions.hand_other", n=against) if against else ""
+    share = points(_adds(whole)[phrase])
+    return words("decisions.carries", phrase=phrase, share=share, hands=held, **shown)
 
 
 def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words: Strings) -> str:

@@ -77,7 +77,7 @@ def _choices(content: CommitteeContent, words: Strings) -> str:
         "finding": [words.name(part.pathology) for part in content.by_pathology],
         "phrase": [table.phrases[k] for k in np.argsort(-table.expected)] if table else [],
         "site": [row.level for row in mix if row.factor == "Site"],
-        "period": [month for chart in (content.run_charts or ())[:1] for month in chart.months],
+        "period": [words.month(m) for each in (content.run_charts or ())[:1] for m in each.months],
     }
     everything = f'<option value="">{escape(words("html.all"))}</option>'
     return "".join(

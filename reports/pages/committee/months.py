@@ -33,7 +33,7 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """
     charts = content.run_charts
     title = words("run_chart.title")
-    after = ", ".join(f"{month} ({uses(n, words)})" for month, n in content.later)
+    after = ", ".join(f"{words.month(m, 'long')} ({uses(n, words)})" for m, n in content.later)
     left = [words("run_chart.later", months=after)] if after else []
     if not charts:
         return (Section(title, (statement(words("state.not_computed")), *map(Prose, left))),)
@@ -50,10 +50,9 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         caption.append(words("run_chart.provisional", n=n, least=FIRM))
     figure = Figure(paint, _CHART, " ".join(caption), screen=2 * PHONE + GUTTER)
     seen = [_shown(chart, content, words) for chart in charts]
-    if charts[0].partial:
-        seen.append(words("run_chart.partial", months=", ".join(charts[0].partial)))
-    if charts[0].withheld:
-        seen.append(words("run_chart.withheld", months=", ".join(charts[0].withheld)))
+    for name in ("partial", "withheld"):
+        if months := [words.month(month, "long") for month in getattr(charts[0], name)]:
+            seen.append(words(f"run_chart.{name}", months=", ".join(months)))
     given = f"{_advised(content, words)} {_returned(content, words)}".strip()
     said = [text for text in (_coverage(content, words), given) if text]
     below = [(text, CAPTION) for text in seen + left] + [(text, BODY) for text in said]
@@ -73,8 +72,8 @@ def _shown(chart: RunChart, content: CommitteeContent, words: Strings) -> str:
         last = next(s for s in process.signals if s.at == process.signals[-1].at)
         ended = np.isfinite(chart.level[last.at + 1 :]).any()
         key = f"run_chart.{'up' if last.up else 'down'}{'_ended' if ended else ''}"
-        month, rule = chart.months[last.at], words(f"run_chart.rule.{last.rule}")
-        parts = [words(key, name=name, month=month, rule=rule, mean=mean)]
+        when, rule = words.month(chart.months[last.at], "long"), f"run_chart.rule.{last.rule}"
+        parts = [words(key, name=name, month=when, rule=words(rule), mean=mean)]
     if math.isfinite(chart.chance):
         parts.append(words("run_chart.by_chance", chance=printed(chart, chart.chance, words)))
     if chart.key == "distance" and not isinstance(content.department, SuppressedCell):

@@ -7,6 +7,7 @@ mistaken for an absent difference.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Final, TypeAlias
@@ -157,7 +158,7 @@ def case_mix(content: CommitteeContent, words: Strings) -> Section:
     if mix is None:
         return Section(title, (statement(words("state.not_computed")),), lead)
     if mix.alike:
-        lead += " " + words("committee.case_mix_alike", names=", ".join(mix.alike))
+        lead += " " + words("committee.case_mix_alike", names=_dashed(", ".join(mix.alike)))
     pieces: tuple[Piece, ...] = _mix_table(mix, words), note(words("committee.case_mix_note"))
     return Section(title, pieces, lead, room=200.0)
 
@@ -174,9 +175,15 @@ def _mix_table(mix: CaseMix, words: Strings) -> Table:
     return Table(columns, rows, empty=words("state.none"), id="mix")
 
 
+def _dashed(text: str) -> str:
+    """Print ranges with a dash, as all other intervals; a site's code stays as it is."""
+    return re.sub(r"(?<=\d)-(?=\d)", "–", text)
+
+
 def _mix_row(row: MixRow, reach: Reach, words: Strings) -> Row:
+    named = row.factor, _dashed(row.level)
     if isinstance(row.gap, SuppressedCell):
         state = "state.few_short" if row.gap.of == "exams" else "state.withheld_short"
-        return Row((row.factor, row.level, words(state), *(BLANK,) * 4), quiet=True)
-    size = row.factor, row.level, count(row.n), percent(row.share)
-    return Row((*size, _number(row.gap), _number(row.adjusted), span(row.adjusted, reach)))
+        return Row((*named, words(state), *(BLANK,) * 4), quiet=True)
+    size = count(row.n), percent(row.share)
+    return Row((*named, *size, _number(row.gap), _number(row.adjusted), span(row.adjusted, reach)))

@@ -24,8 +24,9 @@ from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
 from reports.numbers import FINE, decimal, interval, percent, points
-from reports.pages.committee.heaviest import added, nearer
+from reports.pages.committee.heaviest import added, beside, nearer
 from reports.pages.committee.tables import (
+    SAME,
     pathology_table,
     score_table,
     sensitivity_table,
@@ -130,17 +131,20 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
         phrase_chart(drawing, above, rows=used, minimum_n=minimum, words=words)
         phrase_key(drawing, key, words=words, own="department_own")
 
-    left_out = words("radiologist.unused", phrases=unused) if unused else ""
-    return (Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY, left_out),)
+    below = beside(content, result, words)
+    below += f" {words('radiologist.unused', phrases=unused)}" if unused else ""
+    return (Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY, below),)
 
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:
     """Small multiples and their numbers."""
-    heading_note = words("panel.note", minimum=FINE)
+    heading_note, table = words("panel.note", minimum=FINE), pathology_table(content, words=words)
+    same = any(str(cell).startswith(SAME) for row in table.rows for cell in row.cells)
     pieces = (
         *(Prose(text, BODY) for text in single_findings(content, words)),
         *panel_pieces(content.by_pathology, words=words),
-        pathology_table(content, words=words),
+        table,
+        *[note(words("scores.same_step"))] * same,
     )
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)
 
@@ -288,7 +292,7 @@ def gates(content: CommitteeContent, words: Strings) -> Section:
     """Every check of the run, in one sentence."""
     states = {True: "passed", False: "failed", None: "unknown"}
     said = (f"{gate.name}: {words(f'gates.{states[gate.passed]}')}" for gate in content.gates)
-    pieces = (Prose("; ".join(said) or words("state.none"), BODY),)
+    pieces = (Prose(f"{'; '.join(said) or words('state.none')}.", BODY),)
     return Section(words("committee.gates"), pieces, words("committee.gates_note"))
 
 

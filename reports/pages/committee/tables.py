@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Decimals of a gain in Brier score.
 _PLACES: Final = 4
+SAME: Final = "≈\u00a0"
+"""Before a level of chance that rounding does not tell from the error."""
 _DOUBT: Final = "maps.why.uncertain gain"
 
 Value: TypeAlias = Estimate | SuppressedCell | None
@@ -98,9 +100,11 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
             rows.append(Row((part.pathology, few, *(BLANK,) * 6), quiet=True))
             continue
         r = part.result
-        true, by_chance = r.phrase_error.without_chance(), decimal(r.phrase_error.null_high)
+        true, seen = r.phrase_error.without_chance(), decimal(r.phrase_error.value)
+        chance = decimal(r.phrase_error.null_high)
+        by_chance = f"{SAME}{chance}" if chance == seen else chance
         error = f"{decimal(true.value)} ({interval(true.low, true.high)})"
-        cells = (part.pathology, count(r.n), decimal(r.phrase_error.value), by_chance, error)
+        cells = (part.pathology, count(r.n), seen, by_chance, error)
         tail = (decimal(r.ece.value), decimal(r.ece.reference_level), decimal(r.brier.value))
         rows.append(Row((*cells, *tail)))
     return Table(columns, tuple(rows), empty=words("state.none"), id="pathologies")
@@ -243,9 +247,9 @@ def use_table(use: ScaleUse, *, words: Strings) -> Table:
     )  # fmt: skip
     shares = zip(use.recommended.tolist(), use.discouraged.tolist(), strict=True)
     rows = tuple(
-        Row((period, count(n), percent(named), percent(unwanted)))
+        Row((words.month(period), count(n), percent(named), percent(unwanted)))
         if math.isfinite(named)
-        else Row((period, words("state.withheld_short"), BLANK, BLANK), quiet=True)
+        else Row((words.month(period), words("state.withheld_short"), BLANK, BLANK), quiet=True)
         for period, n, (named, unwanted) in zip(use.periods, use.n, shares, strict=True)
         if math.isfinite(named) or period not in (use.periods[0], use.periods[-1])
     )

@@ -121,8 +121,9 @@ class Card:
 
     def _case(self, case: Case) -> str:
         name, whole = self.words.name, not self.action.swap.finding
+        month = self.words.month(case.month)
         finding = self.words("card.finding", finding=name(case.pathology)) if whole else ""
-        shown = {"code": case.xray_code, "month": case.month, "ct": name(case.ct_phrase, of="CT: ")}
+        shown = {"code": case.xray_code, "month": month, "ct": name(case.ct_phrase, of="CT: ")}
         return self.words("card.case", finding=finding, **shown)
 
     def draw(self, composer: Composer, box: Box) -> None:

@@ -184,9 +184,9 @@ def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ..
     return (words("how.line"), tick, *[words("how.department")] * drawn) if rows else ()
 
 
-def _certain(content: RadiologistContent, words: Strings) -> bool:
-    """Whether the phrase chart has a row of "present" or "absent", which has its own tick."""
-    return any(row.certain for row in PhraseChart.of(content, words).rows)
+def _certain(content: RadiologistContent, words: Strings) -> list[PhraseRow]:
+    """Give the phrase chart's rows of "present" and "absent", which have their own ticks."""
+    return [row for row in PhraseChart.of(content, words).rows if row.certain]
 
 
 def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
@@ -259,9 +259,11 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
 
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
-    certain = words("numbers.note_certain") if _certain(content, words) else ""
-    explained = note(words("numbers.note", fine=FINE) + certain)
-    pieces = number_table(content, overall, words=words), explained
+    said, certain = words("numbers.note", fine=FINE), _certain(content, words)
+    said += words("numbers.note_certain") if certain else ""
+    for row in (row for row in certain if len(row.certain) > 1):
+        said += words("numbers.note_together", phrases=row.phrase, n=count(row.n))
+    pieces = number_table(content, overall, words=words), note(said)
     compose(composer, (Section(words("radiologist.appendix_numbers"), pieces, room=160.0),))
 
 
@@ -333,7 +335,7 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     )  # fmt: skip
     rows = []
     for number, case in enumerate(cases):
-        pair = case.xray_code, case.month or BLANK, case.ct_code
+        pair = case.xray_code, words.month(case.month) or BLANK, case.ct_code
         said = words.name(case.pathology), case.phrase, words.name(case.ct_phrase, of="CT: ")
         rows.append(Row((*pair, *said, *_boxes(case, number, words))))
     return Table(columns, tuple(rows), id="cases", gap=CLOSE)

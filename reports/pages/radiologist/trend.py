@@ -28,7 +28,7 @@ def trend(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
         for point in content.trend
     ]
     whole = [
-        (point.period, _wider(point.gap)) for point in quarters
+        (words.month(point.period), _wider(point.gap)) for point in quarters
         if not point.partial and isinstance(point.gap, Estimate) and point.gap.low == point.gap.low
     ]  # fmt: skip
     turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
@@ -44,11 +44,16 @@ def trend(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
 
 
 def _unshown(whole: Sequence[tuple[str, Estimate]], words: Strings) -> str:
-    """Say that no change is shown, and how large one between the two surest quarters had to be."""
+    """Say that no change is shown, and how large one between the two surest quarters had to be.
+
+    Where no distance is as large, a fall would mostly go unseen, even one to 0.
+    """
     if len(whole) < 2:
         return words("trend.short")
     surest = sorted((gap for _, gap in whole), key=lambda gap: gap.high - gap.low)[:2]
-    return words("trend.steady", points=points(sum(gap.high - gap.low for gap in surest) / 2.0))
+    least = sum(gap.high - gap.low for gap in surest) / 2.0
+    key = "steady" if least < max(gap.value for _, gap in whole) else "no_fall"
+    return words(f"trend.{key}", points=points(least))
 
 
 def _wider(gap: Estimate) -> Estimate:
@@ -77,9 +82,9 @@ def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]
 def _quarter(point: TrendPoint, words: Strings) -> str:
     """Say a quarter's distance, or why it has none."""
     gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
-    where = f" ({words('trend.partial')})" if point.partial else ""
+    period = words.month(point.period) + (f" ({words('trend.partial')})" if point.partial else "")
     if isinstance(gap, SuppressedCell):
         state = words("state.few_short" if few else "state.withheld_short")
-        return f"{point.period}{where}" if few and where else f"{point.period}{where}: {state}"
+        return period if few and point.partial else f"{period}: {state}"
     named = {name: points(getattr(gap, name)) for name in ("value", "low", "high")}
-    return words("trend.quarter", period=f"{point.period}{where}", **named)
+    return words("trend.quarter", period=period, **named)
