@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.formats.readers import ReaderRules
-from pipeline.run.gates import Gathered, beside, check
+from pipeline.run.gates import Gathered, against_last_good, check
 from pipeline.site.site import Site
 from pipeline.stages import ingest
 from pipeline.stages.extract import EXTRACT
@@ -209,8 +209,8 @@ def test_runs_after_a_retention_purge_add_up_whatever_changes(
     fresh = found.coded[0].key != before.coded[0].key
     assert fresh == (change not in {"", "who,id\npatient,M1\n"})
     assert told.exams_purged == (5 if fresh else 0)
-    assert found.had.exams == before.had.exams - told.exams_purged
-    missing = beside(before.had, found.had, site.config)
+    assert found.input_size.exams == before.input_size.exams - told.exams_purged
+    missing = against_last_good(before.input_size, found.input_size, site.config)
     assert [gate.passed for gate in missing] == [not fresh]
     assert told.exams_cleaned == (9 if not fresh else 2 if "M4" in change else 4)
 
