@@ -158,8 +158,7 @@ class Strings:
         >>> words.month("2026-06"), words.month("2026-06", "long"), words.month("2026 Q2")
         ('06/2026', 'Juni 2026', 'Q2 2026')
         """
-        found = re.fullmatch(r"(\d{4})(?:-(\d\d)| (Q\d))", text)
-        if not found:
+        if not (found := re.fullmatch(r"(\d{4})(?:-(\d\d)| (Q\d))", text)):
             return text
         year, month, quarter = found.groups()
         name = quarter or self("month.names").split()[int(month) - 1]

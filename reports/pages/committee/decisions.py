@@ -228,8 +228,7 @@ def _effect(
         low, high = max(after - doubt, 0.0), after + doubt
     shown = {"low": points(low), "high": points(high)}
     shown |= {"before": points(before), "after": points(after)}
-    other = len(own) - sum(own)
-    pages = [words("decisions.pages", same=sum(own), other=other)] if own else []
+    pages = [words("decisions.pages", same=sum(own), other=len(own) - sum(own))] if own else []
     effect = words("decisions.effect", instead=swap.target, **shown)
     return [*pages, words("decisions.owner"), effect]
 

@@ -69,11 +69,10 @@ def _of_side(
     named: Sequence[str], lies: Side, content: CommitteeContent, whole: GroupResult, words: Strings
 ) -> str:
     """Say of words of a side what they weigh, in whose hands, and why they stay."""
-    gap = points(whole.phrase_error.value)
     each = [_carried(phrase, lies, content, whole, words) for phrase in named]
     said = [
         words(f"decisions.heaviest_{lies}", phrases=_named(named, words)),
-        words("decisions.carry", gap=gap, each=_and(each, words)),
+        words("decisions.carry", gap=points(whole.phrase_error.value), each=_and(each, words)),
         *_kept(named, content, words),
         _choose(named, lies, content, words),
         words("decisions.owner"),
@@ -187,12 +186,8 @@ def hands(
     found: DepartmentProfile, phrase: str, side: Side, minimum: int
 ) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
     """Give who wrote a word often enough, and in whose hands it is off as in the department's."""
-    enough = [
-        (reader, rate)
-        for reader in found.readers
-        for rate in reader.phrases
-        if rate.phrase == phrase and rate.n >= minimum
-    ]
+    wrote = ((r, p) for r in found.readers for p in r.phrases if p.phrase == phrase)
+    enough = [(reader, rate) for reader, rate in wrote if rate.n >= minimum]
     return [r for r, _ in enough], [r for r, rate in enough if off_with(r, rate) == side]
 
 
@@ -265,8 +260,11 @@ def discouraged(content: CommitteeContent, words: Strings) -> list[str]:
     if word is None or len(held[word]) < _HELD_BACK:
         return []
     sources = _named(tuple(held[word]), words)
-    said = words("decisions.discouraged", phrase=word, n=len(held[word]), sources=sources)
-    return [f"{said}{_own_rate(word, content, words)} {words('decisions.discouraged_effect')}"]
+    said = [words("decisions.discouraged", phrase=word, n=len(held[word]), sources=sources)]
+    if (rate := float(whole.phrases.observed[whole.phrases.phrases.index(word)])) == rate:
+        shown = {"rate": percent(rate), "meaning": percent(means[word])}
+        said.append(words("decisions.discouraged_rate", phrase=word, **shown))
+    return [" ".join([*said, words("decisions.discouraged_effect")])]
 
 
 def terms(content: CommitteeContent, kind: str = "recommended") -> Scale:
@@ -300,18 +298,6 @@ def scale_gap(content: CommitteeContent, words: Strings) -> list[str]:
     between = [phrase for phrase, says in others if least + _FAR <= says <= most - _FAR]
     fit = words("decisions.gap_fit", phrases=_named(between, words)) if between else ""
     return [f"{said}{fit} {words('decisions.gap_effect')}"]
-
-
-def _own_rate(word: str, content: CommitteeContent, words: Strings) -> str:
-    whole = content.department
-    if isinstance(whole, SuppressedCell) or word not in whole.phrases.phrases:
-        return ""
-    k = whole.phrases.phrases.index(word)
-    rate, meaning = float(whole.phrases.observed[k]), float(whole.phrases.expected[k])
-    if rate != rate:
-        return ""
-    shown = {"rate": percent(rate), "meaning": percent(meaning)}
-    return f" {words('decisions.discouraged_rate', phrase=word, **shown)}"
 
 
 def _adds(whole: GroupResult) -> dict[str, float]:

@@ -42,8 +42,7 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         for column, chart in zip(box.columns(2, gutter=GUTTER), charts, strict=False):
             run_chart(drawing, column, chart=chart, words=words)
 
-    limited = any(math.isfinite(chart.process.low) for chart in charts)
-    caption = [words("run_chart.note")] if limited else []
+    caption = [words("run_chart.note")] * any(math.isfinite(c.process.low) for c in charts)
     if any(chart.process.signals for chart in charts):
         caption.append(words("run_chart.diamond"))
     if LEAST <= (n := charts[0].process.n) < FIRM:

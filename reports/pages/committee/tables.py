@@ -104,9 +104,8 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
         chance = decimal(r.phrase_error.null_high)
         by_chance = f"{SAME}{chance}" if chance == seen else chance
         error = f"{decimal(true.value)} ({interval(true.low, true.high)})"
-        cells = (part.pathology, count(r.n), seen, by_chance, error)
-        tail = (decimal(r.ece.value), decimal(r.ece.reference_level), decimal(r.brier.value))
-        rows.append(Row((*cells, *tail)))
+        rest = map(decimal, (r.ece.value, r.ece.reference_level, r.brier.value))
+        rows.append(Row((part.pathology, count(r.n), seen, by_chance, error, *rest)))
     return Table(columns, tuple(rows), empty=words("state.none"), id="pathologies")
 
 
@@ -175,17 +174,9 @@ def suppressed_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Ta
         words, "maps", ("finding", 1.8), ("source", 1.6), ("target", 1.6), ("reason", 4.6, "wraps")
     )
     quiet = {"protected", "matches expectation", "too few uses"}
-    rows = [
-        (part.pathology, s.source, s.target or BLANK, _why(s, words))
-        for part in maps
-        for s in part.advice.suppressed
-        if s.reason not in quiet
-    ]
-    rows += [
-        (part.pathology, s.source, s.target, why)
-        for part in maps
-        for s, why in doubted(part, words)
-    ]
+    held = ((p.pathology, s) for p in maps for s in p.advice.suppressed if s.reason not in quiet)
+    rows = [(finding, s.source, s.target or BLANK, _why(s, words)) for finding, s in held]
+    rows += [(p.pathology, s.source, s.target, why) for p in maps for s, why in doubted(p, words)]
     named = tuple(Row((finding or words("maps.all_findings"), *why)) for finding, *why in rows)
     return Table(columns, named, empty=words("state.none"), id="suppressed")
 

@@ -306,15 +306,14 @@ def _number_row(
         *((judged.get(row.phrase, BLANK),) if judged else ()),
     )
     few = words("state.withheld_short") if row.department_withheld else percent(row.department)
-    cells = (
+    return Row((
         row.phrase,
         count(row.n),
         *own,
         percent(row.expected),
         percent_interval(row.expected_low, row.expected_high, row.expected),
         *((few,) if department else ()),
-    )
-    return Row(cells)
+    ))  # fmt: skip
 
 
 def _cases(composer: Composer, content: RadiologistContent) -> None:
