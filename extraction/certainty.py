@@ -28,6 +28,8 @@ _STROKE: Final = re.compile(r"[\s-]*/")
 _ABSENT: Final = "absent"
 _STOPS: Final = frozenset(".,;:!?")
 _AGREES: Final = frozenset(("agree", "agrees"))
+_ANSWERS: Final = frozenset(("n", "y"))
+"""Letters that answer a label (PTX: N) and are initials and units elsewhere (N. Hall, 95 Y)."""
 
 
 class CertaintyReader:
@@ -38,7 +40,8 @@ class CertaintyReader:
         self._sections = SectionReader(words)
         tree = _cues_only(build(words))
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
-        self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in weighing}
+        no_words = _ANSWERS.union(weighing)
+        self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in no_words}
 
     def _cues(self, text: str) -> Iterator[tuple[int, int, str, Node]]:
         """Give where each cue begins and ends, its first word, and what the tree says of it.

@@ -33,6 +33,7 @@ def test_words_count_where_findings_are_stated_undenied(text: str, phrases: set[
         ("Cook of the m.v. Zeldon Pearl.", 0),
         ("FIRST NAME IVO, THAT IS I V O.", 0),
         ("Seen by Dr.P.V.S.N. Zeldon.", 0),
+        ("Seen in a 95 Y male. N. Hall, MD. PTX: N", 0),
         ("Effusion v consolidation.", 1),
         ("Effusion v. consolidation.", 1),
         ("Seen in 91 F s/p fall.", 1),
