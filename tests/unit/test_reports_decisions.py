@@ -1528,7 +1528,7 @@ def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_
         guard_committee(replace(review, profiles=replace(found, readers=alike))), WORDS
     )
     text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
-    assert "promises**; those of 11 are no further off than the" in text
+    assert "promises**; those of 11 are not shown to lie further off than" in text
 
 
 def test_a_review_of_few_readers_decides_what_rests_on_none_and_explains_nothing_it_lacks() -> None:
