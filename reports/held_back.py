@@ -134,8 +134,7 @@ def _unsure(word: Rated, near: Swap, words: Strings) -> _Reason:
     improbable = "otherwise" if gap > 0.0 else "nearest"
     halved = near.rate.low <= (near.meaning + near.instead_meaning) / 2.0 <= near.rate.high
     least = _TENTH if halved and gap > 0.0 else _EVEN
-    key = improbable if near.probability < least else "unsure"
-    key = "half" if abs(gap) < _HALFWAY else key
+    key = "half" if abs(gap) < _HALFWAY else improbable if near.probability < least else "unsure"
     return _Reason(key, near.instead, near.instead_meaning, more)
 
 
