@@ -105,10 +105,10 @@ def tenths(probability: float) -> str:
 def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> _Reason:
     """Find what holds a swap back.
 
-    The word named is one on the side that CT shows. Where the printed figures speak for it and
-    its chance does not, another reading holds it back (the department's use of words, what it
-    shares with CT), and the page says so instead of a chance that contradicts the figures. One that
-    would be turned round with another word of the reader's is held back by that word.
+    The word named is one on the side that CT shows. Where the printed interval speaks for it, or
+    may, and its chance does not, or hardly, another reading holds it back (the department's use of
+    words, what it shares with CT), and the page says so instead of a chance that contradicts the
+    figures. One that would be turned round with another word of the reader's is held back by it.
     """
     if not scale:
         return _Reason("plain")
@@ -128,13 +128,13 @@ def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
 
 
 def _unsure(word: Rated, near: Swap, words: Strings) -> _Reason:
-    least = near.probability < _TENTH
-    chance = words("verdict.stay.least") if least else tenths(near.probability)
+    chance = words("verdict.stay.least") if near.probability < _TENTH else tenths(near.probability)
     more = (("chance", chance), ("needed", tenths(_RULES.swap_probability)))
     gap = abs(word.meaning - word.rate.value) - abs(near.instead_meaning - word.rate.value)
     improbable = "otherwise" if gap > 0.0 else "nearest"
-    key = improbable if near.probability < _EVEN else "unsure"
-    key = "half" if abs(gap) < _HALFWAY else key
+    halved = near.rate.low <= (near.meaning + near.instead_meaning) / 2.0 <= near.rate.high
+    least = _TENTH if halved and gap > 0.0 else _EVEN
+    key = "half" if abs(gap) < _HALFWAY else improbable if near.probability < least else "unsure"
     return _Reason(key, near.instead, near.instead_meaning, more)
 
 

@@ -130,7 +130,7 @@ class Shared:
         What is stated of the department: shared by more than half a margin.
     tipping
         λ: how many times as likely a CT would have to be given disease, beyond what the X-ray's
-        words say, to explain the shared shift; NaN where none is stated.
+        words say, to leave half a margin of the shared shift; NaN where none is stated.
     question
         Whether that λ is plausible.
     """

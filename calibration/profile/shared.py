@@ -156,7 +156,7 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
     sure = ndtr((np.abs(mean) - margins) / sd) >= settings.own_probability
     parts = [PARTS[2 * axis + int(mean[axis] > 0)] for axis in np.flatnonzero(sure).tolist()]
     low, high = settings.plausible_ordering
-    tipping = float(np.exp(mean[0])) if sure[0] else float("nan")
+    tipping = float(np.exp(mean[0] - np.sign(mean[0]) * margins[0])) if sure[0] else float("nan")
     shift, slope = Interval.normal(mean[0], sd[0]), Interval.normal(1.0 + mean[1], sd[1])
     return Shared(shift, slope, readers, tuple(parts), tipping, bool(low <= tipping <= high))
 

@@ -401,7 +401,17 @@ def test_where_most_readers_stand_is_shared_whatever_the_others() -> None:
     assert found.shift.low < 0.3 < found.shift.high
     assert found.parts == ("undercalls",)
     assert found.question
-    assert found.tipping == pytest.approx(np.exp(found.shift.value))
+    # Half a margin, .1, is no matter.
+    assert found.tipping == pytest.approx(np.exp(found.shift.value - 0.1))
+
+
+def test_a_shared_shift_of_which_a_plausible_choice_leaves_nothing_that_matters_is_asked() -> None:
+    """At -.29 it was "more than is plausible", though a λ of .8 leaves -.07 of it."""
+    found = shared_of([-0.29] * 8, [1.0] * 8)
+    assert found.parts == ("overcalls",)
+    assert found.tipping == pytest.approx(np.exp(found.shift.value + 0.1))
+    assert found.question
+    assert not shared_of([-0.45] * 8, [1.0] * 8).question
 
 
 def test_readers_in_one_place_say_what_the_instrument_may_have_done_whatever_the_others() -> None:

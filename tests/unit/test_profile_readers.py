@@ -245,7 +245,8 @@ def test_what_all_share_is_asked_of_the_department_and_only_the_rest_told_of_rea
     assert [each.pattern.verdict.shared for each in found] == [("undercalls",)] * 7 + [()]
     assert [each.pattern.direction for each in found] == ["none"] * 7 + ["undercalls"]
     told = message(found.reader("r00"), words=WORDS)
-    assert told.startswith("Nothing that is yours alone to change.")
+    # Only his line was held against theirs: one whose "unlikely" was off alone was told "Nothing".
+    assert told.startswith("As a whole nothing is shown that is yours alone to change.")
     assert "are weaker than CT bears out" in told
 
 

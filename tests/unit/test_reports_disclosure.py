@@ -135,7 +135,7 @@ def test_change_and_what_is_shared_are_told_but_not_of_a_hidden_reader() -> None
     assert "are weaker than CT bears out" in printed
     assert "are weaker than CT bears out: shift +0.33 (0.20 to 0.50)." in printed
     assert "The line that most readers lie round: +0.33 and 1.00" in printed
-    assert "A CT 1.4 times as likely given disease" in printed
+    assert "A CT 1.39 times as likely given disease" in printed
 
 
 def test_a_review_of_four_readers_shows_no_department_figure_in_pdf_or_html() -> None:

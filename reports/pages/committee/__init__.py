@@ -168,13 +168,13 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
 def _side(content: CommitteeContent, words: Strings) -> str:
     """Say to which side the hedges of all lie, where chance does not explain it.
 
-    A shift that a plausible choice of CTs explains is none that the first sentence states.
+    That is stated only beside a shared shift that no plausible choice of CTs explains.
     """
     key = side_of_all(content)
     if content.judged is None or not key:
         return ""
-    key += "_asked" if content.judged.shared.question else ""
-    ratio = content.judged.large.ratio
+    shared, ratio = content.judged.shared, content.judged.large.ratio
+    key += "_asked" if shared.question or shared.tipping != shared.tipping else ""
     low, seen, high = (count(100.0 * each) for each in (ratio.low, ratio.value, ratio.high))
     return words(f"committee.headline_{key}", seen=seen, low=low, high=high)
 

@@ -144,7 +144,7 @@ def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     if not math.isfinite(shared.tipping):
         return (said,)
     key = "plausible" if shared.question else "implausible"
-    ordering = words(f"committee.shared_ordering.{key}", times=decimal(shared.tipping, 1))
+    ordering = words(f"committee.shared_ordering.{key}", times=decimal(shared.tipping, 2))
     return (f"{said} {ordering}",)
 
 
