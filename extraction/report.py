@@ -27,7 +27,7 @@ _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
 bound and fail: a megabyte of spaces would cost its square."""
-_PARAGRAPH: Final = re.compile(r"\S[ \t\r]{0,80}\n(?:[ \t\r]{0,80}\n|(?=[A-Z][a-z]))")
+_PARAGRAPH: Final = re.compile(r"\S[ \t\r]{0,80}\n(?:[ \t\r]{0,80}\n|(?=(?:\d\W )?[A-Z][a-z]))")
 """Where a note ends and findings without a header begin, before the impression has its header."""
 _MARKED: Final = re.compile(r"[.:;](?!\d)")
 _SAYING: Final = (
@@ -35,7 +35,7 @@ _SAYING: Final = (
 )
 """Behind one of these a header's name is a word of a sentence ("findings are")."""
 _TITLE: Final = (
-    r"(?:(?:chest|cxr|xr|x-?ray|ct|hrct|ctpa|portable|mobile)\b[^.?:;\n]{0,40}\.[ \t]{1,4})?"
+    r"(?:(?:chest|cxr|xr|x-?ray|ct|hrct|ctpa|portable|mobile)\b[^.?:;\n]{0,40}(?:\.[ \t]{1,4}|\n))?"
 )
 """The name of the examination may stand before a request: "Chest PA. Fall, ?rib fracture"."""
 _REQUEST_WITHIN: Final = 400

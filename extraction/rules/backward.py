@@ -30,7 +30,9 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
     finite verb once something was found; a hedge also at a second mention nothing joins to it.
     """
     items, tokens, first = clause.items, clause.tokens, at
-    tied = governed = joined = renamed = False
+    governed = joined = renamed = False
+    comma = at > 0 and items[at - 1].lexeme.parts & Part.COMMA
+    tied = picks = bool(comma) and cue.phrase == "versus" and items[at - 1].last == items[at].first
     told = any(item.lexeme.parts & Part.SUBJECT for item in items[:at])
     named = GOVERNABLE if told else GOVERNABLE & ~Part.PREDICATE
     for j in range(_subject_ends(items, at) - 1, -1, -1):
@@ -42,8 +44,11 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
             (renamed and cue.kind == "denial")
             or (cue.kind != "hedge" and tokens[items[j].last - 1].word in _ONCE)
         )
+        if parts & Part.COMPANION and not governed and is_finite(items[at]):  # "A with B is likely"
+            passed = all(t.word.isalpha() for t in tokens[items[j].last : items[at].first])
         ends = parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION and not passed
-        if ends or (governed and is_finite(items[j])):
+        seen = picks and clause.grammar.signs.issuperset(items[j].lexeme.pathologies or "-")
+        if ends or (governed and (seen or is_finite(items[j]))):
             break
         renamed = renamed or bool(parts & Part.PRONOUN)
         if parts & Part.MENTION and not governed and is_place(clause, j):
@@ -52,7 +57,8 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         if parts & Part.COMMA and governed and _list_ends(items, j, cue, tied=tied):
             break
         if parts & (Part.COMMA | Part.COLON) and not governed and _named(clause, j, at):
-            if parts & Part.COLON or not _last_of_list(items, j):
+            listed = (tied and cue.phrase == "versus") or _last_of_list(items, j)
+            if parts & Part.COLON or not listed:
                 break
             tied = True
         second = governed and not joined and bool(parts & Part.MENTION)

@@ -34,6 +34,8 @@ _WHETHER: Final = frozenset({"whether", "if"})
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
 _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clearing", "complete"})
+_CONTRASTS, _THEM = frozenset({"but", "though", "although"}), frozenset({"it", "one", "them"})
+_QUALITIES: Final = frozenset({"old", "new", "definite", "moderate", "large", "mild"})
 _DOUBTING: Final = frozenset({"hedge", "denial"})
 _LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
@@ -65,21 +67,40 @@ def decide(clause: Clause, mentions: Sequence[Mention]) -> tuple[list[Decision],
     """
     clause = weighed(clause)
     found = scopes(clause)
-    return [_decide(clause, mention, found) for mention in mentions], _dangling(clause, found)
+    said = [_decide(clause, mention, found) for mention in mentions]
+    halves = [_plain(each.mention) for each in said if _is_half(clause, each)]
+    return halves + said, _dangling(clause, found)
 
 
-def carry_back(decisions: Sequence[Decision], cue: Cue, item: Item) -> list[Decision]:
-    """Let a cue of the next clause speak for what was mentioned last in the clause before it."""
-    last = decisions[-1].mention.at
+def carry_back(decisions: Sequence[Decision], clause: Clause, scope: Scope) -> list[Decision]:
+    """Let a cue of the next clause speak for what was mentioned last in the clause before it.
+
+    Behind a "but" it is the last word on all that was graded together ("possible but unlikely").
+    """
+    item, cue, last = clause.items[scope.at], scope.cue, decisions[-1]
+    anew = clause.tokens[clause.first - 1].word in _CONTRASTS and last.rule == "cue after"
+    kept = {"denial"} if anew else {"denial", cue.kind}
     by = cue, item.first, item.last
     return [
         Decision(said.mention, *by, said.mention.first, item.last, "carried back")
-        if said.mention.at == last
+        if (said.mention.at == last.mention.at or (anew and said[1:4] == last[1:4]))
         and not said.mention.base
-        and said.cue.kind not in {"denial", cue.kind}
+        and said.cue.kind not in kept
         else said
         for said in decisions
     ]
+
+
+def _is_half(clause: Clause, said: Decision) -> bool:
+    """Whether only the second of two is graded: "right 8th and probable 9th rib fractures"."""
+    if said.rule != "cue before" or said.cue.kind != "hedge":
+        return False
+    words = [token.word for token in clause.tokens]
+    joint = said.cue_first - 1
+    first = max((k + 1 for k in range(joint) if words[k] in _PARTS), default=0)
+    ahead, sides = words[first:joint], {w for w in words if w[:-2].isdigit()} | clause.grammar.sides
+    sited = words[joint] == "and" and sides.issuperset([*ahead[-1:], words[said.cue_last]])
+    return sited and bool(ahead) and (clause.grammar.fillers | sides | _QUALITIES).issuperset(ahead)
 
 
 def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
@@ -88,8 +109,13 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
             continue
         item = clause.items[scope.at]
         before = clause.items[: scope.at]
-        words = item.first - clause.first
+        told = [i.last - i.first for i in before if not i.lexeme.parts & ~Part.VERB]  # "I think"
+        between = [token.word for token in clause.tokens[clause.first : item.last]]
+        words = sum(
+            word not in clause.grammar.trailing for word in between[: item.first - item.last]
+        )
         pronoun = any(other.lexeme.parts & (Part.PRONOUN | Part.OPENER) for other in before)
+        pronoun = pronoun or between[-1] in _THEM or words == sum(told)
         beside = before and before[-1].last == item.first and before[-1].lexeme.parts & Part.PRONOUN
         close = beside and not governs(before, scope.first, scope.at)
         return scope if words == 0 or (pronoun and words <= 3) or close else None
@@ -130,24 +156,21 @@ def _choose(
 ) -> tuple[Scope | None, str]:
     nearest = before[-1] if before else None
     behind = max(after, key=_weight) if after else None
-    if nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}:
-        if behind is not None and behind.cue.kind == "denial":
-            return behind, "cue after"
+    negation = next((s for s in before if s.cue.kind == "negation"), None)
+    silent = nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}
+    if (silent or negation) and behind is not None and behind.cue.kind == "denial":
+        return behind, "cue after"
+    if silent:
         return nearest, "no statement"
     if behind is not None and behind.cue.kind == "not evaluable":
         return behind, "no statement"
-    negation = next((s for s in before if s.cue.kind == "negation"), None)
     if negation is not None:
-        if behind is not None and behind.cue.kind == "denial":
-            return behind, "cue after"
         return negation, "cue before" if negation is nearest else "negated hedge"
     if behind is not None and behind.cue.kind == "negation":
         if nearest is not None and nearest.cue.kind in {"denial", "assertion"}:
             return nearest, "cue before"
         return behind, "cue after" if nearest is None else "negated hedge"
-    if nearest is not None:
-        if behind is not None and _outspeaks(items, mention, behind, nearest):
-            return behind, "cue after"
+    if nearest is not None and not (behind and _outspeaks(items, mention, behind, nearest)):
         return nearest, "cue before"
     return behind, "cue after"
 
@@ -191,18 +214,15 @@ def _weighing(clause: Clause, asked: Scope) -> Scope:
 
 def _said(items: Sequence[Item], mention: Mention, scope: Scope, rule: str) -> Decision:
     item = items[scope.at]
-    if scope.side == "before":
-        first, last = item.first, items[min(scope.last, len(items)) - 1].last
-    else:
-        first, last = items[scope.first].first, item.last
+    far = items[min(scope.last, len(items)) - 1 if scope.side == "before" else scope.first]
+    first, last = min(item.first, far.first), max(item.last, far.last)
     kind = "not evaluable" if scope.cue.kind == "not evaluable" else rule
     return Decision(mention, scope.cue, item.first, item.last, first, last, kind)
 
 
 def _based(clause: Clause, mention: Mention, before: Sequence[Scope]) -> Decision:
     """Decide what carries its own answer; a hedge of that answer weighs the other way."""
-    cue = Cue(mention.base, "negation", "after")
-    first = mention.cue_first
+    cue, first = Cue(mention.base, "negation", "after"), mention.cue_first
     turned = clause.grammar.opposite.get(before[-1].cue.phrase or "") if before else None
     if before and before[-1].cue.kind in {"ignore", "not evaluable"}:
         cue = before[-1].cue
@@ -211,9 +231,8 @@ def _based(clause: Clause, mention: Mention, before: Sequence[Scope]) -> Decisio
         if 0 <= mention.cue_first - item.last <= _TOUCHING:
             cue = Cue(turned, "hedge", "before")
             first = min(item.first, first)
-    return Decision(
-        mention, cue, first, mention.cue_last, mention.first, mention.last, "said of the subject"
-    )
+    last = mention.cue_last
+    return Decision(mention, cue, first, last, *mention[2:4], "said of the subject")
 
 
 def _from(items: Sequence[Item], mention: Mention, at: int, cue: Cue, rule: str) -> Decision:
@@ -295,6 +314,10 @@ def _by_side(said: Decision, sides: _Sides) -> Iterator[Decision]:
         parted = not _PARTS.isdisjoint(sides.words[said.mention.last : said.cue_last - 1])
         behind = max(said.cue_last, said.mention.last)
         if (parted and sides.other(said.cue_last)) or sides.lasts(behind):
-            first, last = said.mention.first, said.mention.last
-            yield Decision(said.mention, _PLAIN, first, last, first, last, "said of one side")
+            yield _plain(said.mention)
     yield said
+
+
+def _plain(mention: Mention) -> Decision:
+    """Assert what is denied, or graded, on the other side alone."""
+    return Decision(mention, _PLAIN, *mention[2:4], *mention[2:4], "said of one side")

@@ -26,7 +26,7 @@ from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "14"
+REVISION: Final = "15"
 
 _BATCH: Final = 256
 Read = TypeVar("Read")
@@ -162,8 +162,7 @@ class RuleEngine:
             mentions = self._mentions.find(clause.items, items, tokens)
             found, dangling = decide(clause, mentions)
             if dangling is not None and previous and not clause.aside:
-                item = clause.items[dangling.at]
-                decisions[-len(previous) :] = carry_back(previous, dangling.cue, item)
+                decisions[-len(previous) :] = carry_back(previous, clause, dangling)
             if clause.aside and mentions and mentions[0].at == 0:
                 found = _in_apposition(found, decisions)
             decisions += found

@@ -55,16 +55,14 @@ class MentionFinder:
             parts = item.lexeme.parts
             seen |= parts
             if parts & Part.MENTION:
-                if tokens[item.first].word == "cm" and _measured(item, tokens):
-                    continue
-                if item.last < len(tokens) and tokens[item.last].word in self._grammar.services:
+                behind = tokens[item.last].word if item.last < len(tokens) else ""
+                measured = tokens[item.first].word == "cm" and _measured(item, tokens)
+                if measured or behind in self._grammar.services:
                     continue
                 resembles = _resembles(item, tokens)
                 for name in item.lexeme.pathologies:
-                    if resembles and name not in self._grammar.shapes:
-                        continue
                     meant = name if item.lexeme.placed else self._meant(name, items, sentence)
-                    if meant:
+                    if meant and not (resembles and name not in self._grammar.shapes):
                         found.append(Mention(meant, at, item.first, item.last))
         if seen & Part.SUBJECT and seen & Part.PREDICATE:
             found += self._attributed(items, sentence, tokens)
@@ -100,15 +98,12 @@ class MentionFinder:
         found = []
         for at, item in enumerate(items):
             for number in item.lexeme.subjects:
-                if number in item.lexeme.absent:
-                    predicate = self._alone(at, number, sentence)
-                else:
-                    predicate = self._predicate(items, at, number, tokens)
-                if predicate is None:
-                    continue
-                said = items[predicate]
+                alone = number in item.lexeme.absent
+                told = None if alone else self._predicate(items, at, number, tokens)
+                predicate = self._alone(at, number, sentence) if alone else told
+                said = items[predicate or 0]
                 absent = number in said.lexeme.absent
-                if absent and _denied(items, predicate):
+                if predicate is None or (absent and _denied(items, predicate)):
                     continue
                 name, base = self._attributes[number], "absent" if absent else ""
                 first, last = min(item.first, said.first), max(item.last, said.last)
@@ -145,9 +140,8 @@ class MentionFinder:
             between = tokens[items[j].last : subject.first]
             if len(between) <= _NEAR and _denies(items[j], number):
                 return j
-            if len(between) > _NEAR or is_finite(items[j]):
-                return None
-            if any(token.word in self._grammar.prepositions for token in between):
+            apart = any(token.word in self._grammar.prepositions for token in between)
+            if apart or len(between) > _NEAR or is_finite(items[j]):
                 return None
             if _says(items[j], number):
                 return j
@@ -173,9 +167,9 @@ class MentionFinder:
                     break
                 if not other.lexeme.parts & Part.SPLIT_PROPERTY:
                     continue
-                for name in item.lexeme.splits:
-                    if name in other.lexeme.splits:
-                        found.append(self._spread(name, at, item, other, tokens))
+                shared = [name for name in item.lexeme.splits if name in other.lexeme.splits]
+                if not self._of_some(item, other, tokens):
+                    found += [self._spread(name, at, item, other, tokens) for name in shared]
                 break
         return found
 
@@ -192,6 +186,11 @@ class MentionFinder:
         if tokens[ahead.first].word in self._grammar.limiting:
             return Mention(name, at, ahead.first, item.last, "absent", ahead.first, ahead.last)
         return Mention(name, at, ahead.first, item.last)
+
+    def _of_some(self, item: Item, other: Item, tokens: Sequence[Token]) -> bool:
+        """Whether it is denied of some alone: "nodes, some of which do not reach …"."""
+        words = [token.word for token in tokens[item.last : other.last]]
+        return "of which" in " ".join(words) and not self._grammar.limiting.isdisjoint(words)
 
     def _spread(
         self, name: str, at: int, item: Item, other: Item, tokens: Sequence[Token]

@@ -8,6 +8,7 @@ without one only where another finding does.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
@@ -43,12 +44,8 @@ def _belongs(clause: Clause, j: int, at: int) -> bool:
     while k > items[at].last and _qualifies(tokens[k].word, grammar) and items[j].first - k < _NEAR:
         if tokens[k].word in grammar.definite:
             named = tokens[items[at].last : k - 1]
-            return (
-                tokens[k - 1].word in _OF
-                and bool(named)
-                and all(token.word.isalpha() for token in named)
-                and not _in_cue(items, j, k - 1)
-            )
+            spoken = bool(named) and all(token.word.isalpha() for token in named)
+            return spoken and tokens[k - 1].word in _OF and not _in_cue(items, j, k - 1)
         k -= 1
     return False
 
@@ -152,27 +149,22 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
     for j in range(first, len(items)):
         parts = items[j].lexeme.parts
         ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
-        if ends and not items[j - 1].lexeme.parts & Part.OR:
-            return j
-        if not governed and (
-            (parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
-            or (parts & Part.COMMA and _missed(items, at, j, cue))
-        ):
-            return j
-        if cue.kind in _SILENT and tokens[items[j].first].word in _TELLING:
-            return j
-        if governed and _list_closes(items, j, closed=closed):
-            return j
         denies = cue.kind == "negation" and parts & Part.COMMA
-        if denies and (_speaks_anew(items, j) or _unlisted(clause, at, j)):
+        if (
+            (ends and not items[j - 1].lexeme.parts & Part.OR)
+            or (not governed and parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
+            or (not governed and parts & Part.COMMA and _missed(items, at, j, cue))
+            or (cue.kind in _SILENT and tokens[items[j].first].word in _TELLING)
+            or (governed and _list_closes(items, j, closed=closed))
+            or (denies and (_speaks_anew(items, j) or _unlisted(clause, at, j)))
+            or (governed and _opens_anew(items, j, cue))
+        ):
             return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
         if parts & Part.CUE:
             until = Scope(max(at, first - 1), cue, first, j, "before")
             if _cue_ends(clause, until, governed=governed):
                 return j
-        if governed and _opens_anew(items, j, cue):
-            return j
         governed = governed or bool(parts & GOVERNABLE)
     return len(items)
 
@@ -185,7 +177,8 @@ def _beyond(items: list[Item], at: int, j: int, cue: Cue, tokens: list[Token]) -
 
 def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
     """Whether a hedge already had its object, outside the vocabulary ("consistent with …, …")."""
-    if cue.kind != "hedge" or cue.phrase == "versus" or items[comma].first == items[at].last:
+    opens = items[at + 1].lexeme.parts & Part.COMMA and items[at + 1].first == items[at].last
+    if cue.kind != "hedge" or cue.phrase == "versus" or opens:  # "may be, on the lateral, a nodule"
         return False
     joined = listed = False
     for item in items[comma + 1 :]:
@@ -202,11 +195,10 @@ def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
 def _list_closes(items: list[Item], j: int, *, closed: bool) -> bool:
     """Whether a comma or "and" ends what is governed: behind a verb, or before a new statement."""
     parts = items[j].lexeme.parts
-    if parts & Part.COMMA and _speaks_anew(items, j):
+    comma, joins = parts & Part.COMMA, parts & Part.AND
+    if (comma and _speaks_anew(items, j)) or (joins and _tells_anew(items, j)):
         return True
-    if parts & Part.AND and _tells_anew(items, j):
-        return True
-    return closed and bool(parts & (Part.COMMA | Part.AND)) and not _or_later(items, j)
+    return closed and bool(comma | joins) and not _or_later(items, j)
 
 
 def _speaks_anew(items: list[Item], comma: int) -> bool:
@@ -305,12 +297,12 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
 
 
 def _or_later(items: list[Item], j: int) -> bool:
-    for item in items[j:]:
-        if item.lexeme.parts & Part.OR:
-            return True
-        if item.lexeme.parts & Part.CUE and any(c.side != "after" for c in item.lexeme.cues):
-            return False
-    return False
+    telling = (i for i in items[j:] if i.lexeme.parts & Part.OR or _opens_scope(i))
+    return any(item.lexeme.parts & Part.OR for item in islice(telling, 1))
+
+
+def _opens_scope(item: Item) -> bool:
+    return any(cue.side != "after" for cue in item.lexeme.cues)
 
 
 def absorbed_until(items: list[Item], scope: Scope) -> int:
@@ -322,6 +314,6 @@ def absorbed_until(items: list[Item], scope: Scope) -> int:
         parts = items[j].lexeme.parts
         if parts & (GOVERNABLE | Part.COMMA):
             break
-        if parts & Part.CUE and any(c.side in {"before", "either"} for c in items[j].lexeme.cues):
+        if any(cue.side in {"before", "either"} for cue in items[j].lexeme.cues):
             last = j
     return last

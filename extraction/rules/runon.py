@@ -59,9 +59,7 @@ def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list
     found: list[list[Token]] = []
     begin = 0
     for at in range(1, len(tokens)):
-        if not _could_start(line, at):
-            continue
-        if _may_end(line, begin, at) and _starts(line, begin, at):
+        if _could_start(line, at) and _may_end(line, begin, at) and _starts(line, begin, at):
             found.append(tokens[begin:at])
             begin = at
     return [*found, tokens[begin:]]
@@ -89,11 +87,8 @@ def _may_end(line: _Line, begin: int, at: int) -> bool:
         parts = before.lexeme.parts
         if parts & Part.PREDICATE and _predicated(line, begin, at):
             return True
-        if parts & _OPEN:
-            return False
-        if parts & Part.ASSERTING and not _finished(line, begin, at):
-            return False
-        if parts & Part.CUE and _waits(line, before, begin, at):
+        goes_on = parts & Part.ASSERTING and not _finished(line, begin, at)
+        if parts & _OPEN or goes_on or (parts & Part.CUE and _waits(line, before, begin, at)):
             return False
     return (
         _equipped(line, begin, at)
@@ -199,9 +194,8 @@ def _starts(line: _Line, begin: int, at: int) -> bool:
     ended = before is not None and before.lexeme.parts & Part.MENTION
     if not quality or not (complete or ended):
         return False
-    if ended and _denied(line, begin, at) and _sign_follows(line, at):
-        return True
-    return _noun_follows(line, at)
+    weighs = ended and _denied(line, begin, at) and _sign_follows(line, at)
+    return weighs or _noun_follows(line, at)
 
 
 def _beside(line: _Line, at: int) -> bool:
@@ -215,11 +209,9 @@ def _beside(line: _Line, at: int) -> bool:
 
 def _sign_follows(line: _Line, at: int) -> bool:
     """Whether a sign without a name of ours is weighed here: "mild hyperinflation suggesting"."""
-    for k in range(at + 2, min(at + _NOUN_WITHIN, len(line.tokens))):
-        item = line.over.get(k)
-        if item is not None:
-            return any(cue.kind == "hedge" and cue.side != "after" for cue in item.lexeme.cues)
-    return False
+    near = range(at + 2, min(at + _NOUN_WITHIN, len(line.tokens)))
+    cues = next((line.over[k].lexeme.cues for k in near if k in line.over), ())
+    return any(cue.kind == "hedge" and cue.side != "after" for cue in cues)
 
 
 def _verb_follows(line: _Line, begin: int, at: int, *, named: bool) -> bool:
@@ -246,10 +238,8 @@ def _verb_follows(line: _Line, begin: int, at: int, *, named: bool) -> bool:
 
 def _article_opens(line: _Line, k: int) -> bool:
     """Whether an article stands alone, not in "at the right base"."""
-    grammar = line.grammar
-    return (
-        line.tokens[k].word in grammar.articles and line.tokens[k - 1].word not in grammar.unending
-    )
+    before, word = (token.word for token in line.tokens[k - 1 : k + 1])
+    return word in line.grammar.articles and before not in line.grammar.unending
 
 
 def _lists(line: _Line, verb: Item) -> bool:
@@ -266,9 +256,7 @@ def _noun_follows(line: _Line, at: int) -> bool:
         parts = item.lexeme.parts if item is not None else 0
         if parts & _NAMED:
             return True
-        if k == at:
-            continue
-        if parts & _BARS or line.tokens[k].word in line.grammar.prepositions:
+        if k > at and (parts & _BARS or line.tokens[k].word in line.grammar.prepositions):
             return False
     return False
 

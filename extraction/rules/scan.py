@@ -29,7 +29,8 @@ _UNDOABLE: Final = frozenset({"negation", "ignore"})
 _DENIED_WITHIN: Final = 6
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
-_WEIGHTLESS: Final = Lexeme()
+_WEIGHTLESS, _COLON = Lexeme(), Lexeme(Part.COLON)
+_CHOOSING: Final = frozenset({"or", "vs", "versus", "v", "differential", "knows", "pick", "guess"})
 
 
 class Item(NamedTuple):
@@ -71,6 +72,9 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
     at, count = 0, len(tokens)
     while at < count:
         node = root.get(tokens[at].word)
+        if tokens[at].word == _HYPHEN and _opens_list(items, tokens, at):
+            items.append(Item(at, at + 1, _COLON))
+            node = None
         if node is None:
             at += 1
             continue
@@ -86,6 +90,13 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
             items.append(item)
         at = after
     return items
+
+
+def _opens_list(items: list[Item], tokens: list[Token], at: int) -> bool:
+    """Whether a dash stands for a colon before alternatives: "opacity - pneumonia vs edema"."""
+    spaced = at > 0 and tokens[at - 1].end < tokens[at].start
+    chosen = spaced and any(token.word in _CHOOSING for token in tokens[at:])
+    return chosen and governs(items, 0, at) and not any(i.lexeme.parts & Part.CUE for i in items)
 
 
 def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
@@ -209,8 +220,9 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
                 first = current[candidate].last
                 current = current[candidate + 1 :]
             verb_seen, candidate = True, -1
-        elif verb_seen and candidate < 0 and item.lexeme.parts & (Part.COMMA | Part.AND):
-            candidate = len(current)
+        elif verb_seen and parts & (Part.COMMA | Part.AND):
+            ended = parts & Part.AND and any(i.lexeme.parts & Part.OR for i in current[candidate:])
+            candidate = len(current) if candidate < 0 or ended else candidate  # "A, B or C, and D"
         current.append(item)
     pieces.append((current, first))
     return [(piece, begin) for piece, begin in pieces if piece]

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
 from extraction.rules.backward import backward, meant
-from extraction.rules.lexicon import Cue, Part
+from extraction.rules.lexicon import Cue, Lexeme, Part
 from extraction.rules.reach import absorbed_until, forward, without_places
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-_SHORT, _BESIDE = 3, 6
+_SHORT, _BESIDE = 5, 6
 # So many words may name a cause of no name of ours, stand before a change, part a place.
 _CAUSE, _CHANGE_WITHIN, _PLACED = 4, 4, 2
 _FIRM: Final = (
@@ -85,16 +84,25 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
 def weighed(clause: Clause) -> Clause:
     """Give a clause in which what only looks like a cue is none ("over the left base")."""
     items = clause.items
-    cues = (at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE)
-    idle = [at for at in cues if not _weighs(clause, at)]
-    if not idle:
-        return clause
     plain = list(items)
-    for at in idle:
-        lexeme = items[at].lexeme
-        said = replace(lexeme, parts=lexeme.parts & ~Part.CUE, cues=())
-        plain[at] = items[at]._replace(lexeme=said)
+    for at, item in enumerate(items):
+        lexeme = item.lexeme
+        if lexeme.parts & Part.CUE:
+            if _is_of_nobody(items, at):
+                plain[at - 1 : at + 2] = (
+                    i._replace(lexeme=Lexeme()) for i in items[at - 1 : at + 2]
+                )
+            elif not _weighs(clause, at):
+                idle = replace(lexeme, parts=lexeme.parts & ~Part.CUE, cues=())
+                plain[at] = item._replace(lexeme=idle)
     return clause._replace(items=plain)
+
+
+def _is_of_nobody(items: list[Item], at: int) -> bool:
+    """Whether it grades what has no name of ours: "edema and, least likely, lymphoma"."""
+    near = [item.lexeme.parts for item in items[at - 2 : at + 2]] if at > 1 else []
+    joins = near[3:] and near[0] & (Part.AND | Part.OR) and near[1] & near[3] & Part.COMMA
+    return bool(joins) and not governs(items, at + 1, len(items))
 
 
 def _weighs(clause: Clause, at: int) -> bool:
@@ -160,12 +168,9 @@ def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> boo
     first = bool(behind) and behind[0].endswith("ly")
     if not grammar.compared.isdisjoint(behind[first : first + 1]):
         return True
-    for word, following in pairwise(behind):
-        if word in grammar.changes:
-            return following in {"of", "in"}
-        if not word.isalpha():
-            return False
-    return False
+    ends = (k for k, word in enumerate(behind) if word in grammar.changes or not word.isalpha())
+    change = next(ends, len(behind))
+    return behind[change + 1 : change + 2] in (["of"], ["in"]) and behind[change].isalpha()
 
 
 def _values(items: list[Item], at: int, reach: Scope) -> bool:
@@ -192,13 +197,9 @@ def _inverted(clause: Clause, at: int, cue: Cue) -> Scope | None:
 def _stands_free(item: Item, tokens: list[Token]) -> bool:
     """Whether a question mark stands between two words: "opacities ? infective"."""
     first, last = item.first, item.last
-    return (
-        tokens[first].word == "?"
-        and first > 0
-        and last < len(tokens)
-        and tokens[first - 1].end < tokens[first].start
-        and tokens[last].word.isalnum()
-    )
+    between = tokens[first].word == "?" and 0 < first < last < len(tokens)
+    apart = between and tokens[first - 1].end < tokens[first].start
+    return apart and tokens[last].word.isalnum()
 
 
 def _of_another(clause: Clause, at: int) -> bool:
@@ -214,9 +215,8 @@ def _weighs_second(items: list[Item], at: int) -> bool:
     if j > 0 and items[j].lexeme.parts & Part.COMMA:
         j -= 1
     joins = j >= 0 and items[j].lexeme.parts & (Part.OR | Part.AND)
-    return (
-        bool(joins) and items[j + 1].first == items[j].last and governs(items, at + 1, len(items))
-    )
+    touches = bool(joins) and items[j + 1].first == items[j].last
+    return touches and governs(items, at + 1, len(items))
 
 
 def _ends_here(clause: Clause, at: int) -> bool:
@@ -270,8 +270,9 @@ def alternative_of(clause: Clause, at: int, found: Sequence[Scope]) -> int | Non
                 if step > 0 and _graded_after(items, j):
                     return j
             elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA | Part.COLON):
-                if step > 0:
-                    return _lists_causes(items, at, j)
+                listed = _lists_causes(items, min(at, j), j)
+                if step > 0 or (listed is not None and listed == joined):
+                    return listed
                 break
             j += step
     return None

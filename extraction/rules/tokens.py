@@ -240,11 +240,10 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
     if before is None or token.word == "!":
         return True
     if before.end == token.start:
-        if joined and before.word[-1].isdigit() and following.word[0].isdigit():
-            return False
-        if before.word in grammar.abbreviations and (joined or before.word not in _UNITS):
-            return False
-        if len(before.word) == 1 and before.word.isalpha() and joined:
+        number = before.word[-1].isdigit() and following.word[0].isdigit()
+        initial = len(before.word) == 1 and before.word.isalpha()
+        short = before.word in grammar.abbreviations
+        if (short and before.word not in _UNITS) or (joined and (number or initial or short)):
             return False
     return not (joined and following.word in {",", ")", ";"})
 

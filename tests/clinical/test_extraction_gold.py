@@ -51,6 +51,8 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_s.jsonl", 100, 0.99, 0.975, 0.997),
         ("authors_t.jsonl", 100, 0.99, 0.965, 0.997),
         ("authors_u.jsonl", 100, 0.99, 0.98, 0.997),
+        ("authors_v.jsonl", 100, 0.985, 0.96, 0.996),
+        ("authors_w.jsonl", 100, 0.985, 0.94, 0.997),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
