@@ -77,12 +77,11 @@ def carry_back(decisions: Sequence[Decision], clause: Clause, scope: Scope) -> l
 
     Behind a "but" it is the last word on all that was graded together ("possible but unlikely").
     """
-    item, cue, last = clause.items[scope.at], scope.cue, decisions[-1]
+    by, cue, last = clause.items[scope.at], scope.cue, decisions[-1]
     anew = clause.tokens[clause.first - 1].word in _CONTRASTS and last.rule == "cue after"
     kept = {"denial"} if anew else {"denial", cue.kind}
-    by = cue, item.first, item.last
     return [
-        Decision(said.mention, *by, said.mention.first, item.last, "carried back")
+        Decision(said.mention, cue, by.first, by.last, said.mention.first, by.last, "carried back")
         if (said.mention.at == last.mention.at or (anew and said[1:4] == last[1:4]))
         and not said.mention.base
         and said.cue.kind not in kept

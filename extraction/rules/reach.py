@@ -8,7 +8,6 @@ without one only where another finding does.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
@@ -297,12 +296,11 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
 
 
 def _or_later(items: list[Item], j: int) -> bool:
-    telling = (i for i in items[j:] if i.lexeme.parts & Part.OR or _opens_scope(i))
-    return any(item.lexeme.parts & Part.OR for item in islice(telling, 1))
-
-
-def _opens_scope(item: Item) -> bool:
-    return any(cue.side != "after" for cue in item.lexeme.cues)
+    for item in items[j:]:
+        either = item.lexeme.parts & Part.OR
+        if either or any(cue.side != "after" for cue in item.lexeme.cues):
+            return bool(either)
+    return False
 
 
 def absorbed_until(items: list[Item], scope: Scope) -> int:

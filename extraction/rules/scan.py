@@ -71,8 +71,9 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
     items: list[Item] = []
     at, count = 0, len(tokens)
     while at < count:
-        node = root.get(tokens[at].word)
-        if tokens[at].word == _HYPHEN and _opens_list(items, tokens, at):
+        word = tokens[at].word
+        node = root.get(word)
+        if word == _HYPHEN and _opens_list(items, tokens, at):
             items.append(Item(at, at + 1, _COLON))
             node = None
         if node is None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from extraction.rules.backward import backward, meant
-from extraction.rules.lexicon import Cue, Lexeme, Part
+from extraction.rules.lexicon import Cue, Part
 from extraction.rules.reach import absorbed_until, forward, without_places
 from extraction.rules.scan import Clause, Item, Scope, governs
 from extraction.rules.tokens import Token
@@ -84,24 +84,24 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
 def weighed(clause: Clause) -> Clause:
     """Give a clause in which what only looks like a cue is none ("over the left base")."""
     items = clause.items
+    cues = [at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE]
+    idle = [at for at in cues if not _weighs(clause, at)]
+    idle += [k for at in cues if at > 1 and _is_of_nobody(items, at) for k in (at - 1, at, at + 1)]
+    if not idle:
+        return clause
     plain = list(items)
-    for at, item in enumerate(items):
-        lexeme = item.lexeme
-        if lexeme.parts & Part.CUE:
-            if _is_of_nobody(items, at):
-                plain[at - 1 : at + 2] = (
-                    i._replace(lexeme=Lexeme()) for i in items[at - 1 : at + 2]
-                )
-            elif not _weighs(clause, at):
-                idle = replace(lexeme, parts=lexeme.parts & ~Part.CUE, cues=())
-                plain[at] = item._replace(lexeme=idle)
+    for at in idle:
+        lexeme = items[at].lexeme
+        said = replace(lexeme, parts=lexeme.parts & ~(Part.CUE | Part.COMMA), cues=())
+        plain[at] = items[at]._replace(lexeme=said)
     return clause._replace(items=plain)
 
 
 def _is_of_nobody(items: list[Item], at: int) -> bool:
     """Whether it grades what has no name of ours: "edema and, least likely, lymphoma"."""
-    near = [item.lexeme.parts for item in items[at - 2 : at + 2]] if at > 1 else []
-    joins = near[3:] and near[0] & (Part.AND | Part.OR) and near[1] & near[3] & Part.COMMA
+    before, after = items[at - 1].lexeme.parts, items[at + 1 : at + 2]
+    commas = before & Part.COMMA and after and after[0].lexeme.parts & Part.COMMA
+    joins = commas and items[at - 2].lexeme.parts & (Part.AND | Part.OR)
     return bool(joins) and not governs(items, at + 1, len(items))
 
 
