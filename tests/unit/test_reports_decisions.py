@@ -198,8 +198,8 @@ def test_the_headline_leaves_open_what_a_plausible_choice_of_cts_explains(
             opened = guard_committee(replace(usual, profiles=moved))
             text = committee.headline(opened, words=WORDS)
             assert f"they say too {short}" in text
-            misses = ", or what CT misses," if short == "much" else ""
-            asked = f"they say too {short}, unless who gets a CT{misses} explains it."
+            who = "one, or what it misses," if short == "much" else "a CT"
+            asked = f"they say too {short}, unless who gets {who} explains it."
             assert (asked in text and "Among X-rays with a CT" in text) == (tipping != 2.0)
 
 
