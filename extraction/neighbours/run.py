@@ -92,7 +92,7 @@ def read_answer(
 
     Examples
     --------
-    >>> asked = Asked("…", "probability", "Probability")
+    >>> asked = forms.Asked("…", "probability", "Probability")
     >>> read_answer(" Paris\nProbability: 0.9", asked)
     Stated(guess='Paris', probability=0.9, phrase=None, alpha=None, beta=None)
     >>> read_answer(" Paris\nProbability: quite high", asked).reason

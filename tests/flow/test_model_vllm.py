@@ -27,7 +27,8 @@ import pytest
 
 from extraction.engines.completer import Question, Reply
 from extraction.engines.kinds import OfflineEngine, ServerCompleter, ServerEngine
-from extraction.engines.model import ModelEngine, Named
+from extraction.engines.ledger import Named
+from extraction.engines.model import ModelEngine
 from extraction.engines.process import ModelProcess
 from extraction.engines.prompted import PromptedReader
 from extraction.engines.settings import Backend, LocalSettings, ServerSettings
