@@ -214,7 +214,8 @@ def audit_shifts(
     store = _store(_settings(config))
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
     if not keys:
-        raise ConfigurationError(f"{store.root}: no exams in the analysis zone yet.")
+        why = "no exams in the analysis zone yet. A run makes them."
+        raise ConfigurationError(f"{store.root}: {why}")
     columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
     exams = store.read("analysis", "clean_exams", keys, columns=columns)
     emit(shift_summary(exams), as_json=as_json, quiet=quiet)

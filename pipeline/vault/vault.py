@@ -84,7 +84,8 @@ class Vault:
             try:
                 path.hardlink_to(new)
             except FileExistsError:
-                raise ConfigurationError(f"{path.name}: a vault is here already.") from None
+                told = f"{path.name}: a vault is here already; open it, or choose another folder."
+                raise ConfigurationError(told) from None
             except OSError:  # a file system without links
                 new.rename(path)
         return cls.open(path, chosen)
@@ -260,7 +261,7 @@ class Vault:
         """
         require_folder(path)
         if path.exists():
-            raise ConfigurationError(f"{path}: there is a file already, left as it is.")
+            raise ConfigurationError(f"{path}: a file is there, left as it is. Name another.")
         with replacing(path) as partial:
             target = sqlite3.connect(partial)
             self._db.backup(target)
@@ -350,7 +351,7 @@ class Vault:
 
     def _must_write(self) -> None:
         if self._read_only:
-            raise RadcalError("vault: opened read-only, but a new code is needed.")
+            raise RadcalError("vault: opened read-only; only de-identification gives new codes.")
 
     def _check_key(self, path: Path) -> None:
         try:
@@ -362,7 +363,7 @@ class Vault:
         except RadcalError:
             raise ConfigurationError(
                 f"{path.name}: the key given is not this vault's key. "
-                "Set RADCAL_VAULT_KEY_FILE to the one it was made with, or put under last."
+                "Set RADCAL_VAULT_KEY_FILE to that under which it was put last."
             ) from None
         if said == _UNBOUND and self._read_only:
             Vault.open(path, self._key).close()

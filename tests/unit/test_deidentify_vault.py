@@ -338,7 +338,7 @@ def test_a_copy_made_while_another_writes_is_whole(vault: Vault, tmp_path: Path)
     assert (tmp_path / "copy.sqlite").stat().st_mode & 0o777 == 0o600
     with Vault.open(tmp_path / "copy.sqlite", KEY, read_only=True) as copy:
         assert copy.codes("patient", ["1", "2"]) == codes
-    with pytest.raises(ConfigurationError, match="there is a file already"):
+    with pytest.raises(ConfigurationError, match="a file is there"):
         vault.copy_to(tmp_path / "copy.sqlite")
     with pytest.raises(ConfigurationError, match="drive: no such folder"):
         vault.copy_to(tmp_path / "drive" / "copy.sqlite")
