@@ -4,13 +4,13 @@ Precedence: a question, history or recommendation makes no statement; a negation
 hedge wins ("no … to suggest"), "cannot exclude" is never undone by a negation, a negation behind a
 hedge wins ("a suspicious nodule was not seen"), then the nearest cue in front, then the one behind,
 then "versus" or a bare "or" between alternatives; what no cue governs is asserted. Once all of a
-sentence is read, a label gives way to its value, a condition states nothing, and what is denied of
-one side leaves the other (`settled`).
+sentence is read, "the latter" is the alternative that it means (`referred`), a label gives way to
+its value, a condition states nothing, and what is denied of one side leaves the other (`settled`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
@@ -37,6 +37,9 @@ _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clea
 _CONTRASTS, _THEM = frozenset({"but", "though", "although"}), frozenset({"it", "one", "them"})
 _QUALITIES: Final = frozenset({"old", "new", "definite", "moderate", "large", "mild"})
 _DOUBTING: Final = frozenset({"hedge", "denial"})
+_GRADING: Final = frozenset({"hedge", "denial", "negation"})
+_JOINING: Final = frozenset({"or", "and", "vs", "versus"})
+_FORMER, _BOTH = "former", 2
 _LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
 
@@ -88,6 +91,29 @@ def carry_back(decisions: Sequence[Decision], clause: Clause, scope: Scope) -> l
         else said
         for said in decisions
     ]
+
+
+def referred(
+    decisions: Sequence[Decision], tokens: Sequence[Token], referring: Container[str]
+) -> list[Decision]:
+    """Let what is graded of "the latter" be graded of the alternative that it means.
+
+    Only where all alternatives are known to us: of "scar or malignancy" the latter is no scar.
+    """
+    named: list[Decision] = []
+    for said in decisions:
+        which = said.mention.pathology
+        if which not in referring:
+            named.append(said)
+            continue
+        among = [at for at, each in enumerate(named) if each[1:4] == named[-1][1:4]]
+        if said.cue.kind not in _GRADING or len(among) < _BOTH:
+            continue
+        at, last = among[0 if which == _FORMER else -1], named[-1].mention.last
+        if _JOINING.isdisjoint(token.word for token in tokens[last : said.mention.first]):
+            meant = named[at].mention
+            named[at] = said._replace(mention=meant, scope_first=meant.first, rule="referred")
+    return named
 
 
 def _is_half(clause: Clause, said: Decision) -> bool:

@@ -17,7 +17,7 @@ from extraction.finding import (
     Outcome,
 )
 from extraction.report import Place, SectionReader, own_words
-from extraction.rules.decide import Decision, carry_back, decide, settled
+from extraction.rules.decide import Decision, carry_back, decide, referred, settled
 from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import is_run_on, pieces
@@ -168,7 +168,8 @@ class RuleEngine:
             decisions += found
             if mentions and not clause.aside:
                 previous = found
-        return settled(decisions, tokens, self.vocabulary.grammar)
+        grammar = self.vocabulary.grammar
+        return settled(referred(decisions, tokens, grammar.referring), tokens, grammar)
 
 
 def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decision]:

@@ -167,6 +167,10 @@ def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
         for _, lexeme in _each(root, patterns):
             lexeme.parts |= Part.ELSEWHERE
             lexeme.groups += (group,)
+    for name, patterns in grammar.referring.items():
+        for _, lexeme in _each(root, patterns):
+            lexeme.parts |= Part.MENTION
+            lexeme.pathologies, lexeme.placed = (name,), True
     _add_statements(root, vocabulary)
 
 

@@ -125,6 +125,7 @@ _DASHES: Final = frozenset({"-", "–", "*", "•"})
 _HYPHENS, _LABEL = "-–", 3
 _NUMBERS: Final = frozenset(map(str, range(1, 13)))
 _OPENED_WITHIN: Final = 4
+_REFERRING, _BOUND_WITHIN = frozenset({"former", "latter"}), 10
 # More tokens are no sentence; cutting there keeps the work proportional to the text.
 _LONGEST: Final = 200
 # A line at least this long may have been wrapped by a machine rather than ended by a writer.
@@ -148,6 +149,7 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
     depth = 0
     listing = False
     restarts = grammar.restarts
+    tokens = _bound(tokens)
     line_start = tokens[0].start if tokens else 0
     for number, token in enumerate(tokens):
         word = token.word
@@ -177,6 +179,23 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
             current, depth = _close(sentences, current), 0
     _close(sentences, current)
     return sentences
+
+
+def _bound(tokens: list[Token]) -> list[Token]:
+    """Bind a sentence to the one that it speaks of: "Edema or pneumonia. Favor the latter."."""
+    for at in [at for at, token in enumerate(tokens) if token.word in _REFERRING]:
+        stop = next((k for k in range(at, max(at - _BOUND_WITHIN, 0), -1) if _parts(tokens, k)), at)
+        if stop < at:
+            line = [t._replace(word=" ") if t.word.isspace() else t for t in tokens[stop + 1 : at]]
+            tokens = [*tokens[:stop], tokens[stop]._replace(word=";"), *line, *tokens[at:]]
+    return tokens
+
+
+def _parts(tokens: list[Token], number: int) -> bool:
+    """Whether a mark may end a sentence: one with a blank behind it."""
+    behind = tokens[min(number + 1, len(tokens) - 1)]
+    apart = behind.word.isspace() or behind.start > tokens[number].end
+    return tokens[number].word in _STOPS and apart
 
 
 def _is_value(tokens: list[Token], number: int, current: list[Token]) -> bool:

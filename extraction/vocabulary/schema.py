@@ -154,6 +154,7 @@ class GrammarFile(_Entry):
     opposite: dict[str, str] = {}
     awaiting: dict[str, frozenset[str]] = {}
     yielding: dict[str, frozenset[str]] = {}
+    referring: dict[str, tuple[str, ...]] = {}
     spelling: dict[str, str] = {}
 
 
