@@ -103,7 +103,7 @@ test-vllm: install install-vllm-test
 		tests/flow/test_model_certainty_layers.py tests/flow/test_model_certainty_elicit.py
 
 docs: $(DOCS)
-	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --quiet --clean
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --clean  # not --quiet: that passes broken links
 
 $(DOCS): docs/requirements.lock
 	$(PYTHON) -m venv --clear $(DOCS)

@@ -13,6 +13,7 @@ PAGES = {
     "changelog.md": "CHANGELOG.md",
     "contributing.md": "CONTRIBUTING.md",
     "deploy.md": "deploy/README.md",
+    "tests.md": "tests/README.md",
 }
 
 
@@ -20,6 +21,8 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the pages that lie outside docs/."""
     for page, source in PAGES.items():
         content = (ROOT / source).read_text(encoding="utf-8").replace("](docs/", "](")
+        for other, place in PAGES.items():
+            content = content.replace(f"]({place}", f"]({other}")
         files.append(File.generated(config, page, content=content))
     return files
 
