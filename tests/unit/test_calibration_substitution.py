@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -93,6 +93,29 @@ def test_forbidden_cells_carry_nothing_and_a_row_without_any_is_refused() -> Non
     assert solved.plan[1, 0] == 0.0
     with pytest.raises(CalibrationError, match="no allowed target"):
         transport_map(np.full((2, 2), np.inf), phrases=("a", "b"), source_weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"source_weights": [1.0]}, r"weights \(1,\) and \(1,\) for 2 phrases"),
+        ({"cost": np.zeros((2, 3))}, r"cost \(2, 3\)"),
+        ({"phrases": ("a",)}, "for 1 phrases"),
+        ({"source_weights": [-0.5, 1.5]}, "source_weights: 1 of 2 are negative or not finite"),
+        ({"target_weights": [math.nan, 1.0]}, "target_weights: 1 of 2 are negative or not finite"),
+        ({"cost": [[0.0, math.nan], [0.0, 0.0]]}, "cost: 1 of 4 cells in use are missing"),
+        ({"cost": [["a", "b"], ["c", "d"]]}, "cost: not an array of numbers"),
+    ],
+)
+def test_a_transport_problem_that_is_none_is_refused(given: dict[str, Any], message: str) -> None:
+    plain = {"cost": [[0.0, 0.1], [0.1, 0.0]], "phrases": ("a", "b"), "source_weights": [0.5, 0.5]}
+    lists, changed = transport_map(**plain), {**plain, **given}
+    assert (
+        lists.plan.tolist()
+        == transport_map(**{**plain, "cost": np.array(plain["cost"])}).plan.tolist()
+    )
+    with pytest.raises(CalibrationError, match=message):
+        transport_map(**changed)
 
 
 @pytest.mark.parametrize(
