@@ -14,7 +14,7 @@ from calibration.bins import BinRule, phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
-from calibration.estimate import Options, multinomial_moments
+from calibration.estimate import Likeness, Options, multinomial_moments
 from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
 from calibration.result import calibrate
 from calibration.scores import brier
@@ -375,6 +375,34 @@ def test_a_gain_too_small_to_matter_is_no_target() -> None:
     n[likely] = 1e6
     assert NAMES[best_target(n, n * 0.606, source=likely, setting=setting)] == "likely"
     assert NAMES[best_target(n, n * 0.590, source=likely, setting=setting)] == "may represent"
+
+
+def test_exams_in_triplicate_prove_no_more_than_single_ones() -> None:
+    once = Tally.from_moments([40.0, 40.0], [20.0, 24.0])
+    table = PhraseTable("two", ("low", "high"), (Beta(5.0, 5.0), Beta(8.0, 2.0)), (None, None))
+    thrice = Tally(once.label_values, 3.0 * once.counts)
+    # "high" says .8: 24 of 40 has p = .003, 72 of 120 of 4e-7; a tenth of a per cent is asked for
+    rails = GuardRails(family_error=0.001, informativeness_floor=0.0, min_stability=0.0)
+    alone, copied, known = (
+        advise(counted, phrase_table=table, guard_rails=rails, alike=alike, rng=rng())
+        for counted, alike in (
+            (once, Likeness()),
+            (thrice, Likeness()),
+            (thrice, Likeness(3.0, 3.0)),
+        )
+    )
+    assert [s.source for s in copied.suggestions] == ["high"]
+    for each in (alone, known):
+        assert [s.reason for s in each.suppressed] == ["matches expectation"] * 2
+    assert known.effect is not None
+    assert alone.effect is not None
+    assert (known.effect.n_test, alone.effect.n_test) == (120.0, 40.0)
+    assert known.effect.ece_difference.low == pytest.approx(alone.effect.ece_difference.low)
+
+
+def test_a_count_that_rounding_took_from_the_whole_is_split() -> None:
+    parts = split_tally(Tally.from_moments([3.0 - 1e-10], [1.0 - 1e-10]), rng=rng())
+    assert sum(part.total for part in parts) == pytest.approx(3.0)
 
 
 def test_a_calibrated_reader_gets_no_advice_and_every_phrase_its_reason() -> None:
