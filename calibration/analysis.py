@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration import substitution
 from calibration.diagnostics import Diagnostics, diagnose
-from calibration.estimate import Likeness, Options
+from calibration.estimate import Likeness, Options, likeness
 from calibration.plain import INLINE
 from calibration.result import GroupResult, calibrate, printed_error
 from calibration.rounding import rounded
@@ -134,7 +134,9 @@ class Study:
         error = replace(printed_error(exact, *known), n=found.phrase_error.n)
         return replace(found, phrase_error=error)
 
-    def advice(self, tally: Tally, name: str, *, share: float = 1.0) -> substitution.Advice:
+    def advice(
+        self, tally: Tally, name: str, *, share: float = 1.0, alike: Likeness | None = None
+    ) -> substitution.Advice:
         """Look for advice, with a share of the chance of false advice (see `advice_shares`)."""
         rails, settings = self.settings.guard_rails, self.settings
         return substitution.advise(
@@ -142,6 +144,7 @@ class Study:
             phrase_table=self.phrases,
             guard_rails=replace(rails, family_error=rails.family_error * share),
             regularisation=settings.regularisation,
+            alike=alike or Likeness(),
             rng=self.chance(f"advice/{name}"),
         )
 
@@ -165,11 +168,12 @@ class Study:
         CalibrationError
             If a setting is unusable or the tally belongs to another phrase table.
         """
+        alike = Likeness() if patients is None else likeness(patients)
         return Analysis(
             result=self.result(tally, name, patients=patients),
             diagnostics=self.diagnostics(tally, name),
-            map=_map(tally, self.phrases, self.settings, self.chance(f"map/{name}")),
-            advice=self.advice(tally, name, share=share),
+            map=_map(tally, self.phrases, self.settings, alike.whole, self.chance(f"map/{name}")),
+            advice=self.advice(tally, name, share=share, alike=alike),
         )
 
 
@@ -188,7 +192,7 @@ def advice_shares(findings: int) -> tuple[float, float]:
 
 
 def _map(
-    tally: Tally, table: PhraseTable, settings: Settings, rng: np.random.Generator
+    tally: Tally, table: PhraseTable, settings: Settings, effect: float, rng: np.random.Generator
 ) -> MapOutcome:
     tables = settings.tables(table.distributions)
     fit = partial(
@@ -197,7 +201,7 @@ def _map(
     fitted = fit(tally)
     if not fitted.converged:
         return MapOutcome(fitted, float("nan"), float("nan"), None)
-    scores = Scores(tables, table.means, table.variances)
+    scores = Scores(tables, table.means, table.variances, effect)
     _, error, _, loss = scores.of(tally.n, tally.label_mass, fitted.weights()).tolist()
     return MapOutcome(
         map=fitted,

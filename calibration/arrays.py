@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from calibration.errors import CalibrationError
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
@@ -20,6 +22,14 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 _ORDINARY = (1e-7, 1e4)
 _DECIMALS, _DIGITS_BELOW, _DIGITS_ABOVE = 10, 3, 12
 _NOTHING = 1e-13
+
+
+def numbers(name: str, values: ArrayLike) -> FloatArray:
+    """Return values as floats, masked ones as NaN, or say that they are no numbers."""
+    try:
+        return np.asarray(np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan))
+    except (TypeError, ValueError):
+        raise CalibrationError(f"{name}: not an array of numbers; give one.") from None
 
 
 def settled(values: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ import numpy as np
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.distributions import Atom, Distribution
-from calibration.errors import CalibrationError, check_option
+from calibration.errors import CalibrationError, check_option, whole
 
 BinRule = Literal["exact", "midpoint", "paper"]
 
@@ -50,9 +50,8 @@ class BinTables:
 
 def bin_edges(bins: int) -> FloatArray:
     """Edges of equal-width bins, m / M, so that decimal scores fall on them, shape (M + 1,)."""
-    if bins < 1:
-        raise CalibrationError(f"bins: {bins} is not a positive number of bins.")
-    return np.arange(bins + 1) / bins
+    count = whole("bins", bins, least=1)
+    return np.arange(count + 1) / count
 
 
 def places(values: FloatArray, edges: FloatArray) -> IntArray:
@@ -113,5 +112,5 @@ def _tables(
 
 def _check(edges: FloatArray, rule: str) -> None:
     check_option("bin rule", rule, BinRule)
-    if edges[0] != 0.0 or edges[-1] != 1.0 or np.any(np.diff(edges) <= 0):
+    if len(edges) < 2 or edges[0] != 0.0 or edges[-1] != 1.0 or not np.all(np.diff(edges) > 0):
         raise CalibrationError("edges: they must increase from 0 to 1.")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray, numbers
 from calibration.errors import TallyError, refuse
 
 _BLOCK = 1 << 16
@@ -126,7 +126,7 @@ def checked_labels(label: ArrayLike) -> FloatArray:
 
 def checked_weights(weight: ArrayLike, expected: int) -> FloatArray:
     """Return weights (N,) of 0 or more, or say which is not."""
-    weights = np.ma.filled(np.ma.asarray(weight, dtype=np.float64), np.nan)
+    weights = numbers("weight", weight)
     if weights.shape != (expected,):
         raise TallyError(f"weight: {weights.size} values for {expected} observations.")
     wrong = ~((weights >= 0.0) & np.isfinite(weights))

@@ -68,6 +68,7 @@ class Beta:
 
     def quantile(self, q: float) -> float:
         """Smallest x with P(S ≤ x) ≥ q."""
+        _check_probability(q)
         return float(betaincinv(self.alpha, self.beta, q))
 
     def density(self, x: FloatArray) -> FloatArray:
@@ -148,7 +149,7 @@ class UniformMixture:
 
     def __post_init__(self) -> None:
         edges, weights = np.asarray(self.edges), np.asarray(self.weights)
-        if len(edges) != len(weights) + 1 or np.any(np.diff(edges) <= 0):
+        if len(edges) != len(weights) + 1 or not np.all(np.diff(edges) > 0):
             raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
         if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
             raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
@@ -23,6 +24,24 @@ def check_option(name: str, value: str, known: object) -> None:
     """
     if value not in get_args(known):
         raise CalibrationError(f"{name} {value!r}: use one of {', '.join(get_args(known))}.")
+
+
+def whole(
+    name: str, value: object, *, least: int, error: type[CalibrationError] | None = None
+) -> int:
+    """Return a number of bins, phrases or replicates, or refuse what is not one.
+
+    Examples
+    --------
+    >>> whole("bins", 2.5, least=1)
+    Traceback (most recent call last):
+    ...
+    calibration.errors.CalibrationError: bins: 2.5 is not a whole number from 1. Give another.
+    """
+    if not isinstance(value, Integral) or value < least:
+        fault = f"{name}: {value!r} is not a whole number from {least}. Give another."
+        raise (error or CalibrationError)(fault)
+    return int(value)
 
 
 def refuse(

@@ -28,7 +28,7 @@ from scipy.special import ndtr, ndtri
 from calibration.arrays import FloatArray, IntArray
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.distributions import Distribution
-from calibration.errors import check_option
+from calibration.errors import check_option, whole
 from calibration.tally import GroupedTally, Tally
 
 
@@ -103,6 +103,10 @@ class Options:
     bin_rule: BinRule = "exact"
     bootstrap: int = 1000
     interval: IntervalRule = "percentile"
+
+    def __post_init__(self) -> None:
+        whole("bins", self.bins, least=1)
+        whole("bootstrap", self.bootstrap, least=0)
 
     def tables(self, distributions: tuple[Distribution, ...]) -> BinTables:
         """Bin tables of the phrases' distributions."""

@@ -145,9 +145,9 @@ def group_results(
         enough = {p: t for p, t in shown.items() if t is not None}
         together, single = advice_shares(len(enough))
         for p, t in enough.items():
-            advice[p] = study.advice(t, f"{name}/{p}", share=single)
+            advice[p] = study.advice(t, f"{name}/{p}", share=single, alike=known.get(p))
         if whole is not None:
-            advice[None] = study.advice(whole, name, share=together)
+            advice[None] = study.advice(whole, name, share=together, alike=known.get(None))
     return GroupResults(
         overall=None if whole is None else study.printed(overall, name, alike=known.get(None)),
         by_pathology={

@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from calibration.arrays import FloatArray
-from calibration.estimate import Estimate
+from calibration.estimate import Z95, Estimate
 from calibration.tally import Tally
 
 Rated = TypeVar("Rated", bound=Estimate)
@@ -54,8 +54,6 @@ _STEPS: Final = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10, 0.12, 0.15, 0.2
 """Distances of the rates that may be printed of an estimate."""
 _RUNGS: Final = 1.25
 """Ratio of the lengths that may be printed of half an interval."""
-_NORMAL: Final = 1.959964
-"""Half of a 95 % interval in standard deviations."""
 _PRINTED: Final = 0.01
 """Difference of two limits that whole per cents show."""
 _FARTHEST: Final = 1e-4
@@ -108,7 +106,7 @@ def estimated(
     """
     ends = np.clip([limits[0], rate, limits[1]], _FARTHEST, 1.0 - _FARTHEST)
     down, up = np.diff(logit(ends))
-    spread = (down + up) / (2.0 * _NORMAL)
+    spread = (down + up) / (2.0 * Z95)
     moved = STEP * min(rate * (1.0 - rate) * spread**2, 1.0 / max(n, 1.0))
     step = next((each for each in _STEPS if each >= moved - _SLACK), _STEPS[-1])
     value = min(max(round(rate / step) * step, step / 2.0), 1.0 - step / 2.0)

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.counting import checked_indices, checked_labels, checked_weights, count_cells
-from calibration.errors import TallyError
+from calibration.errors import TallyError, whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +46,8 @@ class Tally:
             )
         if not np.all(np.isfinite(self.counts)) or np.any(self.counts < 0):
             raise TallyError("Tally: counts must be finite and not negative.")
+        if not np.all((self.label_values >= 0.0) & (self.label_values <= 1.0)):
+            raise TallyError("Tally: label values must lie in [0, 1].")
 
     def to_plain(self) -> dict[str, object]:
         """Return what is written of it: uses and label mass of each phrase."""
@@ -91,7 +93,8 @@ class Tally:
     @classmethod
     def empty(cls, n_phrases: int) -> Tally:
         """No observation of any of K phrases."""
-        return cls(np.array([0.0, 1.0]), np.zeros((n_phrases, 2)))
+        size = whole("n_phrases", n_phrases, least=0, error=TallyError)
+        return cls(np.array([0.0, 1.0]), np.zeros((size, 2)))
 
     @classmethod
     def from_moments(cls, n: ArrayLike, label_mass: ArrayLike) -> Tally:
@@ -198,6 +201,8 @@ def tally_groups(
     TallyError
         If shapes differ, an index is out of range, or a label or weight is not usable.
     """
+    n_groups = whole("n_groups", n_groups, least=0, error=TallyError)
+    n_phrases = whole("n_phrases", n_phrases, least=0, error=TallyError)
     phrases = checked_indices("phrase_index", phrase_index, n_phrases)
     labels = checked_labels(label)
     if labels.shape != phrases.shape:

@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray, numbers
 from calibration.errors import CalibrationError, refuse
 
 SUM_TOLERANCE: Final = 1e-3
@@ -103,8 +103,8 @@ def majority_credit(votes: FloatArray) -> FloatArray:
 
 def _matrix(array: ArrayLike, name: str) -> FloatArray:
     try:
-        values = np.ma.filled(np.ma.asarray(array, dtype=np.float64), np.nan)
-    except (TypeError, ValueError):
+        values = numbers(name, array)
+    except CalibrationError:
         raise CalibrationError(
             f"{name}: not a table of numbers; give one row per item and one column per class."
         ) from None
@@ -125,7 +125,7 @@ def checked_pool(probs: ArrayLike) -> FloatArray:
     CalibrationError
         If the array has another shape, or a row is not a distribution.
     """
-    pool = np.ma.filled(np.ma.asarray(probs, dtype=np.float64), np.nan)
+    pool = numbers("probs", probs)
     if pool.ndim != 3 or not len(pool):
         raise CalibrationError(f"probs: shape {pool.shape}, expected (models, items, classes).")
     for index, model in enumerate(pool):

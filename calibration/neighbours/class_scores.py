@@ -42,7 +42,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, numbers
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities
 from calibration.neighbours.ranking import checked_scalars
@@ -139,7 +139,7 @@ def error_bound(*, probs: ArrayLike, truth: ArrayLike, values: ArrayLike) -> Err
 
 def checked_values(values: ArrayLike, *, classes: int) -> FloatArray:
     """Return class values (K,), finite and not all equal."""
-    f = np.asarray(values, dtype=np.float64)
+    f = numbers("values", values)
     if f.shape != (classes,) or not np.isfinite(f).all() or f.min() == f.max():
         raise CalibrationError(
             f"values: give {classes} class values, one per class and not all equal."

@@ -19,8 +19,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-from calibration.arrays import FloatArray, IntArray
-from calibration.errors import CalibrationError, refuse
+from calibration.arrays import FloatArray, IntArray, numbers
+from calibration.errors import CalibrationError, refuse, whole
 from calibration.estimate import Estimate, estimate_from_replicates
 from calibration.neighbours.binned import (
     classwise_ece,
@@ -28,7 +28,12 @@ from calibration.neighbours.binned import (
     majority_accuracy,
     replicates_of,
 )
-from calibration.neighbours.categorical import checked_pair, checked_votes, frequencies
+from calibration.neighbours.categorical import (
+    SUM_TOLERANCE,
+    checked_pair,
+    checked_votes,
+    frequencies,
+)
 from calibration.neighbours.per_item import (
     brier_of_votes,
     distribution_calibration_error,
@@ -36,6 +41,7 @@ from calibration.neighbours.per_item import (
     noise_floor,
     ranking_calibration_score,
 )
+from calibration.neighbours.ranking import checked_scalars
 from calibration.neighbours.score import BinnedScore, ItemScore, SignedScore
 
 
@@ -48,8 +54,7 @@ def subsample_votes(*, votes: ArrayLike, size: int, rng: np.random.Generator) ->
         If an item has fewer votes than asked for.
     """
     counts = checked_votes(votes).astype(np.int64)
-    if size < 1:
-        raise CalibrationError(f"size: {size}; draw at least one vote.")
+    size = whole("size", size, least=1)
     left: IntArray = counts.sum(axis=1)
     refuse("votes", left < size, f"rows hold fewer than {size} votes. Draw fewer.", shown=left)
     drawn = np.zeros_like(counts)
@@ -85,8 +90,17 @@ def reader_control(*, votes: ArrayLike, size: int, rng: np.random.Generator) -> 
 
 
 def error_histogram(errors: ArrayLike, *, bins: int = 20) -> FloatArray:
-    """Items per equal bin of [0, 1], shape (bins,); bins are [a, b), the last one closed."""
-    return np.histogram(np.asarray(errors), bins=bins, range=(0.0, 1.0))[0].astype(np.float64)
+    """Items per equal bin of [0, 1], shape (bins,); bins are [a, b), the last one closed.
+
+    Raises
+    ------
+    CalibrationError
+        If an error is missing, or outside [0, 1] by more than probabilities may be off 1.
+    """
+    (values,) = checked_scalars(errors=errors)
+    count = whole("bins", bins, least=1)
+    refuse("errors", np.abs(values - 0.5) > 0.5 + SUM_TOLERANCE, "values are outside [0, 1]")
+    return np.histogram(values.clip(0.0, 1.0), bins=count, range=(0.0, 1.0))[0].astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +148,12 @@ def histogram_divergence(
     >>> histogram_divergence([1, 1], [2, 0]).smoothed
     True
     """
-    first, second = np.asarray(reference, dtype=np.float64), np.asarray(other, dtype=np.float64)
+    first, second = numbers("reference", reference), numbers("other", other)
     if first.shape != second.shape or not (first.sum() > 0 and second.sum() > 0):
         raise CalibrationError(
             f"histograms of shape {first.shape} and {second.shape}: use equal bins, not empty."
         )
+    refuse("histograms", np.minimum(first, second) < 0, "bins hold a negative count")
     tvd = 0.5 * float(np.abs(first / first.sum() - second / second.sum()).sum())
     smoothed = bool(np.any((second == 0) & (first > 0))) and pseudo_count > 0
     if smoothed:
@@ -254,11 +269,9 @@ def disagreement(
         If a row is not a distribution, holds no vote, the shapes differ, or an item has fewer
         votes than the control draws.
     """
-    if bootstrap < 0 or control_votes < 0:
-        raise CalibrationError(
-            f"bootstrap {bootstrap}, control_votes {control_votes}: neither may be negative."
-        )
     p, v = checked_pair(probs, votes)
+    bootstrap = whole("bootstrap", bootstrap, least=0)
+    control_votes = whole("control_votes", control_votes, least=0)
     return _measured(p, v, bins, bootstrap, control_votes, rng)
 
 
@@ -277,7 +290,10 @@ def _measured(
         "classwise_ece": classwise_ece(probs=p, votes=v, bins=bins),
     }
     several = bootstrap if len(v) > 1 else 0
-    replicates = replicates_of(p, v, averaged, bins=bins, bootstrap=several, rng=rng)
+    # Chance meets the items in an order of their own, so that the rows' order changes nothing.
+    order = np.lexsort(np.hstack([p, v]).T)
+    ordered = {name: ItemScore(s.per_item[order], s.method) for name, s in averaged.items()}
+    replicates = replicates_of(p[order], v[order], ordered, bins=bins, bootstrap=several, rng=rng)
     size, distance = v.sum(axis=1), averaged["distance"]
     return Disagreement(
         n=len(v),
@@ -292,7 +308,7 @@ def _measured(
         confidence=binned["confidence_ece"],
         classwise=binned["classwise_ece"],
         estimates=_estimates({**averaged, **binned}, replicates, len(v)),
-        control=_control(distance, v, control_votes, rng) if control_votes else None,
+        control=_control(distance, v, order, control_votes, rng) if control_votes else None,
     )
 
 
@@ -329,10 +345,11 @@ def _estimates(
 
 
 def _control(
-    distance: ItemScore, votes: FloatArray, size: int, rng: np.random.Generator
+    distance: ItemScore, votes: FloatArray, order: IntArray, size: int, rng: np.random.Generator
 ) -> Control:
-    first = reader_control(votes=votes, size=size, rng=rng)
-    second = reader_control(votes=votes, size=size, rng=rng)
+    drawn = [reader_control(votes=votes[order], size=size, rng=rng) for _ in range(2)]
+    back = np.argsort(order)
+    first, second = (ItemScore(each.per_item[back], each.method) for each in drawn)
     histograms = [
         error_histogram(score.per_item, bins=HISTOGRAM_BINS) for score in (first, second, distance)
     ]

@@ -12,7 +12,12 @@ from calibration.distributions import Atom
 from calibration.estimate import Estimate
 from calibration.neighbours.correlation import SuccessSplit
 from calibration.neighbours.difficulty import Difficulty
-from calibration.neighbours.disagreement import HISTOGRAM_BINS, Control, Disagreement
+from calibration.neighbours.disagreement import (
+    HISTOGRAM_BINS,
+    Control,
+    Disagreement,
+    error_histogram,
+)
 from calibration.neighbours.ranking import RankingRisk
 from calibration.neighbours.score import BinnedScore
 from calibration.neighbours.sliders import PersonalPhrase, SliderResult
@@ -52,7 +57,8 @@ def _control(control: Control) -> dict[str, object]:
 
 def _histogram(errors: FloatArray) -> dict[str, object]:
     edges = np.linspace(0.0, 1.0, HISTOGRAM_BINS + 1)
-    return {"edges": edges, "count": np.histogram(errors, bins=edges)[0]}
+    count = error_histogram(errors, bins=HISTOGRAM_BINS).astype(np.int64)
+    return {"edges": edges, "count": count}
 
 
 def _spread(values: FloatArray) -> dict[str, float]:

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray, numbers
 from calibration.errors import CalibrationError
 from calibration.neighbours import categorical
 
@@ -201,7 +201,7 @@ def missing_probability(*, probs: Sequence[ArrayLike], reference: ArrayLike) -> 
     """
     missing = []
     for index, model in enumerate(probs):
-        steps = np.asarray(model, dtype=np.float64)
+        steps = numbers(f"probs of model {index}", model)
         if steps.ndim != 3 or not len(steps):
             raise CalibrationError(
                 f"probs of model {index}: shape {steps.shape}, expected (steps, items, classes)."
@@ -216,10 +216,10 @@ def missing_probability(*, probs: Sequence[ArrayLike], reference: ArrayLike) -> 
 
 def _right(predictions: Sequence[ArrayLike], reference: ArrayLike) -> list[FloatArray]:
     """Per model whether each prediction is right, as 0 and 1, each (T, n)."""
-    truth: IntArray = np.asarray(reference)
+    truth = _classes("reference", reference)
     found = []
     for index, model in enumerate(predictions):
-        steps = np.asarray(model)
+        steps = _classes(f"predictions of model {index}", model)
         if steps.ndim != 2 or not len(steps) or steps.shape[1:] != truth.shape:
             raise CalibrationError(
                 f"predictions of model {index}: shape {steps.shape}, expected (steps, "
@@ -227,6 +227,14 @@ def _right(predictions: Sequence[ArrayLike], reference: ArrayLike) -> list[Float
             )
         found.append((steps == truth).astype(np.float64))
     return found
+
+
+def _classes(name: str, values: ArrayLike) -> IntArray:
+    """Return classes as they are, or say that one is missing: it is not the same as wrong."""
+    found = np.asarray(np.ma.filled(values, -1))
+    if found.size and (found.dtype.kind not in "iu" or int(found.min()) < 0):
+        raise CalibrationError(f"{name}: give a class, a whole number from 0, for every item.")
+    return found.astype(np.int64)
 
 
 def _averaged(models: list[FloatArray]) -> FloatArray:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray, numbers
 from calibration.errors import CalibrationError, refuse
 
 
@@ -104,7 +104,7 @@ def checked_scalars(**arrays: ArrayLike) -> tuple[FloatArray, ...]:
     """
     checked: dict[str, FloatArray] = {}
     for name, array in arrays.items():
-        values = np.ma.filled(np.ma.asarray(array, dtype=np.float64), np.nan)
+        values = numbers(name, array)
         if values.ndim != 1:
             raise CalibrationError(f"{name}: shape {values.shape}, expected one value per item.")
         refuse(name, ~np.isfinite(values), "values are missing or infinite")

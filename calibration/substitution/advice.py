@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from calibration.arrays import FloatArray
+from calibration.estimate import Likeness
 from calibration.plain import LEFT_OUT, named
 from calibration.substitution.cost import SubstitutionMap
 from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
@@ -28,6 +29,8 @@ from calibration.substitution.transport import STANDARD, Regularisation, fitted_
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
+_ALONE, _STABLE = Likeness(), 200
+"""Statements that tell each by itself, and replicates for stability."""
 _SPLITS = 5
 """Random splits for the cross-fitted effects, each used in every fold."""
 
@@ -60,7 +63,7 @@ def advise(
     phrase_table: PhraseTable,
     guard_rails: GuardRails,
     regularisation: Regularisation = STANDARD,
-    bootstrap: int = 200,
+    alike: Likeness = _ALONE,
     rng: np.random.Generator,
 ) -> Advice:
     """Map, held-out effect, suggestions and the reasons for silence.
@@ -75,12 +78,12 @@ def advise(
         Limits on advice.
     regularisation
         Of the transport problem.
-    bootstrap
-        Replicates for stability.
+    alike
+        How alike a patient's statements turn out; independent if not given.
     rng
         Source of chance.
     """
-    setting = Setting.of(phrase_table, guard_rails)
+    setting = Setting.of(phrase_table, guard_rails, alike.phrase)
     fit = partial(
         fitted_map,
         phrases=phrase_table.phrases,
@@ -94,11 +97,11 @@ def advise(
         effect = held_out_effect(
             tally,
             fit=lambda part: fit(part).weights_or_identity(),
-            scores=Scores(setting.tables, setting.means, setting.variances),
+            scores=Scores(setting.tables, setting.means, setting.variances, alike.whole),
             splits=_SPLITS,
             rng=rng,
         )
-    found, silent = suggest(tally, setting=setting, bootstrap=bootstrap, splits=_SPLITS, rng=rng)
+    found, silent = suggest(tally, setting=setting, bootstrap=_STABLE, splits=_SPLITS, rng=rng)
     if guard_rails.keep_order:
         found, held = hold_order(found, n=tally.n, phrase_table=phrase_table)
         silent = tuple(sorted((*silent, *held), key=lambda each: phrase_table.index(each.source)))

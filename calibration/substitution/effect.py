@@ -55,11 +55,20 @@ class HeldOutEffect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scores:
-    """What a map is judged by: bin tables (K, M) and moments (K,) of the phrases."""
+    """What a map is judged by: bin tables (K, M) and moments (K,) of the phrases.
+
+    ``effect`` is the design effect φ of `calibration.estimate.Likeness`: n observations are split
+    and resampled as n / φ, for a patient's exams on both sides of a split hold nothing out.
+    """
 
     tables: BinTables
     means: FloatArray
     variances: FloatArray
+    effect: float = 1.0
+
+    def told(self, tally: Tally) -> Tally:
+        """Give as many observations as tell independently of each other."""
+        return Tally(tally.label_values, tally.counts / self.effect)
 
     def of(self, n: FloatArray, mass: FloatArray, weights: FloatArray) -> FloatArray:
         """(ECE before, after, Brier before, after) of tallies (..., K), shape (4, ...)."""
@@ -81,7 +90,7 @@ def split_tally(
         Share of each phrase's observations that goes to the first part; odd ones fall by chance.
     """
     whole = np.floor(tally.counts + 1e-9).astype(np.int64)
-    first = (tally.counts - whole) * share
+    first = np.clip(tally.counts - whole, 0.0, None) * share
     for k in np.flatnonzero(whole.sum(axis=1)):
         wanted = float(whole[k].sum()) * share
         taken = int(wanted) + int(rng.random() < wanted % 1.0)
@@ -130,8 +139,9 @@ def held_out_effect(
     The interval is conditional on the fitted maps: each replicate resamples all test parts of one
     split, and its deviation from that split's own value is added to the mean over splits.
     """
+    told = scores.told(tally)
     rounds = [
-        _cross_fit(_pairs(fold_tally(tally, folds=folds, rng=rng)), fit, scores, _REPLICATES, rng)
+        _cross_fit(_pairs(fold_tally(told, folds=folds, rng=rng)), fit, scores, _REPLICATES, rng)
         for _ in range(splits)
     ]
     share = tally.total / folds
@@ -147,9 +157,10 @@ def split_effect(
     rng: np.random.Generator,
 ) -> HeldOutEffect:
     """Effect on one held-out part, as in the paper, see :func:`held_out_effect`."""
-    fitted_on, tested_on = split_tally(tally, share=1.0 - test_share, rng=rng)
+    fitted_on, tested_on = split_tally(scores.told(tally), share=1.0 - test_share, rng=rng)
     rounds = [_cross_fit([(fitted_on, tested_on)], fit, scores, _REPLICATES_OF_ONE_SPLIT, rng)]
-    return _assemble(rounds, tested_on.total, (fitted_on.total, tested_on.total))
+    sizes = fitted_on.total * scores.effect, tested_on.total * scores.effect
+    return _assemble(rounds, sizes[1], sizes)
 
 
 def _pairs(parts: list[Tally]) -> list[tuple[Tally, Tally]]:

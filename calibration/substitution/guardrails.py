@@ -143,6 +143,8 @@ class Setting:
         The phrases, their bin tables (K, M) and moments (K,).
     rails, allowed
         The guard-rails and the substitutions they leave, (K, K).
+    effect
+        Design effect φ of one phrase's uses: n of them tell as much as n / φ independent ones.
     """
 
     table: PhraseTable
@@ -151,9 +153,10 @@ class Setting:
     variances: FloatArray
     rails: GuardRails
     allowed: BoolArray
+    effect: float = 1.0
 
     @classmethod
-    def of(cls, phrase_table: PhraseTable, guard_rails: GuardRails) -> Setting:
+    def of(cls, phrase_table: PhraseTable, guard_rails: GuardRails, effect: float = 1.0) -> Setting:
         """Prepare a phrase table under guard-rails."""
         return cls(
             table=phrase_table,
@@ -162,6 +165,7 @@ class Setting:
             variances=phrase_table.variances,
             rails=guard_rails,
             allowed=allowed_cells(phrase_table, guard_rails=guard_rails),
+            effect=effect,
         )
 
     @property
@@ -177,7 +181,7 @@ def evident_phrases(n: FloatArray, label_mass: FloatArray, *, setting: Setting) 
     rails = setting.rails
     tested = np.flatnonzero((n >= rails.min_n) & setting.sources)
     uses, mass, mean = n[tested], label_mass[tested], setting.means[tested]
-    p = _binomial_p(uses, mass, mean)
+    p = _binomial_p(uses / setting.effect, mass / setting.effect, mean)
     order = np.argsort(p)
     adjusted = np.maximum.accumulate(p[order] * (len(tested) - np.arange(len(tested))))
     evident = np.zeros(len(n), dtype=np.bool_)

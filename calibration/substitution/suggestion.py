@@ -87,7 +87,9 @@ def suggest(
     """Judge every phrase in use; suggestions come best first, silences in table order."""
     n, mass = tally.n, tally.label_mass
     evident = evident_phrases(n, mass, setting=setting)
-    boot_n, boot_mass = multinomial_moments(tally, replicates=bootstrap, rng=rng)
+    boot_n, boot_mass = multinomial_moments(
+        tally, replicates=bootstrap, rng=rng, effect=setting.effect
+    )
     outcomes: list[Suggestion | Suppressed] = []
     for source in map(int, np.flatnonzero(n > 0)):
         silence = _early_silence(source, n, evident, setting)
@@ -191,7 +193,9 @@ def _swap_effect(case: _Case, splits: int, rng: np.random.Generator) -> HeldOutE
     return held_out_effect(
         case.tally,
         fit=case.swap,
-        scores=Scores(setting.tables, setting.means, np.zeros_like(setting.variances)),
+        scores=Scores(
+            setting.tables, setting.means, np.zeros_like(setting.variances), setting.effect
+        ),
         folds=5,
         splits=splits,
         rng=rng,
@@ -201,7 +205,7 @@ def _swap_effect(case: _Case, splits: int, rng: np.random.Generator) -> HeldOutE
 def _suggestion(case: _Case, target: int, stability: float, effect: HeldOutEffect) -> Suggestion:
     tally, setting, source = case.tally, case.setting, case.source
     n, mass = tally.n, tally.label_mass
-    low, high = wilson(mass, n)
+    low, high = wilson(mass / setting.effect, n / setting.effect)
     return Suggestion(
         source=setting.table.phrases[source],
         target=setting.table.phrases[target],

@@ -25,11 +25,12 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import BoolArray, FloatArray, numbers
 from calibration.bins import BinTables, phrase_bins
-from calibration.errors import CalibrationError, check_option
+from calibration.errors import CalibrationError, check_option, refuse
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblem, solve_dual
 from calibration.substitution.effect import Scores
@@ -75,11 +76,11 @@ STANDARD = Regularisation()
 
 
 def transport_map(
-    cost: FloatArray,
+    cost: ArrayLike,
     *,
     phrases: tuple[str, ...],
-    source_weights: FloatArray,
-    target_weights: FloatArray | None = None,
+    source_weights: ArrayLike,
+    target_weights: ArrayLike | None = None,
     regularisation: Regularisation = STANDARD,
 ) -> SubstitutionMap:
     """Solve the unbalanced problem.
@@ -100,9 +101,10 @@ def transport_map(
     Raises
     ------
     CalibrationError
-        If a used phrase may go nowhere.
+        If shapes differ, a number is missing, or a used phrase may go nowhere.
     """
-    a, b = source_weights, source_weights if target_weights is None else target_weights
+    given = source_weights if target_weights is None else target_weights
+    cost, a, b = _checked(cost, source_weights, given, size=len(phrases))
     plan, gradient, steps = _solved(cost, a, b, regularisation)
     # No phrase in use is a stated absence, not an empty plan.
     posed = bool(a.any())
@@ -149,6 +151,23 @@ def fitted_map(
     return transport_map(
         cost, phrases=phrases, source_weights=weights, regularisation=regularisation
     )
+
+
+def _checked(
+    cost: ArrayLike, source: ArrayLike, target: ArrayLike, *, size: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    cost, a = numbers("cost", cost), numbers("source_weights", source)
+    b = numbers("target_weights", target)
+    if cost.shape != (size, size) or a.shape != (size,) or b.shape != (size,):
+        raise CalibrationError(
+            f"cost {cost.shape}, weights {a.shape} and {b.shape} for {size} phrases; give a square "
+            "of costs and one weight per phrase."
+        )
+    for name, weights in (("source_weights", a), ("target_weights", b)):
+        refuse(name, ~(np.isfinite(weights) & (weights >= 0.0)), "are negative or not finite")
+    used = cost[np.ix_(a > 0.0, b > 0.0)]
+    refuse("cost", np.isnan(used) | (used == -np.inf), "cells in use are missing or −inf")
+    return cost, a, b
 
 
 def _solved(

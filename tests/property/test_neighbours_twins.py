@@ -26,6 +26,26 @@ from calibration.neighbours.indicators import (
 SETTINGS = settings(max_examples=60)
 
 
+@settings(max_examples=20)
+@given(st.data())
+def test_the_order_of_the_items_changes_no_interval_and_no_control(data: st.DataObject) -> None:
+    probs, votes = data.draw(cases())
+    place = np.array(data.draw(st.permutations(range(len(probs)))))
+    first, other = (
+        disagreement.disagreement(
+            probs=p, votes=v, rng=np.random.default_rng(1), bootstrap=30, control_votes=1
+        )
+        for p, v in ((probs, votes), (probs[place], votes[place]))
+    )
+    for name, estimate in first.estimates.items():
+        again = other.estimates[name]
+        assert (again.low, again.high) == pytest.approx((estimate.low, estimate.high), nan_ok=True)
+    assert first.control is not None
+    assert other.control is not None
+    assert other.control.prediction == first.control.prediction
+    assert other.control.between == first.control.between
+
+
 @st.composite
 def cases(draw: st.DrawFn, *, most: int = 12) -> tuple[np.ndarray, np.ndarray]:
     """Predictions with many ties and exact zeros, and votes of few and uneven numbers."""

@@ -112,8 +112,16 @@ def test_unusable_parameters_are_refused() -> None:
         Atom(1.5)
     with pytest.raises(CalibrationError, match="increasing edges"):
         UniformMixture((0.0, 0.0), (1.0,))
-    with pytest.raises(CalibrationError, match="not a positive number of bins"):
-        bin_edges(0)
+    with pytest.raises(CalibrationError, match="increasing edges"):
+        UniformMixture((0.0, np.nan, 1.0), (0.5, 0.5))
+    with pytest.raises(CalibrationError, match="probability must lie in"):
+        Beta(1.0, 2.0).quantile(-1.0)
+    for bins in (0, 2.5, "10"):
+        with pytest.raises(CalibrationError, match=f"bins: {bins!r} is not a whole number from 1"):
+            bin_edges(bins)  # type: ignore[arg-type]
+    for edges in ([], [0.0, np.nan, 1.0]):
+        with pytest.raises(CalibrationError, match="increase from 0 to 1"):
+            bin_tables([Beta(1.0, 1.0)], edges=np.array(edges))
 
 
 def test_repeated_or_missing_phrases_are_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from calibration.bins import BinRule, phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
-from calibration.estimate import Options, multinomial_moments
+from calibration.estimate import Likeness, Options, multinomial_moments
 from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
 from calibration.result import calibrate
 from calibration.scores import brier
@@ -93,6 +93,29 @@ def test_forbidden_cells_carry_nothing_and_a_row_without_any_is_refused() -> Non
     assert solved.plan[1, 0] == 0.0
     with pytest.raises(CalibrationError, match="no allowed target"):
         transport_map(np.full((2, 2), np.inf), phrases=("a", "b"), source_weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"source_weights": [1.0]}, r"weights \(1,\) and \(1,\) for 2 phrases"),
+        ({"cost": np.zeros((2, 3))}, r"cost \(2, 3\)"),
+        ({"phrases": ("a",)}, "for 1 phrases"),
+        ({"source_weights": [-0.5, 1.5]}, "source_weights: 1 of 2 are negative or not finite"),
+        ({"target_weights": [math.nan, 1.0]}, "target_weights: 1 of 2 are negative or not finite"),
+        ({"cost": [[0.0, math.nan], [0.0, 0.0]]}, "cost: 1 of 4 cells in use are missing"),
+        ({"cost": [["a", "b"], ["c", "d"]]}, "cost: not an array of numbers"),
+    ],
+)
+def test_a_transport_problem_that_is_none_is_refused(given: dict[str, Any], message: str) -> None:
+    plain = {"cost": [[0.0, 0.1], [0.1, 0.0]], "phrases": ("a", "b"), "source_weights": [0.5, 0.5]}
+    lists, changed = transport_map(**plain), {**plain, **given}
+    assert (
+        lists.plan.tolist()
+        == transport_map(**{**plain, "cost": np.array(plain["cost"])}).plan.tolist()
+    )
+    with pytest.raises(CalibrationError, match=message):
+        transport_map(**changed)
 
 
 @pytest.mark.parametrize(
@@ -352,6 +375,34 @@ def test_a_gain_too_small_to_matter_is_no_target() -> None:
     n[likely] = 1e6
     assert NAMES[best_target(n, n * 0.606, source=likely, setting=setting)] == "likely"
     assert NAMES[best_target(n, n * 0.590, source=likely, setting=setting)] == "may represent"
+
+
+def test_exams_in_triplicate_prove_no_more_than_single_ones() -> None:
+    once = Tally.from_moments([40.0, 40.0], [20.0, 24.0])
+    table = PhraseTable("two", ("low", "high"), (Beta(5.0, 5.0), Beta(8.0, 2.0)), (None, None))
+    thrice = Tally(once.label_values, 3.0 * once.counts)
+    # "high" says .8: 24 of 40 has p = .003, 72 of 120 of 4e-7; a tenth of a per cent is asked for
+    rails = GuardRails(family_error=0.001, informativeness_floor=0.0, min_stability=0.0)
+    alone, copied, known = (
+        advise(counted, phrase_table=table, guard_rails=rails, alike=alike, rng=rng())
+        for counted, alike in (
+            (once, Likeness()),
+            (thrice, Likeness()),
+            (thrice, Likeness(3.0, 3.0)),
+        )
+    )
+    assert [s.source for s in copied.suggestions] == ["high"]
+    for each in (alone, known):
+        assert [s.reason for s in each.suppressed] == ["matches expectation"] * 2
+    assert known.effect is not None
+    assert alone.effect is not None
+    assert (known.effect.n_test, alone.effect.n_test) == (120.0, 40.0)
+    assert known.effect.ece_difference.low == pytest.approx(alone.effect.ece_difference.low)
+
+
+def test_a_count_that_rounding_took_from_the_whole_is_split() -> None:
+    parts = split_tally(Tally.from_moments([3.0 - 1e-10], [1.0 - 1e-10]), rng=rng())
+    assert sum(part.total for part in parts) == pytest.approx(3.0)
 
 
 def test_a_calibrated_reader_gets_no_advice_and_every_phrase_its_reason() -> None:

@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.errors import TallyError
-from calibration.estimate import cluster_moments, interval, multinomial_moments, null_moments
+from calibration.errors import CalibrationError, TallyError
+from calibration.estimate import (
+    Options,
+    cluster_moments,
+    interval,
+    multinomial_moments,
+    null_moments,
+)
 from calibration.tally import Tally, tally, tally_groups
 
 
@@ -67,6 +73,21 @@ def test_shapes_weights_and_types_are_checked() -> None:
         tally([0, 0], [1.0, 0.0], n_phrases=1, weight=[1.0, np.inf])
     with pytest.raises(TallyError, match="array of integers"):
         tally([0.5], [1.0], n_phrases=1)
+    with pytest.raises(TallyError, match="n_phrases: -1 is not a whole number from 0"):
+        tally([], [], n_phrases=-1)
+    with pytest.raises(TallyError, match="n_phrases: '3' is not a whole number"):
+        Tally.empty("3")  # type: ignore[arg-type]
+    with pytest.raises(TallyError, match=r"label values must lie in \[0, 1\]"):
+        Tally(np.array([0.0, 2.0]), np.ones((1, 2)))
+    with pytest.raises(CalibrationError, match="weight: not an array of numbers"):
+        tally([0], [1.0], n_phrases=1, weight=["one"])
+
+
+def test_unusable_numbers_of_bins_and_replicates_are_refused_where_they_are_given() -> None:
+    with pytest.raises(CalibrationError, match=r"bins: 2\.5 is not a whole number from 1"):
+        Options(bins=2.5)  # type: ignore[arg-type]
+    with pytest.raises(CalibrationError, match="bootstrap: -1 is not a whole number from 0"):
+        Options(bootstrap=-1)
 
 
 def test_empty_observations_give_an_empty_tally() -> None:

@@ -191,6 +191,20 @@ BAD = {
         lambda: first_right(predictions=[[[0, 1]]], reference=[0]),
         r"predictions of model 0: shape \(1, 2\)",
     ),
+    "missing prediction": (
+        lambda: first_right(predictions=[np.ma.array([[0, 1]], mask=[[0, 1]])], reference=[0, 1]),
+        "predictions of model 0: give a class, a whole number from 0, for every item",
+    ),
+    "missing class": (
+        lambda: average_failure(predictions=[[[0, 1]]], reference=[0, math.nan]),
+        "reference: give a class",
+    ),
+    "masked checkpoint": (
+        lambda: missing_probability(
+            probs=[np.ma.array([[[0.5, 0.5]]], mask=[[[1, 0]]])], reference=[0]
+        ),
+        "probs of model 0, step 0: 1 of 1 rows hold a missing",
+    ),
     "no model": (lambda: first_right(predictions=[], reference=[0]), "holds no model"),
     "no reference": (lambda: difficulty(probs=POOL, layers=[[[0, 1]]]), "need a reference class"),
     "votes": (lambda: difficulty(probs=POOL, votes=[[1, 1]]), "the pool predicts"),

@@ -185,6 +185,8 @@ def test_bootstrap_means_equal_resampling_the_items_outright() -> None:
     g = np.random.default_rng(9)
     probs = g.dirichlet([1, 1, 1], 60)
     votes = np.array([g.multinomial(5, f) for f in probs])
+    sorted_ = np.lexsort(np.hstack([probs, votes]).T)
+    probs, votes = probs[sorted_], votes[sorted_]
     found = disagreement(
         probs=probs, votes=votes, rng=np.random.default_rng(1), bootstrap=50
     ).estimates
@@ -200,6 +202,14 @@ def test_bootstrap_means_equal_resampling_the_items_outright() -> None:
         if name.endswith("ece"):  # basic: reflected about the value
             low, high = 2 * found[name].value - high, 2 * found[name].value - low
         assert (found[name].low, found[name].high) == pytest.approx((low, high))
+
+
+def test_the_farthest_items_stay_in_the_histogram_though_rounding_puts_them_past_1() -> None:
+    probs = np.array([[0.0, 0.1, 0.2, 0.7 + 4e-16], [0.0, 0.3334, 0.3334, 0.3334]])
+    distance = distribution_calibration_error(probs=probs, votes=[[3, 0, 0, 0], [1, 0, 0, 0]])
+    # ½ (1 + 1.0000000000000004) and ½ (1 + 1.0002)
+    assert distance.per_item.min() > 1.0
+    assert error_histogram(distance.per_item, bins=4).tolist() == [0.0, 0.0, 0.0, 2.0]
 
 
 BAD = {
@@ -245,12 +255,29 @@ def test_bad_input_names_its_first_row(
     [
         (lambda: ranking_calibration_score(probs=PROBS, votes=VOTES, ties="x"), "use one of index"),
         (lambda: classwise_ece(probs=PROBS, votes=VOTES, zeros="x"), "use one of first bin"),
-        (lambda: confidence_ece(probs=PROBS, votes=VOTES, bins=0), "0 is not a positive number"),
+        (
+            lambda: confidence_ece(probs=PROBS, votes=VOTES, bins=0),
+            "bins: 0 is not a whole number from 1",
+        ),
         (
             lambda: subsample_votes(votes=VOTES, size=11, rng=np.random.default_rng(0)),
             r"fewer than 11 votes; first at row 0 \(10\)",
         ),
         (lambda: histogram_divergence([1, 2], [1]), "use equal bins"),
+        (lambda: histogram_divergence([-1, 3], [1, 1]), "1 of 2 bins hold a negative count"),
+        (lambda: confidence_ece(probs=PROBS, votes=VOTES, bins="10"), "'10' is not a whole number"),
+        (
+            lambda: subsample_votes(votes=VOTES, size=2.5, rng=np.random.default_rng(0)),
+            "size: 2.5 is not a whole number from 1",
+        ),
+        (
+            lambda: disagreement(
+                probs=PROBS, votes=VOTES, bootstrap=-1, rng=np.random.default_rng(0)
+            ),
+            "bootstrap: -1 is not a whole number from 0",
+        ),
+        (lambda: error_histogram([0.5, math.nan]), "errors: 1 of 2 values are missing"),
+        (lambda: error_histogram([1.4, 0.5]), r"outside \[0, 1\]; first at row 0"),
     ],
 )
 def test_unusable_options_say_what_can_be_used(call: object, message: str) -> None:
