@@ -255,9 +255,9 @@ class Extraction(Section):
 
 
 class Phrases(Section):
-    """What each phrase means: a surveyed table, and which unsurveyed phrases borrow from it."""
+    """What each phrase means: a shipped survey or, in its place, a table of the site's own."""
 
-    builtin: str | None = "diagnostic-certainty-scale"
+    builtin: str = "diagnostic-certainty-scale"
     table: str | None = None
     borrow: Mapping[str, str] = Field(default_factory=lambda: {"concerning for": "suspicious for"})
     discouraged: tuple[str, ...] = (
@@ -268,12 +268,6 @@ class Phrases(Section):
     recommended: tuple[str, ...] = (
         "most likely", "likely", "may represent", "unlikely", "very unlikely",
     )  # fmt: skip
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Phrases:
-        if (self.builtin is None) == (self.table is None):
-            raise ValueError("name either `builtin` or `table`, not both and not neither")
-        return self
 
 
 class Calibration(Section):

@@ -146,12 +146,13 @@ class Site:
     def phrases(self) -> PhraseTable:
         """What each phrase means at this site, borrowed phrases included."""
         settings = self.config.phrases
-        table = builtin(settings.builtin) if settings.builtin else self._own_phrases()
+        table = self._own_phrases() if settings.table else builtin(settings.builtin)
         borrow = {k: v for k, v in settings.borrow.items() if k not in table.phrases}
         missing = sorted(set(borrow.values()) - set(table.phrases))
         if missing:
             raise ConfigurationError(
-                f"phrases.borrow: not in the table {table.name!r}: {', '.join(missing)}."
+                f"phrases.borrow: not in the table {table.name!r}: {', '.join(missing)}. "
+                "Borrow from phrases that are, or write [phrases.borrow] without a line."
             )
         return table.with_borrowed(borrow)
 
@@ -274,13 +275,21 @@ def _workspace(site: Site) -> str | Finding:
 
 
 def _phrases(site: Site) -> str | Finding:
-    """Tell the phrase table, and the words of ``[phrases]`` that a run would never meet."""
-    given, table = site.config.phrases, site.phrases
+    """Tell the phrase table; words that a run would never meet, and those that it would not score.
+
+    Of a shipped table only the site's own lists can be at fault for words that nothing is read as.
+    """
+    given, table, read = site.config.phrases, site.phrases, site.vocabulary.phrases
     listed = {*given.discouraged, *given.reserved, *given.recommended, *given.borrow}
-    unknown = sorted(listed.difference(site.vocabulary.phrases))
+    listed |= {*table.phrases} if given.table else set()
+    unscored = [word for word in read if word not in table.phrases]
+    parted = {
+        "without effect, for nothing is read as it": sorted(listed.difference(read)),
+        "read and left out, for it has no meaning ([phrases.borrow] lends one)": unscored,
+    }
     told = f"{table.name}, {len(table.phrases)} words"
-    more = f"{told}; without effect, for nothing is read as it: {', '.join(unknown)}"
-    return Finding("phrase table", "note", more) if unknown else told
+    more = [told, *(f"{what}: {', '.join(words)}" for what, words in parted.items() if words)]
+    return Finding("phrase table", "note", "; ".join(more)) if more[1:] else told
 
 
 def _passphrases(site: Site) -> str:

@@ -369,6 +369,26 @@ def test_words_that_nothing_is_read_as_and_a_program_that_is_not_there_are_noted
     assert notes["notify.command"].startswith("/nowhere/mailer: no program of this user's")
 
 
+@pytest.mark.parametrize("beside", ["", 'builtin = "diagnostic-certainty-scale"\n'])
+def test_a_table_of_the_sites_own_stands_in_place_of_the_survey_that_is_there_by_default(
+    folder: Path, beside: str
+) -> None:
+    """And a word that is spelt otherwise than the vocabulary spells it is told on both sides."""
+    rows = "phrase,kind,alpha,beta,at,n\nabsent,atom,,,0,\nlikly,beta,3.2,0.6,,42\n"
+    (folder / "own.csv").write_text(rows)
+    with (folder / "radcal.toml").open("a") as config:
+        config.write(f'[phrases]\n{beside}table = "own.csv"\nborrow = {{}}\n')
+    told = {
+        each["subject"]: each["told"]
+        for each in json.loads(checked(folder, "--json").output)["findings"]
+    }
+    assert told["phrase table"].startswith("own, 2 words; ")
+    idle, _, unscored = told["phrase table"].partition("; read and left out")
+    assert "likly" in idle
+    assert "lends one): very unlikely, unlikely, " in unscored
+    assert Site.open(str(folder / "radcal.toml")).phrases.phrases == ("absent", "likly")
+
+
 def test_a_page_is_not_written_into_a_folder_that_is_not_there(folder: Path) -> None:
     refused = checked(folder, "--html", str(folder / "drive" / "ticket.html"))
     assert isinstance(refused.exception, ConfigurationError)

@@ -56,9 +56,19 @@ def test_a_site_adds_its_odd_badge_number_in_one_row(tmp_path: Path) -> None:
         (BADGE.replace("{2}", "{2"), None),
         (BADGE.replace("([A-Z]", "([A-Z"), "rule 1: unterminated character set"),
         (BADGE + 'checks = ["first unicorn"]', "rule 1: 'unicorn'"),
+        (BADGE.replace('"lanyard"', '"staff badge"'), r"rule 1: words\.0: .*single words in small"),
+        (BADGE.replace('"lanyard"', '"Lanyard"'), r"rule 1: words\.0: .*single words in small"),
+        (BADGE.replace("example", "# example"), "example: an expression with ⟦ ⟧ around what goes"),
         ("rule =", "no TOML"),
+        (BADGE.replace("'", '"'), "no TOML: .*single quotes"),
+        (BADGE.replace("[[rule]]", "[[rules]]"), r"left unread.*\[\[rule\]\]"),
+        (BADGE.replace("[[rule]]", "[rule]"), r"left unread.*\[\[rule\]\]"),
+        (BADGE.replace("[[rule]]", ""), r"left unread.*\[\[rule\]\]"),
     ],
-    ids=["bare", "misspelt key", "no place", "odd quantifier", "no regex", "no check", "no TOML"],
+    ids=[
+        "bare", "misspelt key", "no place", "odd quantifier", "no regex", "no check", "two words",
+        "a capital", "no example", "no TOML", "double quotes", "many rules", "one rule", "no rule",
+    ],
 )
 def test_a_row_that_is_none_is_told_with_its_number(table: str, message: str | None) -> None:
     if message is None:

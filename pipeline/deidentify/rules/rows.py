@@ -18,14 +18,26 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.deidentify.rules.checks import Check, check, source, spelt, word_list
-from pipeline.deidentify.rules.window import Window, Word, line_before
+from pipeline.deidentify.rules.window import Window, Word, Words, line_before
 from pipeline.deidentify.spans import Category, Found
 from pipeline.errors import ConfigurationError
+
+_SHARED: Final = "patterns"
+"""What else stands in our own tables: patterns of a family's code."""
+
+
+def _one_word(written: str) -> str:
+    if Words(written).folded != [written]:
+        raise ValueError(
+            "a row is called by single words in small letters, without digits or 's: put what "
+            "stands around the word into `before` or `after`"
+        )
+    return written
 
 
 class Row(BaseModel):
@@ -35,7 +47,7 @@ class Row(BaseModel):
     name: str = Field(pattern=r"^[a-z][a-z-]+$")
     category: Category
     example: str = Field(pattern=r"⟦[^⟧]+⟧")
-    words: tuple[str, ...] = ()
+    words: tuple[Annotated[str, AfterValidator(_one_word)], ...] = ()
     lists: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     anchor: str = ""
@@ -204,9 +216,17 @@ def read(text: str, source: str) -> list[Row]:
         If a row is none: the message says which of them and what is wrong with it.
     """
     try:
-        rows: Sequence[Any] = tomllib.loads(text).get("rule", [])
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(f"{source}: no TOML: {error}.") from None
+        raise ConfigurationError(
+            f"{source}: no TOML: {error}. Patterns stand between single quotes."
+        ) from None
+    rows: Sequence[Any] = table.get("rule", [])
+    if not isinstance(rows, list) or not {*table} <= {"rule", _SHARED}:
+        raise ConfigurationError(
+            f"{source}: something in it is no rule, and would have been left unread. Every rule "
+            "begins with a line [[rule]]."
+        )
     return [_row(each, f"{source}, rule {at}") for at, each in enumerate(rows, start=1)]
 
 
@@ -220,9 +240,10 @@ def _row(each: object, where: str) -> Row:
             )
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        raise ConfigurationError(
-            f"{where}: {'.'.join(map(str, first['loc']))}: {first['msg']}."
-        ) from None
+        named, told = ".".join(map(str, first["loc"])), first["msg"]
+        if named == "example":
+            told = "an expression with ⟦ ⟧ around what goes, by which the rule is tried"
+        raise ConfigurationError(f"{where}: {named}: {told}.") from None
     except (re.error, KeyError) as error:
         raise ConfigurationError(
             f"{where}: {error}. Patterns are Python's; fragments, lists and checks must exist."
