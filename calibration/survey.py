@@ -173,21 +173,22 @@ class PhraseTable:
         missing = {"phrase", "kind"} - set(frame.columns)
         if missing:
             raise SurveyError(f"{name}: column(s) missing: {', '.join(sorted(missing))}.")
-        distributions, problems = [], []
+        distributions, respondents, problems = [], [], []
         rows = frame.to_dict("records")
         for number, row in enumerate(rows, start=1):
             try:
                 distributions.append(_distribution_of({str(k): v for k, v in row.items()}))
+                n = row.get("n")
+                respondents.append(None if _blank(n) else int(float(str(n))))
             except (KeyError, TypeError, ValueError) as error:
                 problems.append(f"row {number} ({row['phrase']}): {error}")
         if problems:
             raise SurveyError(f"{name}: {len(problems)} unusable row(s): " + "; ".join(problems))
-        counts = [row.get("n") for row in rows]
         return cls(
             name=name,
             phrases=tuple(str(row["phrase"]) for row in rows),
             distributions=tuple(distributions),
-            respondents=tuple(None if _blank(n) else int(float(str(n))) for n in counts),
+            respondents=tuple(respondents),
             source=source,
         )
 

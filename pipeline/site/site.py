@@ -18,8 +18,6 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, Literal, TypeVar, cast
 
-import pandas as pd
-
 from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable, builtin
 from extraction.engines.model import ModelEngine
@@ -190,9 +188,6 @@ class Site:
         path = self.config.path(str(self.config.phrases.table))
         needed = {"phrase": "the phrase", "kind": "beta or atom"}
         frame = read_table(path, needed, self.config.input.encoding)
-        for column in ("alpha", "beta", "at", "n"):
-            if column in frame:
-                frame[column] = pd.to_numeric(frame[column], errors="coerce")
         return PhraseTable.from_frame(frame, name=path.stem, source=path.name)
 
 

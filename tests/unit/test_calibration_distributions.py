@@ -135,7 +135,8 @@ def test_every_unusable_row_of_a_phrase_table_is_named() -> None:
     frame = builtin("language-model-phrases").to_frame().astype({"kind": "string"})
     frame.loc[0, "kind"] = "gamma"
     frame.loc[1, "alpha"] = -1.0
-    with pytest.raises(SurveyError, match=r"2 unusable row\(s\): row 1 .* row 2 "):
+    frame["n"] = ["", "", "many", *[""] * (len(frame) - 3)]
+    with pytest.raises(SurveyError, match=r"3 unusable row\(s\): row 1 .* row 2 .* row 3 .*many"):
         PhraseTable.from_frame(frame, name="t")
 
 
