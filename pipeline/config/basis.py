@@ -7,28 +7,42 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
 
-EXAM_COLUMNS: Final[tuple[str, ...]] = (
-    "exam_id", "accession", "patient_id", "reader_id", "reader_name", "site", "modality",
-    "exam_code", "exam_name", "performed_at", "signed_at", "status", "version",
-    "patient_age_years", "patient_class", "patient_name", "text",
-)  # fmt: skip
+LookedFor: TypeAlias = Literal["names", "numbers", "names and numbers", "date", ""]
+"""What of a column is looked for in the text; a date is found by its shape, '' names nobody."""
+
+_IN_EVERY_EXAM: Final[Mapping[str, LookedFor]] = {
+    "exam_id": "numbers", "accession": "numbers", "patient_id": "numbers", "reader_id": "numbers",
+    "reader_name": "names", "site": "", "modality": "", "exam_code": "", "exam_name": "",
+    "performed_at": "", "signed_at": "", "status": "", "version": "", "patient_age_years": "",
+    "patient_class": "", "patient_name": "names", "text": "",
+}  # fmt: skip
+_IN_SOME: Final[Mapping[str, LookedFor]] = {
+    "patient_birth_date": "date", "referring_name": "names", "phone": "numbers",
+    "preliminary_author": "names and numbers", "staff_names": "names", "relative_names": "names",
+    "other_ids": "numbers", "sent_at": "", "patient_authority": "", "patient_sex": "",
+}  # fmt: skip
+
+EXAM_COLUMNS: Final[tuple[str, ...]] = tuple(_IN_EVERY_EXAM)
 """Columns of an exam as a reader yields it; all text, '' where the source says nothing."""
 
-OPTIONAL_COLUMNS: Final[tuple[str, ...]] = (
-    "patient_birth_date", "referring_name", "phone", "preliminary_author", "staff_names",
-    "relative_names", "other_ids", "sent_at", "patient_authority", "patient_sex",
-)  # fmt: skip
-"""Columns that a source may lack; most hold identifiers that de-identification looks for in texts.
+OPTIONAL_COLUMNS: Final[tuple[str, ...]] = tuple(_IN_SOME)
+"""Columns that a source may lack.
 
-Three do not: ``sent_at`` (when the message was sent) orders versions signed at one time;
-``patient_authority`` (who issued the patient's number) distinguishes patients of one number;
-``patient_sex`` is one of the groups by which the committee's review compares cases.
+``sent_at`` (when the message was sent) orders versions signed at one time; ``patient_authority``
+(who issued the patient's number) distinguishes patients of one number; ``patient_sex`` is one of
+the groups by which the committee's review compares cases.
 
 ``patient_name``, ``phone``, ``staff_names``, ``relative_names`` and ``other_ids`` may hold several
 values, separated by semicolons.
 """
+
+IDENTIFIERS: Final[Mapping[str, LookedFor]] = {
+    name: what for name, what in {**_IN_EVERY_EXAM, **_IN_SOME}.items() if what
+}
+"""Columns that can tell who somebody is → what de-identification looks for in the exam's text."""
 
 
 def digest_of(*parts: object) -> str:

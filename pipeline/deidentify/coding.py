@@ -19,7 +19,7 @@ from typing import Final
 import pandas as pd
 
 from extraction.certainty import phrases_in
-from pipeline.config.basis import digest_of
+from pipeline.config.basis import IDENTIFIERS, LookedFor, digest_of
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
 from pipeline.deidentify.spans import Clean, Outcome, Quarantined
@@ -47,15 +47,12 @@ _FACTS: Final = (
 )  # fmt: skip
 
 
-KNOWN_COLUMNS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("patient_name", "reader_name", "referring_name"), "names"),
-    **dict.fromkeys(("staff_names", "relative_names"), "names"),
-    **dict.fromkeys(("patient_id", "accession", "reader_id", "phone"), "numbers"),
-    **dict.fromkeys(("exam_id", "mrn", "other_ids"), "numbers"),
-    "preliminary_author": "names and numbers",
-    **dict.fromkeys(("patient_birth_date", "date_of_birth", "birth_date", "dob"), ""),
+KNOWN_COLUMNS: Final[Mapping[str, LookedFor]] = {
+    **IDENTIFIERS,
+    "mrn": "numbers",
+    **dict.fromkeys(("date_of_birth", "birth_date", "dob"), "date"),
 }
-"""Column of a report table → the fields of `KnownIdentifiers` it feeds, '' for none."""
+"""Column of a report table → what of it is looked for: an exam's, and what else they are called."""
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
 _REFERENCE: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,30});")
 
@@ -100,7 +97,7 @@ class Cleaned:
 
 
 def known_identifiers(
-    rows: pd.DataFrame, columns: Mapping[str, str] = KNOWN_COLUMNS
+    rows: pd.DataFrame, columns: Mapping[str, LookedFor] = KNOWN_COLUMNS
 ) -> list[KnownIdentifiers]:
     """Collect what each row's own columns say about people and numbers, several in a cell."""
     shown = {name: rows[name].fillna("").astype(str) for name in columns if name in rows}
@@ -230,7 +227,7 @@ class CleanTable:
         }
 
 
-def known_columns(reports: pd.DataFrame) -> dict[str, str]:
+def known_columns(reports: pd.DataFrame) -> dict[str, LookedFor]:
     """Give a table's own names of `KNOWN_COLUMNS`, in whatever case, and what each feeds."""
     return {str(n): KNOWN_COLUMNS[f] for n in reports if (f := _folded(n)) in KNOWN_COLUMNS}
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import pandas as pd
 
-from pipeline.config.basis import digest_of
+from pipeline.config.basis import IDENTIFIERS, digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.deidentify.coding import Codes, clean, known_identifiers
 from pipeline.errors import DamagedShardError
@@ -38,11 +38,6 @@ from pipeline.vault.objections import Traces
 if TYPE_CHECKING:
     from pipeline.site.site import Site
 
-_IDENTIFIERS: Final = (
-    "accession", "exam_id", "patient_id", "patient_name", "reader_id", "reader_name",
-    "referring_name", "phone", "patient_birth_date", "preliminary_author", "staff_names",
-    "relative_names", "other_ids",
-)  # fmt: skip
 _WORD_LISTS: Final = "deidentification.word_lists"
 
 
@@ -206,7 +201,7 @@ def _leak_scan(site: Site, batch: tuple[str, ...]) -> LeakScan:
         known
         for shard in batch
         for known in known_identifiers(
-            site.workspace.read("raw", "exams", [shard], columns=list(_IDENTIFIERS))
+            site.workspace.read("raw", "exams", [shard], columns=list(IDENTIFIERS))
         )
     )
     return LeakScan.from_known(people, lexicon=site.once(_deidentifier).lexicon)

@@ -66,8 +66,20 @@ def test_a_site_adds_its_odd_badge_number_in_one_row(tmp_path: Path) -> None:
         (BADGE.replace("[[rule]]", ""), r"left unread.*\[\[rule\]\]"),
     ],
     ids=[
-        "bare", "misspelt key", "no place", "odd quantifier", "no regex", "no check", "two words",
-        "a capital", "no example", "no TOML", "double quotes", "many rules", "one rule", "no rule",
+        "bare",
+        "misspelt key",
+        "no place",
+        "odd quantifier",
+        "no regex",
+        "no check",
+        "two words",
+        "a capital",
+        "no example",
+        "no TOML",
+        "double quotes",
+        "many rules",
+        "one rule",
+        "no rule",
     ],
 )
 def test_a_row_that_is_none_is_told_with_its_number(table: str, message: str | None) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.formats.hl7v2 import DEFAULT_FIELDS
 from pipeline.formats.validation import REASONS
 
@@ -25,3 +26,8 @@ def test_every_reason_for_setting_aside_is_explained() -> None:
 def test_default_places_are_those_of_the_program(name: str) -> None:
     (line,) = [line for line in PAGE.splitlines() if line.startswith(f"| `{name}` |")]
     assert re.sub(r" \(.*?\)", "", line.split("|")[2].strip()) == DEFAULT_FIELDS[name]
+
+
+def test_every_column_is_named_in_the_order_of_the_program() -> None:
+    (names,) = re.findall(r"those of `\[input\.columns\]`: ([^.]*)\.", PAGE)
+    assert names == ", ".join(f"`{name}`" for name in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS))

@@ -9,8 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.hl7v2 import FieldMap, Hl7Options, read
+from pipeline.formats.hl7v2 import DEFAULT_FIELDS, FieldMap, Hl7Options, read
 from pipeline.formats.hl7v2.framing import unescaped
 from pipeline.formats.validation import IngestOptions, validate
 
@@ -66,6 +67,21 @@ def test_a_message_becomes_an_exam(tmp_path: Path) -> None:
     assert exam["modality"] == "XR"
     assert exam["text"] == "\n".join(TEXT)
     assert exam["patient_sex"] == "F"
+
+
+def test_every_column_that_has_a_place_is_read_from_it(tmp_path: Path) -> None:
+    columns = [name for name in DEFAULT_FIELDS if name in (*EXAM_COLUMNS, *OPTIONAL_COLUMNS)]
+    cells = {name: "77123^NODE^ANA" if "name" in name else "77123" for name in columns} | {
+        "performed_at": "20260301100000", "signed_at": "20260301113000", "sent_at": "20260301",
+        "patient_birth_date": "19500415", "modality": "XR", "status": "F",
+        "preliminary_author": "77123^NODE^ANA",
+    }  # fmt: skip
+    own = {name: f"ZED-{at}" for at, name in enumerate(columns, start=1)}
+    told = message() + "|".join(["ZED", *(cells[name] for name in columns)]) + "\r"
+    stated = Hl7Options(fields=FieldMap.of(own))
+    (exam,) = exams(write(tmp_path, told), stated).to_dict("records")
+    assert len(columns) > 15
+    assert [name for name in columns if not exam[name]] == []
 
 
 @pytest.mark.parametrize("born", ["1950", "195004"])
