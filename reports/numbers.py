@@ -9,17 +9,35 @@ in a table cell, never as 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 BLANK: Final = "–"
 FINE: Final = 60
 """Statements from which on a counted share is printed: a step of three is then five points."""
 _SPACE: Final = "\u00a0"
-_COMMAS: Final = str.maketrans(",.", ".,")
-_LANGUAGE: ContextVar[str] = ContextVar("language", default="en")
+
+
+Language: TypeAlias = Literal["en", "de"]
+"""What pages can be written in; each has its catalogue in `reports.strings`."""
+
+
+class Manner(NamedTuple):
+    """How a language writes: its tag, its comma and point, and what stands between two limits."""
+
+    tag: str
+    comma: str
+    point: str
+    between: str
+
+
+MANNERS: Final[Mapping[str, Manner]] = {
+    "en": Manner("en-GB", ",", ".", "to"),
+    "de": Manner("de-DE", ".", ",", "bis"),
+}
+_MANNER: ContextVar[Manner] = ContextVar("manner", default=MANNERS["en"])
 
 
 @contextmanager
@@ -30,16 +48,17 @@ def written(language: str) -> Iterator[None]:
     ...     count(12345), decimal(0.5, 1)
     ('12.345', '0,5')
     """
-    token = _LANGUAGE.set(language)
+    token = _MANNER.set(MANNERS[language])
     try:
         yield
     finally:
-        _LANGUAGE.reset(token)
+        _MANNER.reset(token)
 
 
 def marked(text: str) -> str:
     """Put the points and commas of an English number as the language does."""
-    return text.translate(_COMMAS) if _LANGUAGE.get() == "de" else text
+    manner = _MANNER.get()
+    return text.translate(str.maketrans(",.", manner.comma + manner.point))
 
 
 def count(value: float) -> str:
@@ -150,5 +169,4 @@ def interval(low: float, high: float, places: int = 3) -> str:
     """
     if math.isnan(low) or math.isnan(high):
         return BLANK
-    between = "bis" if _LANGUAGE.get() == "de" else "to"
-    return f"{decimal(low, places)} {between} {decimal(high, places)}"
+    return f"{decimal(low, places)} {_MANNER.get().between} {decimal(high, places)}"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -31,6 +31,7 @@ from pipeline.cli.common import (
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.run import begin_worker
 from pipeline.run.shield import LogFormat, shielded
+from reports.numbers import Language
 
 if TYPE_CHECKING:
     from pipeline.run.run import Summary
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
 DepartmentOption = Annotated[
     str, typer.Option(help="clustered, hard, straight, or a TOML file (docs/simulation.md).")
 ]
-
-Language: TypeAlias = Literal["en", "de"]
 
 _LARGE_PAIRS: Final = 1_500
 """So many pairs come to more than a small run (`pipeline.run.rehearsal.is_small`)."""

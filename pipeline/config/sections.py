@@ -21,6 +21,7 @@ from extraction.errors import ModelSettingsError
 from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from reports.numbers import Language
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Modality = Literal["XR", "CT"]
@@ -311,7 +312,7 @@ class Reports(Section):
     min_readers: int = Field(default=5, ge=5)
     target_distance: float | None = Field(default=None, gt=0, lt=1)
     target_scale_use: float | None = Field(default=None, gt=0, le=1)
-    language: Literal["en", "de"] = "en"
+    language: Language = "en"
     demonstration: bool = False
     passphrases: str | None = None
     pacs_link: str | None = None

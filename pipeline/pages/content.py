@@ -39,6 +39,7 @@ from reports.content import (
     Unscored,
 )
 from reports.marked import subjects
+from reports.numbers import MANNERS
 from reports.review_content import Written
 from reports.strings import Strings
 
@@ -50,7 +51,6 @@ COMMITTEE = "Quality committee"
 """Recipient of the review."""
 _OF_CASE = ("pathology", "phrase", "ct_phrase", "showed", "performed_month")
 """Columns of a case after its two studies, in the order of `Case`."""
-_LANGUAGES = {"en": "en-GB", "de": "de-DE"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         returns_by=settings.returns_by,
         next_issue=words("page.next_issue", when=when) if (when := settings.next_issue) else "",
         logo=issue.logo,
-        language=_LANGUAGES[settings.language],
+        language=MANNERS[settings.language].tag,
         demonstration=settings.demonstration,
     )
 

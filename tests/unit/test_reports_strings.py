@@ -23,6 +23,7 @@ from reports.drawing.style import style_for
 from reports.drawing.tables import TickBox
 from reports.figures.run import exam_flow
 from reports.held_back import _GROUPS
+from reports.numbers import MANNERS, Language
 from reports.pages import committee, radiologist, run_report
 from reports.pages.committee import html
 from reports.pages.radiologist.later import case_table
@@ -84,16 +85,26 @@ def _slots(sentence: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(sentence) if name}
 
 
-def test_the_german_catalogue_has_the_same_keys_in_the_same_order_and_the_same_slots() -> None:
-    german = Strings.load(language="de").sentences
-    assert [key for key in german if not key.startswith("name.")] == list(KEYS)
-    assert [key for key in KEYS if _slots(KEYS[key]) != _slots(german[key])] == []
+OTHERS = [language for language in get_args(Language) if language != "en"]
 
 
-def test_no_sentence_was_left_in_english() -> None:
-    german = Strings.load(language="de").sentences
+def test_every_catalogue_is_a_language_that_can_be_chosen_and_has_its_manner() -> None:
+    catalogues = {path.stem for path in (ROOT / "reports" / "strings").glob("*.toml")}
+    assert catalogues == {*get_args(Language)} == {*MANNERS}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_catalogue_has_the_same_keys_in_the_same_order_and_the_same_slots(language: str) -> None:
+    other = Strings.load(language=language).sentences
+    assert [key for key in other if not key.startswith("name.")] == list(KEYS)
+    assert [key for key in KEYS if _slots(KEYS[key]) != _slots(other[key])] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_no_sentence_was_left_in_english(language: str) -> None:
+    other = Strings.load(language=language).sentences
     long = [key for key in KEYS if len(KEYS[key].split()) > 4 and not key.startswith("wording.")]
-    same = [key for key in long if german[key] == KEYS[key]]
+    same = [key for key in long if other[key] == KEYS[key]]
     assert [key for key in same if len(re.findall(r"[a-z]{3,}", KEYS[key])) > 8] == []
 
 
@@ -144,15 +155,15 @@ def test_nothing_english_is_left_on_a_german_page() -> None:
     assert sorted(left) == []
 
 
-def test_every_name_that_results_carry_has_a_german_one() -> None:
-    words = Strings.load(language="de")
+@pytest.mark.parametrize("language", OTHERS)
+def test_every_name_that_results_carry_is_in_the_catalogue(language: str) -> None:
+    known = Strings.load(language=language).sentences
     names = list(load().pathologies)
     names += [part for step in pairing._STEPS for part in step]
     names += [pairing.TAKEN_BACK, pairing.DRAFTED, pairing.NOT_DRAFTED, SILENT, HARD, EASY]
     names += list(cases._NAMES.values())
     assert len(names) > 40
-    known = {"Aspiration", "Pneumothorax"}
-    assert [name for name in names if words.name(name) == name and name.title() not in known] == []
+    assert [name for name in names if f"name.{name}" not in known] == []
 
 
 def test_a_reason_is_not_cut_on_a_phone() -> None:
