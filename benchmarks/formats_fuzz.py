@@ -43,7 +43,7 @@ from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.exams import Hl7Options, exams
 from pipeline.formats.validation import IngestOptions, validate
 from pipeline.store.workspace import Workspace
-from pipeline.vault.codes import merge_table, patients_joined, under_one_number
+from pipeline.vault.merges import merge_table, patients_joined, under_one_number
 from tests.fixtures.documents import encrypted, pdf, rtf
 
 LIMIT_S = 1.0

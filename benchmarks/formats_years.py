@@ -28,7 +28,7 @@ from pipeline.formats.exams import Merge
 from pipeline.formats.fhir.resources import Index
 from pipeline.formats.sources import Sources
 from pipeline.store.workspace import Workspace
-from pipeline.vault.codes import merge_table, patients_joined
+from pipeline.vault.merges import merge_table, patients_joined
 
 LIMIT = 1.5
 TEXT = base64.b64encode(b"FINDINGS: Small effusion. " * 30 + b"IMPRESSION: Likely.").decode()

@@ -209,7 +209,7 @@ def audit_shifts(
     config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
 ) -> None:
     """Count the patients by how many date shifts fit their times and stated months."""
-    from pipeline.vault.codes import shift_summary
+    from pipeline.vault.shifts import shift_summary
 
     store = _store(_settings(config))
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []

@@ -25,14 +25,9 @@ from pipeline.errors import DamagedShardError
 from pipeline.names.lexicon import contents, own_lexicon
 from pipeline.stages import Keyed, Named, options
 from pipeline.stages.ingest import objections
-from pipeline.vault.codes import (
-    exam_identifiers,
-    patient_identifiers,
-    patients_joined,
-    study_identifiers,
-    under_one_number,
-)
+from pipeline.vault.codes import exam_identifiers, patient_identifiers, study_identifiers
 from pipeline.vault.key import Key
+from pipeline.vault.merges import patients_joined, under_one_number
 from pipeline.vault.objections import Traces
 
 if TYPE_CHECKING:

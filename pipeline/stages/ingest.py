@@ -30,7 +30,7 @@ from pipeline.formats.tables import read_table
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stages import Keyed, Look, Named, options
 from pipeline.store.files import require_readable
-from pipeline.vault.codes import merge_table
+from pipeline.vault.merges import merge_table
 from pipeline.vault.objections import Objections
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@
 One process looks at all exams of a run before shards are cleaned in parallel, for three reasons:
 the vault has a single writer; messages of this or an earlier run may say that two numbers are one
 patient's; and a patient's date shift could be worked out from the true months of many exams, so
-that for some patients another month is stated (`pipeline.vault.codes`). A merge that contradicts
+that for some patients another month is stated (`pipeline.vault.shifts`). A merge that contradicts
 another joins nobody and is set aside.
 """
 
@@ -28,20 +28,15 @@ from pipeline.stages import Made, Stage
 from pipeline.stages.clean import CLEAN, ExamShard
 from pipeline.stages.ingest import objections
 from pipeline.vault.codes import (
-    LEAST_SHIFTS,
-    Room,
     exam_identifiers,
-    folded,
     normalised,
     patient_identifiers,
-    patients_joined,
-    said_in,
-    stated_months,
     study_identifier,
     study_identifiers,
-    under_one_number,
 )
+from pipeline.vault.merges import folded, patients_joined, said_in, under_one_number
 from pipeline.vault.objections import NOBODY, SAID_OF, Traces, marks
+from pipeline.vault.shifts import LEAST_SHIFTS, Room, stated_months
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site

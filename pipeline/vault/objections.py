@@ -20,13 +20,8 @@ from pipeline.config.basis import digest_of
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.tables import read_table, refuse
 from pipeline.store.files import typed
-from pipeline.vault.codes import (
-    all_numbers,
-    normalised,
-    patient_identifier,
-    patient_identifiers,
-    readable,
-)
+from pipeline.vault.codes import normalised, patient_identifier, patient_identifiers, readable
+from pipeline.vault.merges import all_numbers
 
 if TYPE_CHECKING:
     from pipeline.store.workspace import Workspace

@@ -29,16 +29,13 @@ from pipeline.store.workspace import Workspace, Zone
 from pipeline.vault.codes import (
     DOMAINS,
     Domain,
-    all_numbers,
     exam_identifiers,
     normalised,
     patient_identifiers,
-    patients_joined,
-    said_in,
     study_identifiers,
-    under_one_number,
 )
 from pipeline.vault.key import Box, Key
+from pipeline.vault.merges import all_numbers, patients_joined, said_in, under_one_number
 from pipeline.vault.objections import NOBODY, Objections, Traces, marks
 from pipeline.vault.vault import SCHEMA, Vault, place_of, stated_of
 

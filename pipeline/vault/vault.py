@@ -25,8 +25,9 @@ from typing import Any, Final
 
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 from pipeline.store.files import replacing, require_folder
-from pipeline.vault.codes import DOMAINS, Domain, Room, normalised, random_code, random_shift
+from pipeline.vault.codes import DOMAINS, Domain, normalised, random_code
 from pipeline.vault.key import MOVED, Box, Key
+from pipeline.vault.shifts import Room, random_shift
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from pipeline import cli
 from pipeline.store.workspace import Workspace
-from pipeline.vault.codes import (
+from pipeline.vault.shifts import (
     LEAST_SHIFTS,
     feasible_shifts,
     random_shift,
