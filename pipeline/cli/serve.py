@@ -131,7 +131,7 @@ def _server(port: int, log: Path) -> Iterator[str]:
 def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
     from pipeline.run.books import last_run
-    from pipeline.run.manifest import outlook
+    from pipeline.run.outlook import outlook
     from pipeline.site.site import Site, site_findings
     from pipeline.store.files import plain, require_readable
 

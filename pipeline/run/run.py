@@ -19,18 +19,11 @@ from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
 from pipeline.run.gates import Gathered, Issued, against_last_good, check
-from pipeline.run.manifest import (
-    Ending,
-    Outcome,
-    draw_refusal,
-    draw_report,
-    manifest,
-    run_id,
-    shown,
-)
+from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
 from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
 from pipeline.run.rehearsal import cheap_findings
+from pipeline.run.report import draw_refusal, draw_report
 from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged
 from pipeline.site.site import Site

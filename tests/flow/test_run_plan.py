@@ -13,7 +13,8 @@ import pytest
 
 from pipeline.cli.serve import serve, status
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError, StorageError
-from pipeline.run.manifest import KEYED, outlook
+from pipeline.run.manifest import KEYED
+from pipeline.run.outlook import outlook
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
 from pipeline.stages import ingest, issue

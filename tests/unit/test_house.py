@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-MOST_MODULES = 327
+MOST_MODULES = 331
 MOST_LINES = 400
 MOST_CODE = 43_770
 SILENT_TOKENS = {

@@ -1,0 +1,112 @@
+"""The outlook on the next run (`radcal status`): what it would make, stage by stage, and why.
+
+It compares the present ingredients with those of the last manifest, and makes nothing: it computes
+keys as a run would and looks whether results lie under them. Where a stage has work to do, the keys
+of later stages cannot be known yet; they are reported as stale because of that stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from pipeline.run.books import LastRun, last_run
+from pipeline.run.manifest import KEYED
+from pipeline.site.site import Site
+from pipeline.stages import Keyed, Look, Named, clean, extract, ingest, pages, pair, register, tally
+from pipeline.store.files import typed_json
+
+Ingredients = Mapping[str, Named]
+"""Kind of stage → its ingredients."""
+_NAMED: Final = 4
+"""Most changed ingredients that are named; of others the number is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class StageState:
+    """Outlook on one stage: `to_make` of its `items` are missing; None where not known yet."""
+
+    stage: str
+    state: Literal["up to date", "stale", "never run", "failed"]
+    items: int | None
+    to_make: int | None
+    why: tuple[str, ...] = ()
+
+
+def outlook(site: Site) -> tuple[StageState, ...]:
+    """Look whether the results that the next run needs are there, stage by stage."""
+    last = last_run(site.workspace.root) or LastRun()
+    before = _ingredients_of(site.workspace.root, last.last_run)
+    looks, states, behind = _looks(site, last), [], ""
+    for stage in KEYED:
+        if behind:
+            why = (f"{behind} has work to do", *_changed(site, stage, before))
+            states.append(
+                StageState(stage.kind, "stale" if before else "never run", None, None, why)
+            )
+            continue
+        seen = next(looks)
+        states.append(_state(site, stage, seen, before))
+        behind = stage.kind if seen.to_make else ""
+    return tuple(_with_failure(state, last) for state in states)
+
+
+def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
+    """Follow the recipe of `pipeline.flows` by looking; stop asking at a stage with work to do."""
+    yield (sources := ingest.INGEST.look(site, ingest.sources(site)))
+    yield (coded := clean.CLEAN.look(site, register.shards(site, sources.found)))
+    yield (paired := pair.PAIR.look(site, pair.blocks(site, coded.found)))
+    yield (read := extract.EXTRACT.look(site, extract.shards(paired.found)))
+    yield (tallied := tally.TALLY.look(site, tally.blocks(paired.found, read.found)))
+    yield pages.look(site, (last.last_issue, last.last_tallies), tallied.found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    ingredients: Ingredients = field(default_factory=dict)
+
+
+def _ingredients_of(root: Path, run: str | None) -> Ingredients:
+    """Read what a run's stages depended on; empty where its manifest is gone or damaged."""
+    try:
+        path = root / "runs" / str(run) / "manifest.json"
+        return typed_json(_Kept, path.read_bytes()).ingredients
+    except (OSError, ValueError):
+        return {}
+
+
+def _state(site: Site, stage: Keyed[Any, Any], seen: Look[Any], before: Ingredients) -> StageState:
+    if not seen.to_make:
+        return StageState(stage.kind, "up to date", seen.items, 0)
+    why = _changed(site, stage, before) or ((seen.why,) if seen.why else ())
+    return StageState(stage.kind, "stale" if before else "never run", seen.items, seen.to_make, why)
+
+
+def _changed(site: Site, stage: Keyed[Any, Any], before: Ingredients) -> tuple[str, ...]:
+    """Name the ingredients of a stage that are not as they were in the last run."""
+    then = before.get(stage.kind)
+    if then is None:
+        return ()
+    now = stage.ingredients(site)
+    names = [name for name in sorted({*then, *now}) if then.get(name) != now.get(name)]
+    told = tuple(_change(name, then.get(name), now.get(name)) for name in names[:_NAMED])
+    more = len(names) - _NAMED
+    return (*told, f"and {more} more") if more > 0 else told
+
+
+def _change(name: str, then: str | None, now: str | None) -> str:
+    if name.startswith("code of ") or "." not in name:
+        return f"{name} changed"
+    return f"{name}: {then} → {now}"
+
+
+def _with_failure(state: StageState, last: LastRun) -> StageState:
+    """Mark the stage in which the last run failed."""
+    if last.error is None or not last.stages or last.stages[-1].ended:
+        return state
+    if last.stages[-1].stage != state.stage:
+        return state
+    why = (f"last run: {last.error.message}", *state.why)
+    return StageState(state.stage, "failed", state.items, state.to_make, why)

@@ -1,0 +1,80 @@
+"""The report of a run as a page, or its refusal: what it read, made and took, and its gates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pipeline.pages import content
+from pipeline.run.books import LastRun, StageEntry
+from pipeline.run.gates import Gathered
+from pipeline.run.manifest import Ending, shown
+from pipeline.site.site import Site
+from pipeline.tables.results import Period
+from reports.content import Gate, GateFailureContent
+from reports.drawing.style import style_for
+from reports.numbers import count, written
+from reports.pages import run_report
+from reports.pages.run_report import RunCounts, RunReportContent, RunStage
+from reports.strings import Strings
+
+
+def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -> None:
+    """Draw the report of a run that came as far as its gates."""
+    started = datetime.fromisoformat(str(last.started_at))
+    style = style_for(site.config.reports.page, language=site.config.reports.language)
+    months = gathered.months or ("–",)
+    about = content.Issue(site.config, Period(months[-1], months))
+    filled = RunReportContent(
+        masthead=content.masthead(about, style.strings("page.operations")),
+        outcome=ending.outcome,
+        started=f"{started:%Y-%m-%d %H:%M} UTC",
+        seconds=(datetime.now(tz=UTC) - started).total_seconds(),
+        counts=_counts(gathered, ending),
+        flow=content.flow_steps(gathered.flow),
+        gates=ending.gates,
+        stages=tuple(_stage(entry, style.strings) for entry in last.stages),
+        manifest=shown(site, run=ending.run),
+    )
+    path = site.workspace.root / "runs" / ending.run / "report.pdf"
+    site.workspace.write_bytes(path, run_report.build(filled, style=style))
+
+
+def draw_refusal(
+    site: Site, run: str, gates: tuple[Gate, ...], shown: tuple[tuple[str, str], ...]
+) -> str:
+    """Draw the page that says why nothing was delivered; returns the file's path."""
+    about = content.Issue(site.config, Period("–", ("–",)), logo=site.logo)
+    masthead = content.masthead(about, content.COMMITTEE)
+    filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
+    style = style_for(site.config.reports.page, language=site.config.reports.language)
+    path = site.workspace.root / "runs" / run / "gates.pdf"
+    site.workspace.write_bytes(path, run_report.refusal(filled, style=style))
+    return str(path)
+
+
+def _counts(gathered: Gathered, ending: Ending) -> RunCounts:
+    a, delivered = gathered.accounting(), ending.issued.delivered if ending.issued else None
+    return RunCounts(
+        exports=len(gathered.sources),
+        rows_read=a.rows_in,
+        set_aside=tuple(sorted(gathered.quarantined.items())),
+        noted=tuple(sorted(gathered.reading.items())),
+        cleaned=a.exams_cleaned,
+        withheld=a.exams_withheld,
+        on_request=a.exams_left_out_on_request,
+        reports_read=a.reports_read,
+        reports_failed=a.reports_failed,
+        left_out=tuple((reason, n) for reason, n in a.left_out.items() if n),
+        unmapped=tuple(gathered.unmapped.most_common()),
+        pairs=a.pairs,
+        observations=a.observations,
+        pages_delivered=0 if delivered is None else delivered.delivered,
+        pages_unchanged=0 if delivered is None else delivered.unchanged,
+        damaged=ending.damaged,
+    )
+
+
+def _stage(entry: StageEntry, words: Strings) -> RunStage:
+    with written(words.language):
+        counted = ", ".join(f"{count(n)} {words.name(name)}" for name, n in entry.counts.items())
+    return RunStage(entry.stage, entry.seconds, entry.peak_mib, entry.items, entry.made, counted)
