@@ -25,8 +25,10 @@ from importlib import resources
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from calibration.phrase_calibration import wilson
 from extraction.certainty import certainty_spans
 from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.spans import CATEGORIES, Clean, Removed
@@ -40,7 +42,6 @@ LABELS: Final = (*CATEGORIES, "AGE90", _KEEP)
 WRONGS: Final = ("report_id", "start", "end", "label", "verdict")
 """What is said of each wrong: ``verdict`` is left whole, left in part, phrase harmed, or clinical
 expression harmed; the last two have no label."""
-_Z: Final = 1.959963984540054
 _WORD: Final = re.compile(r"[^\W_]+")
 _CLASSES: Final = {
     "NAME": "NAME", "HOSPITAL": "PLACE", "LOCATION": "PLACE",
@@ -87,10 +88,8 @@ class Share:
         if self.count in (0, self.n):
             margin = min(1.0, 3 / self.n)
             return (0.0, margin) if self.count == 0 else (1 - margin, 1.0)
-        p, n = self.value, self.n
-        centre = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-        half = _Z / (1 + _Z**2 / n) * (p * (1 - p) / n + _Z**2 / (4 * n**2)) ** 0.5
-        return centre - half, centre + half
+        low, high = wilson(np.array([self.count], dtype=float), np.array([self.n], dtype=float))
+        return float(low[0]), float(high[0])
 
     def to_dict(self, name: str) -> dict[str, float | int | None]:
         """Give the entries of a JSON summary; NaN as null."""

@@ -20,7 +20,7 @@ from pipeline.stages import Keyed, Named
 from pipeline.tables.observations import added
 from pipeline.tables.pairing import INELIGIBLE
 from pipeline.tables.profiles import OBSERVED, Past, compact, joined, profile_table
-from pipeline.tables.results import Period, choose_period, newest_whole, thin_months
+from pipeline.tables.results import Period, Scale, choose_period, newest_whole, thin_months
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -117,7 +117,7 @@ class MakeIssue(Keyed[IssueRequest, Issue]):
         return {
             "meaning of phrases": site.phrases_digest,
             "reports.min_readers": str(minimum),
-            "phrases never advised": ", ".join(sorted(_never(site))),
+            "phrases never advised": ", ".join(sorted(Scale(site.phrases, site.config).never)),
             "calibration.pattern_probability": str(site.config.calibration.pattern_probability),
             "extraction.audit": "none" if site.audited is None else site.audited.digest,
         }
@@ -156,14 +156,6 @@ def summed(store: Workspace, name: str, key: str, reader: str | None = None) -> 
     return store.read("analysis", f"issue_{name}", [key], where=where)
 
 
-def _never(site: Site) -> set[str]:
-    """Phrases that the institution discourages or reserves, or that its scale does not hold."""
-    scale = site.config.phrases
-    known = {*site.phrases.phrases}
-    beside = known.difference(scale.recommended) if known & {*scale.recommended} else ()
-    return {*scale.discouraged, *scale.reserved, *beside}
-
-
 def _judged(site: Site, item: IssueRequest) -> pd.DataFrame:
     """Judge all readers on the months' observations, and what changed since those before."""
     months, store = item.period.months, site.workspace
@@ -177,7 +169,7 @@ def _judged(site: Site, item: IssueRequest) -> pd.DataFrame:
         observed(site, item.tallies, months),
         past=Past(earlier, last),
         phrases=site.phrases,
-        never=_never(site),
+        never=Scale(site.phrases, site.config).never,
         min_readers=site.config.reports.min_readers,
         settings=ProfileSettings(
             misread=site.misread, pattern_probability=site.config.calibration.pattern_probability

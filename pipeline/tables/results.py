@@ -73,16 +73,22 @@ class Scale:
         return Study(self.phrases, settings, how.seed)
 
     @property
+    def never(self) -> frozenset[str]:
+        """Phrases never advised: discouraged, reserved, or not of the scale where it holds any."""
+        scale, known = self.config.phrases, frozenset(self.phrases.phrases)
+        beside = known.difference(scale.recommended)
+        return known & {*scale.discouraged, *scale.reserved, *(beside if beside < known else ())}
+
+    @property
     def guard_rails(self) -> GuardRails:
         """The configured limits of advice."""
-        settings, scale = self.config.advice, self.config.phrases
-        never = {*scale.discouraged, *scale.reserved} & set(self.phrases.phrases)
+        settings = self.config.advice
         return GuardRails(
             min_n=settings.min_exams,
             max_step=settings.max_step,
             min_stability=settings.min_stability,
             keep_order=settings.keep_order,
-            forbidden=frozenset((a, b) for a in self.phrases.phrases for b in never if a != b),
+            forbidden=frozenset((a, b) for a in self.phrases.phrases for b in self.never if a != b),
         )
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,6 @@ from calibration.profile import DepartmentProfile, Interval, ReaderProfile, Swap
 from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.pages.content import action_cases
-from pipeline.stages.issue import _never
 from pipeline.tables.profiles import (
     Past,
     compact,
@@ -24,7 +21,7 @@ from pipeline.tables.profiles import (
     profile_of,
     profile_table,
 )
-from pipeline.tables.results import plainest, telling
+from pipeline.tables.results import Scale, plainest, telling
 from reports.marked import subjects
 from reports.swaps import kept_swaps
 
@@ -159,15 +156,18 @@ def test_a_phrase_that_is_never_advised_is_no_target() -> None:
 
 def test_only_words_of_the_scale_are_advised_where_it_names_any_that_the_table_knows() -> None:
     def barred(**scale: tuple[str, ...]) -> set[str]:
-        config = Configuration(input={"paths": ["a"]}, phrases=scale)
-        site: Any = SimpleNamespace(config=config, phrases=PHRASES)
-        return _never(site) & {*PHRASES.phrases}
+        chosen = Scale(PHRASES, Configuration(input={"paths": ["a"]}, phrases=scale))
+        maps = {target for _, target in chosen.guard_rails.forbidden}
+        assert maps == chosen.never, "the department's maps and readers' swaps know one list"
+        return maps
 
     by_default = {*PHRASES.phrases} - barred()
     assert by_default == {*Configuration(input={"paths": ["a"]}).phrases.recommended}
     assert "highly suggestive of" in barred()
     free = {"discouraged": ("maybe",), "reserved": ()}
     assert barred(recommended=(), **free) == {"maybe"}
+    assert barred(recommended=("of another table",), **free) == {"maybe"}
+    assert barred(recommended=(), discouraged=("maybe", "possibly"), reserved=()) == {"possibly"}
     assert barred(recommended=("wahrscheinlich",), **free) == {"maybe"}
 
 
