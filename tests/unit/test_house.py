@@ -317,6 +317,21 @@ def test_no_command_has_a_long_body() -> None:
     assert {name: n for name, n in found.items() if n > LONGEST_COMMAND} == {}
 
 
+def test_every_command_has_its_line_in_the_readme_and_its_place_in_the_help() -> None:
+    app = typer.Typer()
+    for module in cli._GROUPS:
+        importlib.import_module(module).register(app)
+    named = {str(each.name) for each in (*app.registered_commands, *app.registered_groups)}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert {name for name in named if f"`radcal {name}" not in readme} <= {
+        "init",
+        "run",
+        "demo",
+        "check",
+    }
+    assert named - {name for names in cli._PANELS.values() for name in names} == set()
+
+
 def named_in(node: ast.AST) -> str:
     """Give the name that a piece of code uses, or reaches by a word (``getattr``, a column)."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
