@@ -137,11 +137,10 @@ class RuleEngine:
         not_evaluable: set[str] = set()
         for section in sections:
             for tokens, decisions in self._sentences(clean, section):
-                for decision in decisions:
-                    if decision.states:
-                        findings.append(_finding(section.section, str(text), tokens, decision))
-                    elif decision.rule == "not evaluable":
-                        not_evaluable.add(decision.mention.pathology)
+                stating = [each for each in decisions if each.states]
+                findings += [_finding(section.section, str(text), tokens, d) for d in stating]
+                unseen = [d for d in decisions if d.rule == "not evaluable" and not d.states]
+                not_evaluable.update(each.mention.pathology for each in unseen)
         if findings:
             return Extracted(tuple(findings), frozenset(not_evaluable))
         return NothingStated(frozenset(not_evaluable))

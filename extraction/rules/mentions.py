@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Part
@@ -52,23 +52,29 @@ class MentionFinder:
         found: list[Mention] = []
         seen = 0
         for at, item in enumerate(items):
-            parts = item.lexeme.parts
-            seen |= parts
-            if parts & Part.MENTION:
-                behind = tokens[item.last].word if item.last < len(tokens) else ""
-                measured = tokens[item.first].word == "cm" and _measured(item, tokens)
-                if measured or behind in self._grammar.services:
-                    continue
-                resembles = _resembles(item, tokens)
-                for name in item.lexeme.pathologies:
-                    meant = name if item.lexeme.placed else self._meant(name, items, sentence)
-                    if meant and not (resembles and name not in self._grammar.shapes):
-                        found.append(Mention(meant, at, item.first, item.last))
+            seen |= item.lexeme.parts
+            if item.lexeme.parts & Part.MENTION:
+                named = self._named(item, items, sentence, tokens)
+                found += [Mention(name, at, item.first, item.last) for name in named]
         if seen & Part.SUBJECT and seen & Part.PREDICATE:
             found += self._attributed(items, sentence, tokens)
         if seen & Part.SPLIT_SUBJECT and seen & Part.SPLIT_PROPERTY:
             found += self._split(items, tokens)
         return sorted(found, key=lambda mention: mention.first)
+
+    def _named(
+        self, item: Item, items: Sequence[Item], sentence: Sequence[Item], tokens: Sequence[Token]
+    ) -> Iterator[str]:
+        """Give what an item that names something is here: a finding, or nothing of the lung's."""
+        behind = tokens[item.last].word if item.last < len(tokens) else ""
+        measured = tokens[item.first].word == "cm" and _measured(item, tokens)
+        if measured or behind in self._grammar.services:
+            return
+        resembles = _resembles(item, tokens)
+        for name in item.lexeme.pathologies:
+            meant = name if item.lexeme.placed else self._meant(name, items, sentence)
+            if meant and not (resembles and name not in self._grammar.shapes):
+                yield meant
 
     def _meant(self, name: str, clause: Sequence[Item], sentence: Sequence[Item]) -> str:
         """Return the pathology a word means where it stands; "" when it is none of the lung's."""

@@ -6,7 +6,7 @@ tests/clinical.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -252,29 +252,30 @@ def _may_look_back(clause: Clause, at: int) -> bool:
 
 def alternative_of(clause: Clause, at: int, found: Sequence[Scope]) -> int | None:
     """Item that offers a mention as one of several: "versus", or a bare "or" beside it."""
-    items = clause.items
     around = {scope.at for scope in found if scope.side == "around"}
-    for step in (-1, 1):
-        j = at + step
-        joined = -1
-        while 0 <= j < len(items):
-            parts = items[j].lexeme.parts
-            if parts & Part.MENTION:
-                if joined >= 0:
-                    return joined
-                break
-            if j in around:
-                return None if step > 0 and _another(clause, at, j) else j
-            if parts & Part.OR:
-                joined = j
-                if step > 0 and _graded_after(items, j):
-                    return j
-            elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA | Part.COLON):
-                listed = _lists_causes(items, min(at, j), j)
-                if step > 0 or (listed is not None and listed == joined):
-                    return listed
-                break
-            j += step
+    before = _offering(clause, range(at - 1, -1, -1), at, around)
+    if before is not None:
+        return before
+    return _offering(clause, range(at + 1, len(clause.items)), at, around)
+
+
+def _offering(clause: Clause, beside: range, at: int, around: Container[int]) -> int | None:
+    """Look for that item on one side of a mention, from the nearest on."""
+    items, ahead = clause.items, beside.step > 0
+    joined = None
+    for j in beside:
+        parts = items[j].lexeme.parts
+        if parts & Part.MENTION:
+            return joined
+        if j in around:
+            return None if ahead and _another(clause, at, j) else j
+        if parts & Part.OR:
+            joined = j
+            if ahead and _graded_after(items, j):
+                return j
+        elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA | Part.COLON):
+            listed = _lists_causes(items, min(at, j), j)
+            return listed if ahead or listed == joined else None
     return None
 
 

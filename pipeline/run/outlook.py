@@ -41,15 +41,14 @@ def outlook(site: Site) -> tuple[StageState, ...]:
     before = _ingredients_of(site.workspace.root, last.last_run)
     looks, states, behind = _looks(site, last), [], ""
     for stage in KEYED:
+        changed = _changed(site, stage, before)
         if behind:
-            why = (f"{behind} has work to do", *_changed(site, stage, before))
-            states.append(
-                StageState(stage.kind, "stale" if before else "never run", None, None, why)
-            )
-            continue
-        seen = next(looks)
-        states.append(_state(site, stage, seen, before))
-        behind = stage.kind if seen.to_make else ""
+            seen, why = None, (f"{behind} has work to do", *changed)
+        else:
+            seen = next(looks)
+            behind = stage.kind if seen.to_make else ""
+            why = changed or ((seen.why,) if seen.why else ())
+        states.append(_state(stage, seen, why, known=bool(before)))
     return tuple(_with_failure(state, last) for state in states)
 
 
@@ -77,11 +76,13 @@ def _ingredients_of(root: Path, run: str | None) -> Ingredients:
         return {}
 
 
-def _state(site: Site, stage: Keyed[Any, Any], seen: Look[Any], before: Ingredients) -> StageState:
-    if not seen.to_make:
+def _state(
+    stage: Keyed[Any, Any], seen: Look[Any] | None, why: tuple[str, ...], *, known: bool
+) -> StageState:
+    if seen is not None and not seen.to_make:
         return StageState(stage.kind, "up to date", seen.items, 0)
-    why = _changed(site, stage, before) or ((seen.why,) if seen.why else ())
-    return StageState(stage.kind, "stale" if before else "never run", seen.items, seen.to_make, why)
+    items, to_make = (None, None) if seen is None else (seen.items, seen.to_make)
+    return StageState(stage.kind, "stale" if known else "never run", items, to_make, why)
 
 
 def _changed(site: Site, stage: Keyed[Any, Any], before: Ingredients) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ from pipeline.vault.shifts import LEAST_SHIFTS, Room, stated_months
 if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.ingest import Ingested
+    from pipeline.vault.vault import Vault
 
 _LOG: Final = logging.getLogger("radcal")
 _BATCH_EXAMS: Final = 50_000
@@ -195,6 +196,19 @@ def _digest(moved: pd.DataFrame) -> str:
     return digest_of(*sorted(rows.itertuples(index=False, name=None))) if len(moved) else ""
 
 
+def _coded(vault: Vault, exams: pd.DataFrame, stands: Mapping[str, str], months: _Months) -> None:
+    """Give everyone of some exams a code, and patients a date shift, where they have none."""
+    vault.rename("study", _renamed(exams, stands))
+    exams = under_one_number(exams, stands)
+    patients = sorted(set(patient_identifiers(exams)))
+    vault.codes("study", sorted(set(study_identifiers(exams))))
+    vault.codes("exam", exam_identifiers(exams))
+    vault.codes("reader", _distinct(exams["reader_id"]))
+    vault.codes("site", _distinct(exams["site"]))
+    vault.codes("patient", patients)
+    vault.shift_days(patients, _rooms(months, patients))
+
+
 @dataclass(frozen=True, slots=True)
 class ExamsToRegister:
     """Keys of a run's shards of exams, and of its tables of merged patient numbers."""
@@ -246,15 +260,7 @@ class Register(Stage[ExamsToRegister, Registered]):
                 some = todo[first : first + at_once]
                 exams = site.workspace.read("raw", "exams", some, columns=columns)
                 exams = exams[~site.once(objections).apply(exams, merged.stands)]
-                vault.rename("study", _renamed(exams, merged.stands))
-                exams = under_one_number(exams, merged.stands)
-                vault.codes("study", sorted(set(study_identifiers(exams))))
-                vault.codes("exam", exam_identifiers(exams))
-                vault.codes("reader", _distinct(exams["reader_id"]))
-                vault.codes("site", _distinct(exams["site"]))
-                patients = sorted(set(patient_identifiers(exams)))
-                vault.codes("patient", patients)
-                vault.shift_days(patients, _rooms(months, patients))
+                _coded(vault, exams, merged.stands, months)
         site.note_vault()
         notes = Counter(_reader_notes(site, every))
         notes[MERGED] = sum(count for _, count in months.merged.values())
