@@ -7,21 +7,34 @@ the parent tree leads from a page and number, or from a box to tick, back to its
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Final
 
-from reportlab.pdfbase.pdfdoc import PDFArray, PDFDictionary, PDFName, PDFObject, PDFStream
+from reportlab.pdfbase.pdfdoc import (
+    PDFArray,
+    PDFDictionary,
+    PDFName,
+    PDFObject,
+    PDFObjectReference,
+    PDFStream,
+    PDFString,
+)
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.drawing.marks import Drawing, Element, Field
+from reports.drawing.marks import Box, Drawing, Element, Field
 
 _RADIO: Final = 1 << 15
 _PRINTED: Final = 4
 _MULTILINE: Final = 1 << 12
 _MOST_WORDS: Final = 1000
 _WRITTEN: Final = "/Helv 7 Tf 0 g"
+_FONTS: Final = (
+    "<</Font <</Helv <</Type /Font /Subtype /Type1 /BaseFont /Helvetica"
+    " /Encoding /WinAnsiEncoding>>>>>>"
+)
+"""What a field may be written in."""
 _MOST_MAPPED: Final = 100
 """Characters that one block of a Unicode map may hold."""
 _XMP: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
@@ -31,20 +44,6 @@ _XMP: Final = """<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <dc:title><rdf:Alt><rdf:li xml:lang="x-default">{title}</rdf:li></rdf:Alt></dc:title>
 </rdf:Description></rdf:RDF></x:xmpmeta>
 <?xpacket end="r"?>"""
-
-
-class _Raw(PDFObject):  # type: ignore[misc]
-    """An object written as it is; its number is known before its text."""
-
-    __slots__ = ("__InternalName__", "text")
-
-    def __init__(self) -> None:
-        self.text = ""
-
-    def format(self, document: object) -> bytes:
-        """Give the object's bytes."""
-        del document
-        return self.text.encode("ascii")
 
 
 @dataclass(slots=True)
@@ -72,10 +71,9 @@ class Structure:
     def write(self, *, title: str) -> None:
         """Add the structure tree, the boxes to tick and the metadata to the document."""
         document: Any = self.canvas._doc
-        writer = _Writer(document, self)
         self.canvas.setViewerPreference("DisplayDocTitle", "true")
         document.Catalog.MarkInfo = PDFDictionary({"Marked": "true"})
-        document.Catalog.StructTreeRoot = writer.tree()
+        document.Catalog.StructTreeRoot = _Writer(document, self).tree()
         packet = PDFStream(
             PDFDictionary({"Type": PDFName("Metadata"), "Subtype": PDFName("XML")}),
             _XMP.format(title=escape(title)).encode(),
@@ -102,49 +100,26 @@ def _settle_fonts(document: Any) -> None:
         stream.content = head.rpartition("\n")[0] + "\n" + "".join(written) + tail
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A box of a question on its page, and its key in the parent tree."""
-
-    key: int
-    page: int
-    question: Field
-    box: _Raw
-
-
 class _Writer:
-    """Numbers for everything first, then the text that refers to them."""
+    """The structure as objects of ReportLab's, which refer to one another."""
 
     def __init__(self, document: Any, structure: Structure) -> None:
         self.document, self.structure = document, structure
-        self.numbers: dict[int, int] = {}
-        self.pages = [
-            document.idToObjectNumberAndVersion[f"Page{i}"][0]
-            for i in range(1, len(structure.pages) + 1)
-        ]
+        self.nodes: dict[int, PDFDictionary] = {}
+        """The object of each element, by the element's identity."""
 
-    def tree(self) -> _Raw:
+    def tree(self) -> PDFDictionary:
         """Write every element and every box; give the root."""
         roots = {id(page.root): page.root for page in self.structure.pages}
         whole = Element("Document")
         whole.inside = [part for root in roots.values() for part in root.inside]
         self._keep(whole)
-        objects = {id(e): (self._new(), e) for e in _all(whole)}
-        self.numbers = {key: self._number(raw) for key, (raw, _) in objects.items()}
-        root = self._new()
-        self._write(whole, self._number(root), objects)
-        boxes = self._form()
-        parents = [
-            f"{i} [{' '.join(self._ref(e) for e in owners)}]"
-            for i, owners in enumerate(self.structure.marked)
-        ]
-        parents += [f"{key} {self._ref(element)}" for key, element in boxes]
-        tree = self._new()
-        tree.text = f"<</Nums [{' '.join(parents)}]>>"
-        root.text = (
-            f"<</Type /StructTreeRoot /K {self._ref(whole)} /ParentTree {self._number(tree)} 0 R"
-            f" /ParentTreeNextKey {len(parents)}>>"
-        )
+        root = PDFDictionary({"Type": PDFName("StructTreeRoot")})
+        root["K"] = self._node(whole, self._ref(root))
+        marked = (PDFArray(map(self._at, owners)) for owners in self.structure.marked)
+        parents = [*enumerate(marked), *self._form()]
+        tree = PDFDictionary({"Nums": PDFArray(part for pair in parents for part in pair)})
+        root["ParentTree"], root["ParentTreeNextKey"] = self._ref(tree), len(parents)
         self._mark_pages()
         return root
 
@@ -154,40 +129,30 @@ class _Writer:
         drawn = id(element) in self.structure.runs
         return bool(element.inside) or drawn or element.role in ("TD", "TH", "Form")
 
-    def _write(
-        self, element: Element, parent: int, objects: dict[int, tuple[_Raw, Element]]
-    ) -> None:
+    def _node(self, element: Element, parent: PDFObjectReference) -> PDFObjectReference:
+        node = PDFDictionary({"S": PDFName(element.role), "P": parent})
+        self.nodes[id(element)], own = node, self._ref(node)
         runs = self.structure.runs.get(id(element), [])
         page = runs[0][0] if runs else None
         kids = [
-            str(n) if p == page else f"<</Type /MCR /Pg {self.pages[p]} 0 R /MCID {n}>>"
+            n if p == page else PDFDictionary({"Type": PDFName("MCR"), "Pg": _page(p), "MCID": n})
             for p, n in runs
         ]
-        kids += [self._ref(part) for part in element.inside]
-        raw, _ = objects[id(element)]
-        raw.text = "".join(
-            (
-                f"<</S /{element.role} /P {parent} 0 R",
-                "" if page is None else f" /Pg {self.pages[page]} 0 R",
-                f" /K [{' '.join(kids)}]" if kids else "",
-                f" /Alt {_text(element.alt)}" if element.alt else "",
-                self._attributes(element, page),
-                ">>",
-            )
-        )
-        for part in element.inside:
-            self._write(part, self.numbers[id(element)], objects)
-
-    def _attributes(self, element: Element, page: int | None) -> str:
+        kids += [self._node(part, own) for part in element.inside]
+        if kids:
+            node["K"] = PDFArray(kids)
+        if page is not None:
+            node["Pg"] = _page(page)
+        if element.alt:
+            node["Alt"] = PDFString(element.alt)
         if element.scope:
-            return f" /A <</O /Table /Scope /{element.scope}>>"
-        if element.box is None or page is None:
-            return ""
-        box, top = element.box, self.structure.pages[page].height
-        corners = (box.x, top - box.bottom, box.right, top - box.y)
-        return f" /A <</O /Layout /BBox [{' '.join(f'{c:.1f}' for c in corners)}]>>"
+            node["A"] = PDFDictionary({"O": PDFName("Table"), "Scope": PDFName(element.scope)})
+        elif element.box is not None and page is not None:
+            corners = self._corners(element.box, page)
+            node["A"] = PDFDictionary({"O": PDFName("Layout"), "BBox": corners})
+        return own
 
-    def _form(self) -> list[tuple[int, Element]]:
+    def _form(self) -> list[tuple[int, PDFObjectReference]]:
         """Write the questions; give the key of each box in the parent tree, with its element."""
         asked = [
             (page, question, element)
@@ -197,98 +162,73 @@ class _Writer:
         if not asked:
             return []
         looks = self._appearance(next(q for _, q, _ in asked if q.choice))
-        groups: dict[str, list[_Asked]] = {}
+        groups: dict[str, list[tuple[Field, PDFDictionary]]] = {}
         keys = []
         for key, (page, question, element) in enumerate(asked, start=len(self.structure.pages)):
-            box = self._new()
-            groups.setdefault(question.name, []).append(_Asked(key, page, question, box))
-            keys.append((key, element))
-            self._hold(element, page, self._number(box))
-        fields = [
-            self._question(group, looks) if group[0].question.choice else self._lines(group[0])
+            box = self._box(question.box, page, key)
+            held = {"Type": PDFName("OBJR"), "Obj": self._ref(box), "Pg": _page(page)}
+            node = self.nodes[id(element)]
+            node["Pg"], node["K"] = _page(page), PDFArray([PDFDictionary(held)])
+            groups.setdefault(question.name, []).append((question, box))
+            keys.append((key, self._at(element)))
+        fields = (
+            self._question(group, looks) if group[0][0].choice else self._lines(*group[0])
             for group in groups.values()
-        ]
-        form = self._new()
-        form.text = (
-            f"<</Fields [{' '.join(f'{number} 0 R' for number in fields)}] /DA ({_WRITTEN})"
-            " /DR <</Font <</Helv <</Type /Font /Subtype /Type1 /BaseFont /Helvetica"
-            " /Encoding /WinAnsiEncoding>>>>>>>>"
         )
-        self.document.Catalog.AcroForm = form
+        self.document.Catalog.AcroForm = PDFDictionary(
+            {"Fields": PDFArray(fields), "DA": PDFString(_WRITTEN), "DR": _FONTS}
+        )
         return keys
 
-    def _hold(self, element: Element, page: int, box: int) -> None:
-        """Lead from an element to its box."""
-        raw = self.document.idToObject[self.document.numberToId[self.numbers[id(element)]]]
-        kid = f"<</Type /OBJR /Obj {box} 0 R /Pg {self.pages[page]} 0 R>>"
-        raw.text = f"{raw.text[:-2]} /Pg {self.pages[page]} 0 R /K [{kid}]>>"
-
-    def _question(self, group: list[_Asked], looks: tuple[int, int]) -> int:
-        """Write one question and its boxes; give its number."""
-        raw, first = self._new(), group[0].question
-        number = self._number(raw)
-        kids = " ".join(f"{self._number(each.box)} 0 R" for each in group)
-        raw.text = (
-            f"<</FT /Btn /Ff {_RADIO} /T {_text(first.name)} /TM {_text(first.about)}"
-            f" /TU {_text(first.says)} /V /Off /Kids [{kids}]>>"
+    def _question(
+        self, group: list[tuple[Field, PDFDictionary]], looks: tuple[Any, Any]
+    ) -> PDFObjectReference:
+        """Write one question and its boxes."""
+        kids = PDFArray(self._ref(box) for _, box in group)
+        field = PDFDictionary(
+            {"FT": PDFName("Btn"), "Ff": _RADIO, "V": PDFName("Off"), "Kids": kids}
         )
-        for each in group:
-            each.box.text = self._box(each, number, looks)
-            page = self._page(each.page)
-            page.Annots = [*(page.Annots or []), self.document.Reference(each.box)]
-        return number
+        field.dict |= _told(group[0][0])
+        for question, box in group:
+            looked = PDFDictionary({question.choice: looks[0], "Off": looks[1]})
+            box.dict |= {"Parent": self._ref(field), "AS": PDFName("Off")}
+            box.dict |= {"AP": PDFDictionary({"N": looked}), "TU": PDFString(question.says)}
+        return self._ref(field)
 
-    def _lines(self, asked: _Asked) -> int:
-        """Write a field to put words into, which is its own box; give its number."""
-        question = asked.question
+    def _lines(self, question: Field, box: PDFDictionary) -> PDFObjectReference:
+        """Write a field to put words into, which is its own box."""
         look = self._look(question.box.width, question.box.height, " ")
-        asked.box.text = (
-            f"<</FT /Tx /Ff {_MULTILINE} /T {_text(question.name)} /TM {_text(question.about)}"
-            f" /TU {_text(question.says)} /V () /MaxLen {_MOST_WORDS} /DA ({_WRITTEN})"
-            f" {self._widget(asked)} /AP <</N {look} 0 R>>>>"
-        )
-        page = self._page(asked.page)
-        page.Annots = [*(page.Annots or []), self.document.Reference(asked.box)]
-        return self._number(asked.box)
+        box.dict |= {"FT": PDFName("Tx"), "Ff": _MULTILINE, "V": PDFString("")} | _told(question)
+        box.dict |= {"MaxLen": _MOST_WORDS, "DA": PDFString(_WRITTEN)}
+        box["AP"] = PDFDictionary({"N": look})
+        return self._ref(box)
 
-    def _widget(self, asked: _Asked) -> str:
-        """Say where on which page a box stands."""
-        frame, top = asked.question.box, self.structure.pages[asked.page].height
-        corners = (frame.x, top - frame.bottom, frame.right, top - frame.y)
-        return (
-            f"/Type /Annot /Subtype /Widget /Rect [{' '.join(f'{c:.2f}' for c in corners)}]"
-            f" /F {_PRINTED} /P {self.pages[asked.page]} 0 R /StructParent {asked.key}"
-        )
+    def _box(self, frame: Box, page: int, key: int) -> PDFDictionary:
+        """Put a box on its page."""
+        box = PDFDictionary({
+            "Type": PDFName("Annot"), "Subtype": PDFName("Widget"), "F": _PRINTED,
+            "Rect": self._corners(frame, page), "P": _page(page), "StructParent": key,
+        })  # fmt: skip
+        on = self._page(page)
+        on.Annots = [*(on.Annots or []), self._ref(box)]
+        return box
 
-    def _box(self, asked: _Asked, parent: int, looks: tuple[int, int]) -> str:
-        question = asked.question
-        name, (ticked, empty) = question.choice.replace(" ", "#20"), looks
-        return (
-            f"<<{self._widget(asked)} /Parent {parent} 0 R /AS /Off"
-            f" /AP <</N <</{name} {ticked} 0 R /Off {empty} 0 R>>>> /TU {_text(question.says)}>>"
-        )
+    def _corners(self, box: Box, page: int) -> PDFArray:
+        top = self.structure.pages[page].height
+        return PDFArray([box.x, top - box.bottom, box.right, top - box.y])
 
-    def _appearance(self, question: Field) -> tuple[int, int]:
+    def _appearance(self, question: Field) -> tuple[PDFObjectReference, PDFObjectReference]:
         """Write how a ticked and an empty box look; all boxes are of one size."""
         width, height = question.box.width, question.box.height
         right, top = f"{width - 1:.1f}", f"{height - 1:.1f}"
         drawn = f"0.9 w 1 1 m {right} {top} l 1 {top} m {right} 1 l S"
         return self._look(width, height, drawn), self._look(width, height, " ")
 
-    def _look(self, width: float, height: float, content: str) -> int:
-        look = PDFStream(
-            PDFDictionary(
-                {
-                    "Type": PDFName("XObject"),
-                    "Subtype": PDFName("Form"),
-                    "BBox": PDFArray([0, 0, width, height]),
-                    "Resources": PDFDictionary({}),
-                }
-            ),
-            content.encode(),
-        )
-        self.document.Reference(look)
-        return self._number(look)
+    def _look(self, width: float, height: float, content: str) -> PDFObjectReference:
+        box, nothing = PDFArray([0, 0, width, height]), PDFDictionary({})
+        kind = {"Type": PDFName("XObject"), "Subtype": PDFName("Form")}
+        head = PDFDictionary({**kind, "BBox": box, "Resources": nothing})
+        return self._ref(PDFStream(head, content.encode()))
 
     def _mark_pages(self) -> None:
         """Lead from each page into the parent tree; the tab key follows the structure."""
@@ -298,29 +238,21 @@ class _Writer:
             page.StructParents, page.Tabs = number, PDFName("S")
 
     def _page(self, number: int) -> Any:
-        return self.document.idToObject[f"Page{number + 1}"]
+        return self.document.idToObject[_page(number).name]
 
-    def _new(self) -> _Raw:
-        raw = _Raw()
-        self.document.Reference(raw)
-        return raw
+    def _ref(self, written: PDFObject) -> PDFObjectReference:
+        return self.document.Reference(written)
 
-    def _number(self, thing: Any) -> int:
-        return int(self.document.idToObjectNumberAndVersion[thing.__InternalName__][0])
-
-    def _ref(self, element: Element) -> str:
-        return f"{self.numbers[id(element)]} 0 R"
+    def _at(self, element: Element) -> PDFObjectReference:
+        return self._ref(self.nodes[id(element)])
 
 
-def _all(element: Element) -> Iterator[Element]:
-    yield element
-    for part in element.inside:
-        yield from _all(part)
+def _page(number: int) -> PDFObjectReference:
+    """Refer to a page, by the name that ReportLab gives it."""
+    return PDFObjectReference(f"Page{number + 1}")
 
 
-def _text(text: str) -> str:
-    """Write a text string: ASCII in parentheses, anything else as UTF-16."""
-    if text.isascii():
-        plain = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
-        return f"({plain})"
-    return f"<FEFF{text.encode('utf-16-be').hex().upper()}>"
+def _told(question: Field) -> dict[str, PDFString]:
+    """Say what a question is called, what it is about, and what is read aloud."""
+    named = {"T": question.name, "TM": question.about, "TU": question.says}
+    return {key: PDFString(text) for key, text in named.items()}
