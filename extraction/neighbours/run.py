@@ -207,31 +207,14 @@ class Elicited:
     verdict: forms.Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How questions are put.
-
-    Attributes
-    ----------
-    form
-        How confidence is to be stated.
-    prompter
-        The words that ask.
-    phrases
-        Those on offer, in the forms that choose one.
-    """
-
-    form: forms.Form
-    prompter: forms.Prompter
-    phrases: Sequence[str] = ()
-
-
 def elicit(
     questions: Sequence[Question],
+    form: forms.Form,
+    phrases: Sequence[str],
     *,
-    way: Way,
+    prompter: forms.Prompter,
     completer: RememberingCompleter,
-    judge: forms.Judge | None = None,
+    judge: forms.Judge | None,
 ) -> list[Elicited]:
     """Ask every question in one form, read and judge the answers.
 
@@ -239,19 +222,21 @@ def elicit(
     ----------
     questions
         What is asked.
-    way
-        In which form, in whose words.
+    form, phrases
+        How confidence is to be stated, and the phrases on offer in the forms that choose one.
+    prompter
+        The words that ask.
     completer
         The model.
     judge
         Decides what comparison of words does not find right; None leaves it at the comparison.
     """
-    asked = [way.prompter.question(q, way.form, phrases=way.phrases) for q in questions]
+    asked = [prompter.question(question, form, phrases=phrases) for question in questions]
     replies = completer.complete(
         [one.prompt for one in asked], max_tokens=ANSWER_TOKENS, stop=forms.STOPS
     )
     rows = [
-        _read(question, one, reply, phrases=way.phrases)
+        _read(question, one, reply, phrases=phrases)
         for question, one, reply in zip(questions, asked, replies, strict=True)
     ]
     pairs = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 import pandas as pd
 import typer
@@ -18,7 +18,7 @@ from extraction.engines.weights import revision
 from extraction.errors import ModelOutageError
 from extraction.neighbours.forms import FORMS, Form, Judge, Prompter
 from extraction.neighbours.questions import Question, RememberingCompleter, load_questions
-from extraction.neighbours.run import Elicited, Way, own_phrases
+from extraction.neighbours.run import Elicited, own_phrases
 from extraction.neighbours.run import elicit as put_questions
 from pipeline.cli.common import one_of, phrase_table
 from pipeline.cli.extraction_shared import model_settings
@@ -56,45 +56,37 @@ COLUMNS: Final = (
 """Columns of the answers, one row per question and form."""
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """Phrases that one form offers, with what they stand for; empty for forms without phrases."""
-
-    name: str
-    table: PhraseTable | None = None
-
-    @property
-    def phrases(self) -> tuple[str, ...]:
-        """The phrases."""
-        return () if self.table is None else self.table.phrases
-
-
-def words(
+def offered(
     form: Form, phrases: str, completer: RememberingCompleter, prompter: Prompter
-) -> Words | str:
-    """Phrases that a form offers; a model's own are asked for first. A text says why none."""
+) -> PhraseTable | str | None:
+    """Give the phrases of a form that chooses one; a model's own are asked for first.
+
+    A text says why there are none.
+    """
     if form == "phrase":
-        return Words(phrases, phrase_table(phrases))
+        return phrase_table(phrases)
     if form != "own-phrase":
-        return Words("")
+        return None
     listed = own_phrases(completer, prompter)
     if isinstance(listed, str) or len(listed) < 2:
         return listed if isinstance(listed, str) else "unreadable list of phrases"
     given = tuple(Beta(alpha, beta) for alpha, beta in listed.values())
     name = "the model's own phrases"
-    return Words(name, PhraseTable(name, tuple(listed), given, (None,) * len(listed), source=name))
+    return PhraseTable(name, tuple(listed), given, (None,) * len(listed), source=name)
 
 
-def answers_table(
-    rows: Sequence[tuple[Elicited, Words]], *, model: str, prompts: str
-) -> pd.DataFrame:
+_Rows: TypeAlias = Sequence[tuple[Elicited, PhraseTable | None]]
+"""What became of each question, with the phrases that were on offer."""
+
+
+def answers_table(rows: _Rows, *, phrases: str, model: str, prompts: str) -> pd.DataFrame:
     """One row per question and form, as ``radcal lm calibrate`` reads it."""
     cells = []
-    for row, offered in rows:
+    for row, table in rows:
         said = row.stated
         alpha, beta = (said.alpha, said.beta) if said else (None, None)
-        if said and said.phrase and row.form == "own-phrase" and offered.table:
-            given = offered.table.distributions[offered.table.index(said.phrase)]
+        if said and said.phrase and row.form == "own-phrase" and table:
+            given = table.distributions[table.index(said.phrase)]
             alpha, beta = (getattr(given, name) for name in ("alpha", "beta"))
         verdict = row.verdict
         right = None if verdict is None or verdict.right is None else int(verdict.right)
@@ -104,13 +96,13 @@ def answers_table(
                 row.item, row.form, row.outcome, reason, said.guess if said else None,
                 said.probability if said else None, said.phrase if said else None, alpha, beta,
                 right, verdict.by if verdict and right is not None else None,
-                offered.name if row.form == "phrase" else None, model, prompts,
+                phrases if row.form == "phrase" else None, model, prompts,
             )
         )  # fmt: skip
     return pd.DataFrame(cells, columns=list(COLUMNS)).astype({"correct": "Int64"})
 
 
-def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
+def refuse_silence(rows: _Rows, model: str) -> None:
     """Stop where the model was never heard: that is an outage, not a table of failures.
 
     Raises
@@ -129,7 +121,7 @@ def refuse_silence(rows: Sequence[tuple[Elicited, Words]], model: str) -> None:
 
 
 def summed_up(
-    rows: Sequence[tuple[Elicited, Words]], questions: int, unusable: int, missing: dict[str, str]
+    rows: _Rows, questions: int, unusable: int, missing: dict[str, str]
 ) -> dict[str, object]:
     """Say for each form how many answered, how many were right, and what was set aside."""
     summary: dict[str, object] = {"questions": questions, "unusable_lines": unusable}
@@ -161,7 +153,8 @@ def elicit(given: Elicitation) -> None:
             rows, missing = _asked(given, asked, answerer, prompter, by)
         name = answerer.name
     refuse_silence(rows, name)
-    table = answers_table(rows, model=name, prompts=prompter.digest)
+    offers = given.asking.phrases
+    table = answers_table(rows, phrases=offers, model=name, prompts=prompter.digest)
     write_table(table, given.out)
     summary = summed_up(rows, len(asked), len(problems), missing) | {
         "put_to_the_model": answerer.asked,
@@ -184,16 +177,22 @@ def _asked(
     answerer: RememberingCompleter,
     prompter: Prompter,
     judge: Judge | None,
-) -> tuple[list[tuple[Elicited, Words]], dict[str, str]]:
+) -> tuple[_Rows, dict[str, str]]:
     """Rows of every form, and the forms that could not be asked with the reason."""
-    rows: list[tuple[Elicited, Words]] = []
+    rows: list[tuple[Elicited, PhraseTable | None]] = []
     missing: dict[str, str] = {}
     for form in _forms(given.form):
-        offered = words(form, given.asking.phrases, answerer, prompter)
-        if isinstance(offered, str):
-            missing[form] = offered
+        table = offered(form, given.asking.phrases, answerer, prompter)
+        if isinstance(table, str):
+            missing[form] = table
             continue
-        way = Way(form, prompter, offered.phrases)
-        found = put_questions(questions, way=way, completer=answerer, judge=judge)
-        rows += [(row, offered) for row in found]
+        found = put_questions(
+            questions,
+            form,
+            table.phrases if table else (),
+            prompter=prompter,
+            completer=answerer,
+            judge=judge,
+        )
+        rows += [(row, table) for row in found]
     return rows, missing
