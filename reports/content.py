@@ -14,10 +14,7 @@ Nothing here computes. Times, periods and codes are strings, printed as given.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
@@ -193,9 +190,6 @@ class Gate:
     required: str
     found: str
     note: str = ""
-
-
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

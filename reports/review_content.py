@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from calibration.arrays import FloatArray, IntArray
 from reports.content import (
     Coverage,
-    FloatArray,
     FlowStep,
     Gate,
     Instrument,
@@ -78,7 +75,7 @@ class ScaleUse:
     """
 
     periods: tuple[str, ...]
-    n: npt.NDArray[np.int64]
+    n: IntArray
     recommended: FloatArray
     discouraged: FloatArray
     terms: tuple[

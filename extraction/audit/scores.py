@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calibration.arrays import FloatArray, IntArray
 from calibration.estimate import interval
 from calibration.profile import Interval
 from extraction.audit.gold import (
@@ -135,7 +135,7 @@ def _by_modality(gold: Sequence[GoldReport], pairs: Pairs) -> dict[str, dict[tup
 
 def counts_of(
     gold: Sequence[GoldReport], outcomes: Sequence[Outcome], vocabulary: Vocabulary
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Count for each report what the shares are made of.
 
     Returns
@@ -145,7 +145,7 @@ def counts_of(
     return _counted(_pairs(gold, outcomes, vocabulary))
 
 
-def _counted(pairs: Pairs) -> NDArray[np.float64]:
+def _counted(pairs: Pairs) -> FloatArray:
     return np.array([_report_counts(want, got) for want, got in pairs], dtype=np.float64)
 
 
@@ -166,7 +166,7 @@ def _report_counts(want: Mapping[str, str], got: Mapping[str, str]) -> tuple[int
     return right, len(said), len(want), agreeing, len(got), exact, len(hedged)
 
 
-def _state_counts(pairs: Pairs, vocabulary: Vocabulary) -> NDArray[np.float64]:
+def _state_counts(pairs: Pairs, vocabulary: Vocabulary) -> FloatArray:
     """Count gold cells by (report, state, agreeing | all)."""
     number = {state: i for i, state in enumerate((NOT_MENTIONED, *vocabulary.phrases))}
     counts = np.zeros((len(pairs), len(number), 2))
@@ -177,28 +177,26 @@ def _state_counts(pairs: Pairs, vocabulary: Vocabulary) -> NDArray[np.float64]:
     return counts
 
 
-def _interval(
-    part: NDArray[np.float64], whole: NDArray[np.float64], draws: NDArray[np.int64]
-) -> Interval:
+def _interval(part: FloatArray, whole: FloatArray, draws: IntArray) -> Interval:
     resampled = whole[draws].sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = part[draws].sum(axis=1) / resampled
     return percentiles(ratio(float(part.sum()), float(whole.sum())), ratios)
 
 
-def _macro(counts: NDArray[np.float64], draws: NDArray[np.int64]) -> Interval:
+def _macro(counts: FloatArray, draws: IntArray) -> Interval:
     return percentiles(
         _mean_recall(counts.sum(axis=0)),
         np.array([_mean_recall(counts[draw].sum(axis=0)) for draw in draws]),
     )
 
 
-def _mean_recall(totals: NDArray[np.float64]) -> float:
+def _mean_recall(totals: FloatArray) -> float:
     seen = totals[:, 1] > 0
     return float((totals[seen, 0] / totals[seen, 1]).mean()) if seen.any() else float("nan")
 
 
-def percentiles(value: float, draws: NDArray[np.float64]) -> Interval:
+def percentiles(value: float, draws: FloatArray) -> Interval:
     """Give a value with the middle 95 % of its resamples."""
     return Interval(value, *interval(value, draws))
 

@@ -14,8 +14,8 @@ from itertools import combinations
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calibration.arrays import FloatArray, IntArray
 from calibration.plain import plain_fields
 from calibration.profile import Interval
 from extraction.audit.gold import NOT_MENTIONED, GoldReport, Score
@@ -160,9 +160,7 @@ def as_lines(found: Sequence[Difference]) -> Iterator[str]:
         )
 
 
-def _gain(
-    measure: str, first: NDArray[np.float64], second: NDArray[np.float64], draws: NDArray[np.int64]
-) -> Interval:
+def _gain(measure: str, first: FloatArray, second: FloatArray, draws: IntArray) -> Interval:
     value = _share(measure, second.sum(axis=0)) - _share(measure, first.sum(axis=0))
     resampled = _share(measure, second[draws].sum(axis=1)) - _share(
         measure, first[draws].sum(axis=1)
@@ -170,10 +168,10 @@ def _gain(
     return percentiles(float(value), resampled)
 
 
-def _share(measure: str, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+def _share(measure: str, totals: FloatArray) -> FloatArray:
     part, whole, factor = _MEASURES[measure]
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares: NDArray[np.float64] = (
+        shares: FloatArray = (
             factor * totals[..., list(part)].sum(axis=-1) / totals[..., list(whole)].sum(axis=-1)
         )
     return shares

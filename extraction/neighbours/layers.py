@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from calibration.arrays import FloatArray, IntArray
 from extraction.errors import ExtractionError
 from extraction.neighbours.questions import Question
 
@@ -111,8 +111,8 @@ class Layerwise:
     """Predictions of one model, classes in its own order; see the module's table."""
 
     classes: tuple[str, ...]
-    probs: NDArray[np.float64]
-    layers: NDArray[np.int64]
+    probs: FloatArray
+    layers: IntArray
 
 
 def layerwise(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from calibration.arrays import FloatArray
 from calibration.neighbours import class_scores, export
 from calibration.neighbours.categorical import frequencies
 from calibration.neighbours.disagreement import disagreement as measure
@@ -104,8 +104,8 @@ class Judgements:
     """
 
     source: str
-    slider: NDArray[np.float64]
-    label: NDArray[np.float64] | None
+    slider: FloatArray
+    label: FloatArray | None
     phrase: tuple[str, ...] | None
     item: tuple[str, ...] | None
 
@@ -186,9 +186,7 @@ def against_classes(
     return found
 
 
-def _against_votes(
-    probs: NDArray[np.float64], votes: NDArray[np.float64], places: NDArray[np.float64]
-) -> dict[str, Plain]:
+def _against_votes(probs: FloatArray, votes: FloatArray, places: FloatArray) -> dict[str, Plain]:
     truth = frequencies(votes)
     by_error = class_scores.error_bound(probs=probs, truth=truth, values=places)
     by_rank = class_scores.ranking_bound(probs=probs, truth=truth, values=places)
@@ -204,7 +202,7 @@ def _against_votes(
     }
 
 
-def _for_items(judged: Judgements, predicted: ClassTable) -> NDArray[np.float64]:
+def _for_items(judged: Judgements, predicted: ClassTable) -> FloatArray:
     """Slider values in the order of the predictions, one per item."""
     if judged.item is None:
         raise InputError(
@@ -217,7 +215,7 @@ def _for_items(judged: Judgements, predicted: ClassTable) -> NDArray[np.float64]
     return judged.slider[index.get_indexer(pd.Index(predicted.items))]
 
 
-def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
+def _places(text: str, classes: tuple[str, ...]) -> FloatArray:
     parts = [part.partition("=") for part in text.split(",") if part.strip()]
     named: dict[str, float] = {}
     try:
@@ -231,7 +229,7 @@ def _places(text: str, classes: tuple[str, ...]) -> NDArray[np.float64]:
     return np.array([named[name] for name in classes])
 
 
-def _column(column: pd.Series, name: str, most: float, source: str) -> NDArray[np.float64]:
+def _column(column: pd.Series, name: str, most: float, source: str) -> FloatArray:
     values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
     fault = f"values are missing or outside 0 to {most:g}"
     refuse(~((values >= 0.0) & (values <= most)), f"{source}: {name}", fault)

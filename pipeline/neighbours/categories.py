@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities, checked_votes
 from pipeline.errors import InputError
@@ -48,7 +49,7 @@ class ClassTable:
     source: str
     items: tuple[str, ...]
     classes: tuple[str, ...]
-    cells: NDArray[np.float64]
+    cells: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,9 +71,9 @@ class Pool:
     """
 
     items: tuple[str, ...]
-    probs: NDArray[np.float64]
-    reference: NDArray[np.int64] | None
-    votes: NDArray[np.float64] | None = None
+    probs: FloatArray
+    reference: IntArray | None
+    votes: FloatArray | None = None
     layers: tuple[NDArray[Any], ...] = ()
     checkpoints: tuple[NDArray[Any], ...] = ()
 
@@ -180,7 +181,7 @@ def _renamed(frame: pd.DataFrame, name: str) -> pd.DataFrame:
 
 def _reference(
     frame: pd.DataFrame, item: NDArray[np.intp], items: int, classes: tuple[str, ...], source: str
-) -> NDArray[np.int64] | None:
+) -> IntArray | None:
     if "reference" not in frame.columns:
         return None
     code = pd.Index(classes).get_indexer(pd.Index(frame["reference"].astype(str).str.strip()))
@@ -220,15 +221,13 @@ def _classes(frame: pd.DataFrame, others: tuple[str, ...], source: str) -> tuple
     return classes
 
 
-def _numbers(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> NDArray[np.float64]:
+def _numbers(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> FloatArray:
     numbers = frame[list(classes)].apply(pd.to_numeric, errors="coerce")
     refuse(numbers.isna().any(axis=1), source, "rows hold a class value that is not a number")
     return np.asarray(numbers, dtype=np.float64)
 
 
-def _checked(
-    check: Callable[..., NDArray[np.float64]], values: NDArray[np.float64], source: str
-) -> NDArray[np.float64]:
+def _checked(check: Callable[..., FloatArray], values: FloatArray, source: str) -> FloatArray:
     try:
         return check(values, name=source, first_row=1)
     except CalibrationError as error:

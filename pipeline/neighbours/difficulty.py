@@ -16,6 +16,7 @@ import pandas as pd
 import typer
 from numpy.typing import NDArray
 
+from calibration.arrays import IntArray
 from calibration.neighbours.difficulty import Difficulty as Difficulties
 from calibration.neighbours.difficulty import difficulty as measure
 from calibration.neighbours.difficulty import review_order, strata
@@ -220,7 +221,7 @@ def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:
     return Layerwise(classes, found.probs[:, own], place[found.layers])
 
 
-def _reference(cases: Cases, classes: tuple[str, ...], source: str) -> NDArray[np.int64]:
+def _reference(cases: Cases, classes: tuple[str, ...], source: str) -> IntArray:
     """Class index of every case, from its name or its number."""
     known = {str(k): k for k in range(len(classes))} | {name: k for k, name in enumerate(classes)}
     fault = f"rows name a reference that is no class of the model ({', '.join(classes)})"

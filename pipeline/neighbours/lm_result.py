@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 import typer
-from numpy.typing import NDArray
 
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import bin_edges
 from calibration.distributions import Atom, Beta, Distribution
 from calibration.estimate import Options
@@ -81,7 +81,7 @@ class _Rows:
     """The rows of one form: the table's, whether each is right (NaN unjudged), and why unread."""
 
     frame: pd.DataFrame
-    right: NDArray[np.float64]
+    right: FloatArray
     reason: pd.Series
 
 
@@ -123,7 +123,7 @@ def _by_form(frame: pd.DataFrame, source: str) -> dict[str, _Rows]:
     }
 
 
-def _judged(column: pd.Series, source: str) -> NDArray[np.float64]:
+def _judged(column: pd.Series, source: str) -> FloatArray:
     """1, 0 or NaN per answer; a blank is an answer nobody judged, anything else an error."""
     text = _plain(column)
     blank = (text == "").to_numpy()
@@ -173,9 +173,7 @@ def _own(rows: _Rows, _: str) -> StatedAnswers:
     return _counted(rows, legible, names, given, name="the model's own phrases", between=True)
 
 
-def _parameters(
-    rows: _Rows, stated: NDArray[np.bool_] | bool = True
-) -> tuple[list[Beta], NDArray[np.bool_]]:
+def _parameters(rows: _Rows, stated: BoolArray | bool = True) -> tuple[list[Beta], BoolArray]:
     """Betas of the rows that give two usable parameters, and which rows those are."""
     alpha, beta = _number(rows.frame, "alpha"), _number(rows.frame, "beta")
     legible = stated & np.isfinite(alpha) & np.isfinite(beta) & (alpha > 0) & (beta > 0)
@@ -184,7 +182,7 @@ def _parameters(
 
 def _counted(
     rows: _Rows,
-    legible: NDArray[np.bool_],
+    legible: BoolArray,
     names: list[str],
     stated: Sequence[Distribution],
     *,
@@ -217,7 +215,7 @@ def _phrases(rows: _Rows, named: str) -> StatedAnswers:
 
 def _tallied(
     rows: _Rows,
-    code: NDArray[np.int64],
+    code: IntArray,
     table: PhraseTable,
     *,
     between: bool,
@@ -241,7 +239,7 @@ _READERS: Final[Mapping[str, Callable[[_Rows, str], StatedAnswers]]] = {
 }
 
 
-def _number(frame: pd.DataFrame, name: str) -> NDArray[np.float64]:
+def _number(frame: pd.DataFrame, name: str) -> FloatArray:
     if name not in frame.columns:
         return np.full(len(frame), np.nan)
     return np.asarray(pd.to_numeric(frame[name], errors="coerce"), dtype=np.float64)
