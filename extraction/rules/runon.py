@@ -47,7 +47,9 @@ class _Line(NamedTuple):
 
 def is_run_on(tokens: list[Token]) -> bool:
     """Whether a sentence is long enough for several and has no mark inside."""
-    return len(tokens) >= _SHORTEST and _MARKS.isdisjoint([token.word for token in tokens[:-1]])
+    if len(tokens) < _SHORTEST or tokens[-1].end > tokens[-1].start:
+        return False
+    return _MARKS.isdisjoint([token.word for token in tokens[:-1]])
 
 
 def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list[list[Token]]:
@@ -107,6 +109,8 @@ def _doubted(line: _Line, begin: int, at: int) -> bool:
     """Whether a doubt right behind the only name is complete: "infection less likely"."""
     cue = line.over.get(at - 1)
     if cue is None or cue.last != at or not _doubts(cue):
+        return False
+    if line.tokens[at - 1].word in line.grammar.transitive:  # "is less likely to reflect" waits
         return False
     names = [item for item in line.between(begin, at) if item.lexeme.parts & _NAMED]
     return len(names) == 1 and names[0].last == cue.first
