@@ -47,9 +47,7 @@ class _Line(NamedTuple):
 
 def is_run_on(tokens: list[Token]) -> bool:
     """Whether a sentence is long enough for several and has no mark inside."""
-    if len(tokens) < _SHORTEST or tokens[-1].end > tokens[-1].start:
-        return False
-    return _MARKS.isdisjoint([token.word for token in tokens[:-1]])
+    return len(tokens) >= _SHORTEST and _MARKS.isdisjoint([token.word for token in tokens[:-1]])
 
 
 def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list[list[Token]]:
