@@ -15,7 +15,7 @@ _STATED: Final = Part.ASSERTING | Part.PARTICIPLE | Part.COMMA
 _POSSESSIVE, _HYPHEN = "'", "-"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
-_EARLIER_WITHIN, _YEAR = 7, 4
+_EARLIER_WITHIN, _YEAR, _ADVERBS = 7, 4, 2
 _AGAINST: Final = frozenset({"than", "of", "to"})
 _ONCE: Final = frozenset({"suspected", "queried", "questioned", "suggested", "possible"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
@@ -75,13 +75,24 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
 
 def _subject_ends(items: list[Item], at: int) -> int:
     """Give where a predicate's subject ends, before an aside: "effusion, seen then, is gone"."""
-    if at < 2 or items[at - 1].first + 1 != items[at].first or not is_finite(items[at]):
+    head = at  # with the verbs before it: "…, is thought unlikely"
+    while (
+        head > 1 and items[head].first - items[head - 1].last < _ADVERBS and _tells(items[head - 1])
+    ):
+        head -= 1
+    near = head > 1 and items[head].first - items[head - 1].last < _ADVERBS
+    if not near or not is_finite(items[head]):
         return at
-    aside = [*takewhile(lambda item: not item.lexeme.parts & Part.COMMA, items[at - 2 :: -1])]
-    opens = at - 2 - len(aside)
+    aside = [*takewhile(lambda item: not item.lexeme.parts & Part.COMMA, items[head - 2 :: -1])]
+    opens = head - 2 - len(aside)
     said = any(is_finite(item) or denies(item) for item in aside)
-    comma = items[at - 1].lexeme.parts & Part.COMMA
+    comma = items[head - 1].lexeme.parts & Part.COMMA
     return opens if comma and not said and opens > 0 and governs(items, 0, opens) else at
+
+
+def _tells(item: Item) -> bool:
+    """Whether it is a verb and nothing else, or a judgement that gave its weight away."""
+    return not item.lexeme.parts & ~Part.VERB
 
 
 def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:

@@ -21,14 +21,15 @@ from extraction.rules.decide import Decision, carry_back, decide, referred, sett
 from extraction.rules.lexicon import Node, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import is_run_on, pieces
-from extraction.rules.scan import Item, clauses, scan
+from extraction.rules.scan import Clause, Item, clauses, scan
 from extraction.rules.tokens import Token, TokenReader, split
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "16"
+REVISION: Final = "17"
 
 _BATCH: Final = 256
+_APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
 Read = TypeVar("Read")
 
 
@@ -160,8 +161,10 @@ class RuleEngine:
         for clause in clauses(items, tokens, self.vocabulary.grammar):
             mentions = self._mentions.find(clause.items, items, tokens)
             found, dangling = decide(clause, mentions)
-            if dangling is not None and previous and not clause.aside:
-                decisions[-len(previous) :] = carry_back(previous, clause, dangling)
+            told = previous if not clause.aside else _beside(decisions, clause)
+            if dangling is not None and told:
+                first = decisions.index(told[0])
+                decisions[first : first + len(told)] = carry_back(told, clause, dangling)
             if clause.aside and mentions and mentions[0].at == 0:
                 found = _in_apposition(found, decisions)
             decisions += found
@@ -169,6 +172,20 @@ class RuleEngine:
                 previous = found
         grammar = self.vocabulary.grammar
         return settled(referred(decisions, tokens, grammar.referring), tokens, grammar)
+
+
+def _beside(decisions: list[Decision], aside: Clause) -> list[Decision]:
+    """Give what a cue alone in parentheses speaks of: "a small left effusion (possible)"."""
+    item, opens = aside.items[0], aside.items[0].first - 1
+    if [aside.tokens[opens].word, *(t.word for t in aside.tokens[item.last : item.last + 1])] != [
+        "(",
+        ")",
+    ]:
+        return []
+    ends = [said.mention.last for said in decisions if said.mention.last <= opens]
+    near = [said for said in decisions if ends and said.mention.last == max(ends)]
+    apart = any(t.word in _APART for t in aside.tokens[max(ends, default=0) : opens])
+    return [] if apart else near
 
 
 def _in_apposition(aside: list[Decision], before: list[Decision]) -> list[Decision]:

@@ -19,6 +19,8 @@ from extraction.vocabulary.patterns import expand, plural
 from extraction.vocabulary.schema import CueKind, CueSide
 
 END: Final = ""
+# The root's keys for the words that may stand inside a cue and for the other tenses of its verbs.
+INSERTED, TENSES = "\0inserted", "\0tenses"
 Node: TypeAlias = dict[str, Any]
 _BUILT: Final[dict[str, Node]] = {}
 _KEPT: Final = 4
@@ -70,6 +72,7 @@ class Lexeme:
     exact: tuple[str, ...] = ()
     loose: bool = False
     finite: bool = False
+    said: str = ""
 
 
 def build(vocabulary: Vocabulary) -> Node:
@@ -88,6 +91,7 @@ def build(vocabulary: Vocabulary) -> Node:
         _add_grammar(root, vocabulary)
         _add_cues(root, vocabulary)
         _add_pathologies(root, vocabulary)
+        _even_out(root, vocabulary)
     if len(_BUILT) >= _KEPT:
         _BUILT.clear()
     _BUILT[vocabulary.digest] = root
@@ -198,9 +202,10 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
         cue = Cue(entry.phrase or None, entry.kind, entry.side)
         for tokens, lexeme in _each(root, entry.words):
             lexeme.parts |= Part.CUE | (Part.COMMA if tokens[0] == "," else 0)
+            lexeme.said = " ".join(tokens)
             if not any(other.side == cue.side for other in lexeme.cues):
                 lexeme.cues += (cue,)
-            if cue.phrase == "likely" and not judging.isdisjoint(tokens):
+            if cue.phrase in {"likely", "possibly"} and not judging.isdisjoint(tokens):
                 lexeme.parts |= Part.JUDGING
             if lexeme.finite or tokens[0] == "to" or finite.isdisjoint(tokens):
                 continue
@@ -220,3 +225,33 @@ def _add_pathologies(root: Node, vocabulary: Vocabulary) -> None:
         for _, lexeme in _each(root, entry.excludes, plurals=True):
             if entry.name in lexeme.pathologies:
                 lexeme.pathologies = tuple(n for n in lexeme.pathologies if n != entry.name)
+
+
+def _even_out(root: Node, vocabulary: Vocabulary) -> None:
+    """Let each verb open what its like opens, and keep what may stand inside a cue.
+
+    Branches are shared and not copied, so the tree does not grow.
+    """
+    for said, others in vocabulary.grammar.alike.items():
+        node: Node = root
+        for word in said.split():
+            node[word] = node.get(word, {})
+            node = node[word]
+        for other in others:
+            _share(node, root.get(other, {}))
+    inserted: Node = {}
+    for _, lexeme in _each(inserted, vocabulary.grammar.inserted):
+        lexeme.loose = True
+    root[INSERTED], root[TENSES] = inserted, vocabulary.grammar.tenses
+
+
+def _share(node: Node, other: Node) -> None:
+    """Give a node the branches of another that it has not."""
+    for word, branch in other.items():
+        if word == END or branch is node:
+            continue
+        own: Any = node.setdefault(word, branch)
+        if own is not branch:
+            if END in branch:
+                own.setdefault(END, branch[END])
+            _share(own, branch)

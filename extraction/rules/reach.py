@@ -215,7 +215,8 @@ def _speaks_anew(items: list[Item], comma: int) -> bool:
     if not (subject & (Part.MENTION | Part.SUBJECT) and touches):
         return False
     behind = following[2].lexeme.parts if len(following) > 2 else 0
-    if said.lexeme.parts & Part.CUE and (said.lexeme.finite or len(following) < 3):
+    closes = len(following) < 3 or bool(behind & Part.COMMA)
+    if said.lexeme.parts & Part.CUE and (said.lexeme.finite or closes):
         return all(cue.kind == "hedge" for cue in said.lexeme.cues)  # "…, pneumonia possible"
     if said.lexeme.parts & Part.ASSERTING:  # "…, effusions unchanged"
         return len(following) < 3 or bool(behind & (Part.COMMA | Part.AND))

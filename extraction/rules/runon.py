@@ -108,6 +108,8 @@ def _doubted(line: _Line, begin: int, at: int) -> bool:
     cue = line.over.get(at - 1)
     if cue is None or cue.last != at or not _doubts(cue):
         return False
+    if line.tokens[at - 1].word in line.grammar.transitive:  # "is less likely to reflect" waits
+        return False
     names = [item for item in line.between(begin, at) if item.lexeme.parts & _NAMED]
     return len(names) == 1 and names[0].last == cue.first
 

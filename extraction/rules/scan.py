@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import dropwhile, pairwise
 from typing import Final, NamedTuple
 
-from extraction.rules.lexicon import END, Cue, Lexeme, Node, Part
+from extraction.rules.lexicon import END, INSERTED, TENSES, Cue, Lexeme, Node, Part
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -79,7 +79,7 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
         if node is None:
             at += 1
             continue
-        found, after = _longest(tokens, at, node, text)
+        found, after = _longest(tokens, (at, at + 1, node), root, text)
         if found is None:
             at += 1
             continue
@@ -133,12 +133,13 @@ def _yield_to(items: list[Item], at: int) -> None:
 
 
 def _longest(
-    tokens: list[Token], at: int, node: Node | None, text: str
+    tokens: list[Token], reached: tuple[int, int, Node | None], root: Node, text: str
 ) -> tuple[Lexeme | None, int]:
+    first, at, node = reached
     best: Lexeme | None = None
-    after = at + 1
-    start, count = tokens[at].start, len(tokens)
-    at += 1
+    after = first + 1
+    start, count = tokens[first].start, len(tokens)
+    inserted, passed = root[INSERTED], None
     while node is not None:
         lexeme = node.get(END)
         if lexeme is not None and (
@@ -151,9 +152,36 @@ def _longest(
         if word == _HYPHEN and _HYPHEN not in node and at + 1 < count:
             at += 1
             word = tokens[at].word
-        node = node.get(word)
+        following = node.get(word)
+        if following is None:
+            following, at = _passed(tokens, at, node, root)
+        elif word in inserted:
+            passed = node, at
+        node = following
         at += 1
+    if passed is not None:  # "is also a concern", where some cue has an "also" of its own
+        node, at = _passed(tokens, passed[1], passed[0], root)
+        if node is not None:
+            other, end = _longest(tokens, (first, at + 1, node), root, text)
+            best, after = (other, end) if other is not None and end > after else (best, after)
     return best, after
+
+
+def _passed(tokens: list[Token], at: int, node: Node, root: Node) -> tuple[Node | None, int]:
+    """Give what a cue goes on with behind words that change nothing, or in the past."""
+    word = tokens[at].word
+    for other in root[TENSES].get(word, ()):
+        if other in node:
+            return node[other], at
+    within, after = root[INSERTED].get(word), at
+    while within is not None:
+        after += 1
+        if after >= len(tokens):
+            break
+        if END in within and tokens[after].word in node:
+            return node[tokens[after].word], after
+        within = within.get(tokens[after].word)
+    return None, at
 
 
 def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Clause]:
@@ -245,4 +273,6 @@ def _told_late(before: list[Item], rest: list[Item]) -> bool:
 def _subordinate(before: list[Item], opener: Item) -> bool:
     """Whether a cue waits for what the opener begins: "I do not think there is"."""
     waits = any(cue.side != "after" for cue in before[-1].lexeme.cues)
-    return waits and opener.first == before[-1].last and not governs(before, 0, len(before))
+    parts = (k + 1 for k, item in enumerate(before) if item.lexeme.parts & (Part.AND | Part.COMMA))
+    begin = max(parts, default=0)  # "the heart is normal and perhaps there is"
+    return waits and opener.first == before[-1].last and not governs(before, begin, len(before))

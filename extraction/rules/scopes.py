@@ -57,7 +57,7 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     ahead = cues.get("before") or cues.get("either")
     behind = cues.get("after") or cues.get("either")
     reach = None if ahead is None else forward(clause, at, ahead)
-    if reach is not None and _values(items, at, reach):
+    if reach is not None and _values(clause, at, reach):
         return [backward(clause, at, reach.cue)]
     if behind is None:
         return [reach] if reach is not None else []
@@ -109,12 +109,12 @@ def _weighs(clause: Clause, at: int) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
     items, tokens, grammar = clause.items, clause.tokens, clause.grammar
     item = items[at]
-    if _grades_change(item, tokens, grammar):
+    if _grades_change(items, at, tokens, grammar):
         return False
     word = tokens[item.first].word
     if word in _VALUES and item.lexeme.cues[0].side == "after":  # "PTX N"
         return at > 0 and item.first - items[at - 1].last <= 1 and governs(items, at - 1, at)
-    if word == "of":  # "of the two nodules one has gone"
+    if word == "of" and item.lexeme.cues[0].kind != "hedge":  # "of the two nodules one has gone"
         opens = at == 0 or items[at - 1].lexeme.parts & (Part.COMMA | Part.AND)
         return bool(opens and _qualified(items, at))
     if word in _AGAINST_ONE:
@@ -125,7 +125,7 @@ def _weighs(clause: Clause, at: int) -> bool:
         return near and all(side.lexeme.parts & Part.MENTION for side in beside)
     if tokens[item.last - 1].word == _SUSPICIOUS and item.lexeme.cues[0].kind == "hedge":
         return not _is_of_a_thing(items, at, grammar)
-    said = " ".join(token.word for token in tokens[item.first : item.last])
+    said = item.lexeme.said
     if said in grammar.awaiting:
         return any(token.word in grammar.awaiting[said] for token in tokens[item.last :])
     named = _qualified(items, at) if said in grammar.yielding else None
@@ -158,8 +158,9 @@ def _compares(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
     return not after.isalpha() or after in grammar.earlier
 
 
-def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
+def _grades_change(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether the cue doubts a change: "perhaps slight worsening of the effusion"."""
+    item = items[at]
     if item.lexeme.cues[0].phrase not in _UNSURE:
         return False
     if item.last - item.first > 1 and tokens[item.last - 1].word in grammar.transitive:
@@ -170,11 +171,20 @@ def _grades_change(item: Item, tokens: list[Token], grammar: GrammarFile) -> boo
         return True
     ends = (k for k, word in enumerate(behind) if word in grammar.changes or not word.isalpha())
     change = next(ends, len(behind))
-    return behind[change + 1 : change + 2] in (["of"], ["in"]) and behind[change].isalpha()
+    if behind[change + 1 : change + 2] not in (["of"], ["in"]) or not behind[change].isalpha():
+        return False
+    named = (i for i in items[at + 1 :] if i.lexeme.parts & Part.MENTION)  # "infective change in"
+    return not any(i.first <= item.last + change < i.last for i in named)
 
 
-def _values(items: list[Item], at: int, reach: Scope) -> bool:
-    """Whether a cue without an object is the value of a label: "Consolidation: cannot exclude"."""
+def _values(clause: Clause, at: int, reach: Scope) -> bool:
+    """Whether a cue without an object is the value of a label: "Consolidation: cannot exclude".
+
+    What cannot be excluded at a clause's end is what stands before it, label or not.
+    """
+    items = clause.items
+    if reach.cue.kind == "denial" and not clause.tokens[items[at].last].word.isalnum():
+        return governs(items, 0, at)
     label = at > 1 and items[at - 1].lexeme.parts & Part.COLON and governs(items, 0, at - 1)
     named = Part.MENTION | Part.SPLIT_SUBJECT
     return bool(label) and not any(i.lexeme.parts & named for i in items[at + 1 : reach.last])

@@ -156,6 +156,9 @@ class GrammarFile(_Entry):
     yielding: dict[str, frozenset[str]] = {}
     referring: dict[str, tuple[str, ...]] = {}
     spelling: dict[str, str] = {}
+    inserted: tuple[str, ...] = ()
+    alike: dict[str, tuple[str, ...]] = {}
+    tenses: dict[str, tuple[str, ...]] = {}
 
 
 class VocabularyFiles(_Entry):
