@@ -257,8 +257,10 @@ class Extraction(Section):
 class Phrases(Section):
     """What each phrase means: a surveyed table, and which unsurveyed phrases borrow from it."""
 
-    builtin: str | None = "diagnostic-certainty-scale"
     table: str | None = None
+    builtin: str | None = Field(
+        default_factory=lambda given: None if given.get("table") else "diagnostic-certainty-scale"
+    )
     borrow: Mapping[str, str] = Field(default_factory=lambda: {"concerning for": "suspicious for"})
     discouraged: tuple[str, ...] = (
         "maybe", "probably", "possibly", "question of", "suggestive of", "suspicious for",
