@@ -96,10 +96,10 @@ def estimated(
 
     A statement moves log-odds by about their posterior variance σ², so a rate p by p(1 − p)σ²,
     and never by more than 1/n. The rate becomes a multiple of three times that, in whole per
-    cent; what is nearest to 0 or 1, half of one off; what would cross one of ``beside`` goes to its
-    own side. The limits keep their distances in log-odds, made longer to the next of a coarse ladder;
-    an interval holds each of ``beside`` after it exactly where it did before, as far as the rate and
-    those that come later let it.
+    cent; what is nearest to 0 or 1, half of one off; what would cross one of ``beside`` goes to
+    its own side. The limits keep their distances in log-odds, made longer to the next of a coarse
+    ladder; an interval holds each of ``beside`` after it exactly where it did before, as far as the
+    rate and those that come later let it.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
     """
     more = sum(float(counted(each.n)) - each.n for each in found.phrases)
     pattern, phrases = found.pattern, tuple(_rated(phrase) for phrase in found.phrases)
-    rates = {(each.phrase, None): each.rate for each in phrases}
+    rates: dict[tuple[str, str | None], Interval] = {(p.phrase, None): p.rate for p in phrases}
 
     def swaps(given: tuple[Swap, ...]) -> tuple[Swap, ...]:
         return tuple(_rated(each, rates.get((each.phrase, each.finding))) for each in given)
