@@ -32,6 +32,7 @@ al., *Statistical Disclosure Control*, 2012, chapter 5).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -89,15 +90,16 @@ def measured(value: ArrayLike, n: ArrayLike) -> FloatArray:
 
 
 def estimated(
-    rate: float, limits: tuple[float, float], n: float, *, beside: float = math.nan
+    rate: float, limits: tuple[float, float], n: float, *, beside: Sequence[float] = ()
 ) -> tuple[float, float, float]:
     """Give what may be printed of a rate that a model estimates: itself, lower and upper limit.
 
     A statement moves log-odds by about their posterior variance σ², so a rate p by p(1 − p)σ²,
     and never by more than 1/n. The rate becomes a multiple of three times that, in whole per
-    cent; what is nearest to 0 or 1, half of one off; what would cross ``beside`` goes to its own
-    side. The limits keep their distances in log-odds, made longer to the next of a coarse ladder;
-    an interval holds ``beside`` after it exactly where it did before, as far as the rate lets it.
+    cent; what is nearest to 0 or 1, half of one off; what would cross one of ``beside`` goes to
+    its own side. The limits keep their distances in log-odds, made longer to the next of a coarse
+    ladder; an interval holds each of ``beside`` after it exactly where it did before, as far as the
+    rate and those that come later let it.
 
     Examples
     --------
@@ -110,15 +112,17 @@ def estimated(
     moved = STEP * min(rate * (1.0 - rate) * spread**2, 1.0 / max(n, 1.0))
     step = next((each for each in _STEPS if each >= moved - _SLACK), _STEPS[-1])
     value = min(max(round(rate / step) * step, step / 2.0), 1.0 - step / 2.0)
-    if (value - beside) * (rate - beside) < 0:
-        value = min(max(value + math.copysign(step, rate - beside), step / 2.0), 1.0 - step / 2.0)
+    for mark in beside:
+        if (value - mark) * (rate - mark) < 0:
+            value = min(max(value + math.copysign(step, rate - mark), step / 2.0), 1.0 - step / 2.0)
     middle = float(logit(value))
     low, high = float(expit(middle - _longer(down))), float(expit(middle + _longer(up)))
-    held = limits[0] <= beside <= limits[1]
-    if value > beside:
-        low = min(low, beside) if held else max(low, min(beside + _PRINTED, value - _PRINTED))
-    elif value < beside:
-        high = max(high, beside) if held else min(high, max(beside - _PRINTED, value + _PRINTED))
+    for mark in beside:
+        held = limits[0] <= mark <= limits[1]
+        if value > mark:
+            low = min(low, mark) if held else max(low, min(mark + _PRINTED, value - _PRINTED))
+        elif value < mark:
+            high = max(high, mark) if held else min(high, max(mark - _PRINTED, value + _PRINTED))
     return value, low, high
 
 

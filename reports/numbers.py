@@ -91,10 +91,13 @@ def percent(share: float) -> str:
 def percent_interval(low: float, high: float, around: float = math.nan) -> str:
     r"""Print an interval of shares; an estimate that lies inside it lies inside as printed.
 
-    Limits that whole per cent would bring onto the estimate `around` stand one off it.
+    Limits that whole per cent would bring onto the estimate `around` stand one off it, and those of
+    one that prints as "<1 %" or ">99 %" beyond it.
 
     >>> percent_interval(0.36, 0.601), percent_interval(0.838, 0.944, 0.842)
     ('36–60\xa0%', '83–94\xa0%')
+    >>> percent_interval(0.005001, 0.19, 0.005), percent_interval(0.995, 0.995, 0.995)
+    ('0–19\xa0%', '99–100\xa0%')
     """
     if math.isnan(low) or math.isnan(high):
         return BLANK
@@ -113,6 +116,8 @@ def percent_limits(low: float, high: float, around: float = math.nan) -> tuple[i
         first = max(0, min(first, round(100 * around) - 1))
     if high > around:
         last = min(100, max(last, round(100 * around) + 1))
+    if 0.0 < around < 1.0 and (at := round(100 * around)) % 100 == 0:
+        first, last = min(first, max(at - 1, 0)), max(last, min(at + 1, 100))
     return first, last
 
 

@@ -29,6 +29,8 @@ from reports.review_content import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from calibration.profile import (
         AtomJudgement,
         Habit,
@@ -92,11 +94,17 @@ def written(hedges: tuple[Written, ...] | None) -> tuple[Written, ...] | None:
 def profile(found: ReaderProfile) -> ReaderProfile:
     """Round the statements and rates of a reader's profile.
 
-    The hedges are the sum of their words, each rounded, as the statements are of all phrases. What
-    a pattern is stated of is said by the exact rates.
+    The hedges are the sum of their words, each rounded, as the statements are of all phrases. A
+    swap in all findings has the rate of its word. What a pattern is stated of is said by the exact
+    rates.
     """
     more = sum(float(counted(each.n)) - each.n for each in found.phrases)
-    pattern = found.pattern
+    pattern, phrases = found.pattern, tuple(_rated(phrase) for phrase in found.phrases)
+    rates: dict[tuple[str, str | None], Interval] = {(p.phrase, None): p.rate for p in phrases}
+
+    def swaps(given: tuple[Swap, ...]) -> tuple[Swap, ...]:
+        return tuple(_rated(each, rates.get((each.phrase, each.finding))) for each in given)
+
     return replace(
         found,
         n=float(counted(found.n)),
@@ -106,9 +114,9 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         habits=tuple(replace(_rated(h), expected=round(h.expected, 2)) for h in found.habits),
         absent=_atom(found.absent),
         present=_atom(found.present),
-        advice=tuple(_rated(swap) for swap in found.advice),
-        considered=tuple(_rated(swap) for swap in found.considered),
-        phrases=tuple(_rated(phrase) for phrase in found.phrases),
+        advice=swaps(found.advice),
+        considered=swaps(found.considered),
+        phrases=phrases,
         rest=tuple(_rated(phrase) for phrase in found.rest),
         sides=tuple(_side(side, found) for side in found.sides),
         findings=tuple(_rated(each) for each in found.findings),
@@ -131,8 +139,8 @@ def large(found: Large) -> Large:
     )
 
 
-def _rated(found: Rated) -> Rated:
-    rate = _interval(found.rate, found.n, beside=_edge(found))
+def _rated(found: Rated, rate: Interval | None = None) -> Rated:
+    rate = rate or _interval(found.rate, found.n, beside=(_edge(found), found.meaning))
     observed = share_of(found.observed, found.n)
     return replace(found, n=float(counted(found.n)), observed=observed, rate=rate)
 
@@ -152,7 +160,7 @@ def _side(side: PhraseRate, found: ReaderProfile) -> PhraseRate:
     return replace(_rated(replace(side, n=n, meaning=promised / n)), n=n)
 
 
-def _interval(found: Interval, n: float, *, beside: float = float("nan")) -> Interval:
+def _interval(found: Interval, n: float, *, beside: Sequence[float]) -> Interval:
     limits = found.low, found.high
     if found.value != found.value:
         return found
@@ -174,7 +182,7 @@ def _atom(found: AtomJudgement) -> AtomJudgement:
         expected = min(max(round(expected / step) * step, step / 2.0), whole)
     same, rest = found.expected - found.expected_wrong, found.expected + found.expected_wrong - n
     even = expected / max(whole, 1.0)
-    rate = _interval(found.rate, found.n, beside=even)
+    rate = _interval(found.rate, found.n, beside=(even,))
     held = found.state == "more often" and (
         percent_limits(rate.low, rate.high, rate.value)[0] <= 100 * even + 0.5
     )

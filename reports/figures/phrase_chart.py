@@ -8,8 +8,8 @@ say "more" or "less"; where no row has a side, that column is left out and all a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
 
 from reports.drawing.axes import Scale
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, Rect, reflows
@@ -33,7 +33,15 @@ _TALLEST: Final = 40.0
 _N, _RATE, _RANGE, _EXPECTED, _SIDE = 34.0, 36.0, 52.0, 46.0, 46.0
 # Row of a chart as narrow as a phone: words above, signs below.
 _STACKED: Final = 27.0
-_SIGN: Final = {"band": 18.0, "mean": 2.0, "own": 18.0, "department_own": 18.0, "department": 3.0}
+Sign: TypeAlias = Literal["band", "mean", "rates", "own", "department_own", "department"]
+_SIGN: Final = {
+    "band": 18.0,
+    "mean": 2.0,
+    "rates": 2.0,
+    "own": 18.0,
+    "department_own": 18.0,
+    "department": 3.0,
+}
 
 
 def phrase_chart_height(rows: int, *, row: float = _ROW) -> float:
@@ -221,12 +229,10 @@ def phrase_key(
     frame: Box,
     *,
     words: Strings,
-    own: Literal["own", "department_own"],
-    department: bool = False,
+    signs: Sequence[Sign],
 ) -> None:
-    """Draw the key, one line: every sign with its words."""
+    """Draw the key, one line: every sign that the chart has, with its words."""
     x, y = frame.x, frame.y + 5.0
-    signs = ["band", "mean", own, *["department"] * department]
     labels = {entry: words(f"phrase_chart.key.{entry}") for entry in signs}
     with drawing.figure(words("alt.key", signs=", ".join(labels.values())), frame):
         if frame.narrow:
@@ -243,7 +249,7 @@ def phrase_key(
 def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:
     if entry == "band":
         drawing.add(Rect(x, y - 4.0, 18.0, 8.0, palette.band))
-    elif entry == "mean":
+    elif entry in ("mean", "rates"):
         drawing.add(Line(x + 1.0, y - 4.0, x + 1.0, y + 4.0, palette.muted, 0.9))
     elif entry in ("own", "department_own"):
         drawing.add(Line(x, y, x + 18.0, y, palette.own, 1.3))

@@ -31,6 +31,7 @@ from reports.pages.committee.sections import department, exams
 from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.later import how_to_read
+from reports.pages.radiologist.trend import trend
 from reports.swaps import kept_swaps
 from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
@@ -625,6 +626,30 @@ def test_what_was_not_computed_says_so_and_prints_no_zero() -> None:
     assert words.count("not computed in this run") == 5
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_of_too_few_statements_a_page_speaks_of_no_word_and_no_rate_that_it_does_not_show(
+    language: str,
+) -> None:
+    """All 19 X-rays had a CT, and the page said that too few had one."""
+    few = samples.radiologist(n=19)
+    drawn = radiologist.pages(few, style=style_for("A4", language=language))
+    text, words = " ".join(strings(drawn)), style_for("A4", language=language).strings
+    assert len(drawn) == 1
+    assert words("headline.too_few").split(",")[0] in text
+    assert words("radiologist.cases_among")[2:] not in text
+    assert words("not.case_mix").partition(";")[2].split(".")[0] not in text
+    full = " ".join(strings(radiologist.pages(samples.radiologist(), style=Style())))
+    assert "those of page 1 are among them" in full
+
+
+def test_a_trend_without_a_quarter_of_enough_statements_explains_no_figures() -> None:
+    reader = samples.radiologist()
+    assert reader.trend
+    few = tuple(replace(point, n=0, gap=content.SuppressedCell(20)) for point in reader.trend)
+    said = trend(replace(reader, trend=few), STYLE.strings)
+    assert said == (STYLE.strings("trend.short"),)
+
+
 def test_words_that_a_ct_follows_more_or_less_often_than_chance_allows_are_named_early(
     review: review_content.CommitteeContent,
 ) -> None:
@@ -644,7 +669,7 @@ def test_words_that_a_ct_follows_more_or_less_often_than_chance_allows_are_named
         assert "least often" not in first
     later = strings(drawn)
     assert "1,202" in later  # counts are the middle of their five
-    assert "not shown: fewer than 5 readers, or mostly one's" in " ".join(later)
+    assert "Not shown: fewer than 5 readers, or mostly one's." in " ".join(later)
 
 
 def test_a_failed_gate_is_named_before_those_that_passed() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calibration.profile import AtomJudgement, Interval, PhraseRate
+from calibration.profile import AtomJudgement, Interval, PhraseRate, Swap
 from calibration.profile.shown import VISIBLE, reaches
 from calibration.rounding import BASE, STEP, counted, estimated, measured, part, rounded
 from calibration.tally import Tally
@@ -85,7 +85,7 @@ def test_an_estimate_is_printed_inside_its_interval_and_near_itself(
 
 def test_a_rate_is_printed_no_coarser_than_three_statements_and_a_rung_ask_for() -> None:
     # Three of these 24 statements move the rate by ten points and a half: multiples of twelve.
-    value, low, high = estimated(0.815, (0.633, 0.919), 24, beside=0.967)
+    value, low, high = estimated(0.815, (0.633, 0.919), 24, beside=(0.967,))
     assert round(value, 9) == 0.84
     assert low < 0.815 < high
 
@@ -112,7 +112,7 @@ def test_an_interval_holds_what_a_word_says_after_rounding_exactly_where_it_did_
 ) -> None:
     """Longer intervals reached words that the exact ones missed, and swaps were lost by it."""
     rate, (low, high) = posterior(n, round(n * share), prior)
-    value, least, most = estimated(rate, (low, high), n, beside=beside)
+    value, least, most = estimated(rate, (low, high), n, beside=(beside,))
     assert least <= value <= most
     if low <= beside <= high:
         assert least <= beside <= most
@@ -132,6 +132,24 @@ def test_rounding_leaves_a_word_as_far_off_as_it_was_of_what_its_survey_leaves_o
     (shown,) = rounded_profile(reader).phrases
     if abs(abs(rate - meaning) - doubt) > VISIBLE:
         assert reaches(shown) == reaches(word)
+
+
+@given(
+    rate=st.floats(0.05, 0.95), meaning=st.floats(0.05, 0.95), doubt=st.floats(0.0, 0.1),
+    wide=st.floats(0.1, 0.8), n=st.integers(20, 300),
+)  # fmt: skip
+def test_a_card_and_the_chart_print_one_interval_of_a_word_that_holds_its_meaning_as_before(
+    rate: float, meaning: float, doubt: float, wide: float, n: int
+) -> None:
+    """A card said 4 % (1–8 %) where the chart below it drew 1–17 %."""
+    at = samples.around(rate, wide)
+    word = PhraseRate("likely", n, rate, at, meaning, doubt=doubt)
+    swap = Swap("likely", None, "unlikely", n, rate, at, meaning, 0.1, 0.95, Interval(0.1, 0, 0.2))
+    reader = replace(samples.profile_of(np.random.default_rng(1)), phrases=(word,), advice=(swap,))
+    shown = rounded_profile(reader)
+    assert shown.advice[0].rate == shown.phrases[0].rate
+    if abs(rate - meaning) > 2 * VISIBLE and not at.low <= meaning <= at.high:
+        assert not shown.advice[0].rate.low <= meaning <= shown.advice[0].rate.high
 
 
 def _absent(wrong: float, expected: float, low: float, *, others: float = 4000.0) -> AtomJudgement:

@@ -1512,6 +1512,28 @@ def test_a_move_that_is_withheld_says_so_and_why(review: CommitteeContent) -> No
         assert ("is shown to have moved" in text) != hidden
 
 
+def test_of_who_wrote_no_hedge_it_is_not_said_to_be_too_early_to_tell(
+    review: CommitteeContent,
+) -> None:
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    verdict = replace(found.readers[0].pattern.verdict, state="too few", parts=())
+    readers = tuple(
+        replace(
+            reader,
+            hedges=reader.hedges if i else 0.0,
+            pattern=replace(
+                reader.pattern, verdict=replace(verdict, untold="" if i else "no hedge")
+            ),
+        )
+        for i, reader in enumerate(found.readers)
+    )
+    filled = guard_committee(replace(review, profiles=replace(found, readers=readers)))
+    text = next(p.text for p in apart(filled, WORDS)[0].pieces if isinstance(p, Prose))
+    judged = filled.counts.judged
+    assert f"; for {judged - 1} it is too early to tell, 1 wrote no hedge that is scored." in text
+
+
 def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(
     review: CommitteeContent,
 ) -> None:

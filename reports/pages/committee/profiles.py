@@ -100,7 +100,9 @@ def _findings(
     counts, hidden = content.counts, _unreportable(content)
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
-    others = {"none": states.count("none") - alike, "alike": alike, "few": states.count("too few")}
+    silent = sum(r.pattern.verdict.untold == "no hedge" for r in found.readers)
+    few = states.count("too few") - silent
+    others = {"none": states.count("none") - alike, "alike": alike, "few": few, "silent": silent}
     rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
     first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
     first = words("committee.apart_rest", first=first, rest=rest) if rest else f"{first}."

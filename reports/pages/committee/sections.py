@@ -129,7 +129,7 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
     def paint(drawing: Drawing, box: Box) -> None:
         above, key = box.cut(bottom=_KEY), box.cut(top=box.height - _KEY)
         phrase_chart(drawing, above, rows=used, minimum_n=minimum, words=words)
-        phrase_key(drawing, key, words=words, own="department_own")
+        phrase_key(drawing, key, words=words, signs=("band", "mean", "department_own"))
 
     below = beside(content, result, words)
     below += f" {words('radiologist.unused', phrases=unused)}" if unused else ""
@@ -240,7 +240,11 @@ def scale_use(content: CommitteeContent, words: Strings) -> Section:
         return Section(title, (statement(words("state.not_computed")),))
     pieces: tuple[Piece, ...] = (use_table(use, words=words),)
     if use.terms or content.written:
-        pieces += (term_table(use, content.written or (), words=words), note(words("written.note")))
+        said = [words("written.note")]
+        counts = [n for _, n, _ in use.terms] + [each.reports for each in content.written or ()]
+        if any(isinstance(n, SuppressedCell) and n.of != "exams" for n in counts):
+            said.append(words("written.withheld", readers=content.minimum_readers))
+        pieces += (term_table(use, content.written or (), words=words), note(" ".join(said)))
     return Section(title, pieces, words("committee.scale_use_note"), room=160.0)
 
 

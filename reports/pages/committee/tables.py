@@ -89,7 +89,7 @@ def pathology_table(content: CommitteeContent, *, words: Strings) -> Table:
     """Scores by pathology; withheld ones in words."""
     columns = heads(
         words, "scores",
-        ("pathology", 2.2), ("n", 1.3, "right"), ("phrase_error", 1.0, "right"),
+        ("pathology", 2.2, "wraps"), ("n", 1.3, "right"), ("phrase_error", 1.0, "right"),
         ("null_high", 1.1, "right"), ("without_chance", 2.2, "right"), ("ece", 0.8, "right"),
         ("reference", 1.1, "right"), ("brier", 1.0, "right"),
     )  # fmt: skip
@@ -200,7 +200,9 @@ def _why(silence: Suppressed, words: Strings) -> str:
 
 
 def _uses(uses: int | SuppressedCell, words: Strings) -> str:
-    return state_of(uses, words) if isinstance(uses, SuppressedCell) else count(uses)
+    if not isinstance(uses, SuppressedCell):
+        return count(uses)
+    return words("state.few_short" if uses.of == "exams" else "state.withheld_short")
 
 
 def _paired(found: Written, words: Strings) -> str:

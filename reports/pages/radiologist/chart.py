@@ -12,7 +12,7 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Composer, Prose
 from reports.drawing.style import CAPTION, HEADING, NOTE
 from reports.drawing.typeset import paragraph_height
-from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
+from reports.figures.phrase_chart import Sign, phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows, rated_row
 from reports.marked import subjects
 from reports.numbers import count
@@ -80,9 +80,14 @@ class PhraseChart:
     def _note(self) -> str:
         marked = any(row.phrase in self.content.discouraged for row in self.rows)
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""
-        off = any(row.side for row in self.rows)
-        note = self.words(f"phrase_chart.{'note' if off else 'none'}") + dagger
+        off = "note" if any(row.side for row in self.rows) else "none"
+        note = self.words(f"phrase_chart.{off if self._hedged else 'certain'}") + dagger
         return note if self.rows else ""
+
+    @property
+    def _hedged(self) -> bool:
+        """Whether a row is a hedge's, which has a meaning and a band; certainties have neither."""
+        return any(not row.certain for row in self.rows)
 
     def height(self, width: float, row: float = _TIGHT) -> float:
         """Room that it takes with rows of a height."""
@@ -103,8 +108,10 @@ class PhraseChart:
             chart = composer.claim(min(phrase_chart_height(len(rows), row=_LOOSE), room))
             paint = partial(phrase_chart, rows=rows, minimum_n=content.minimum_n, words=words)
             paint(composer.page, chart, discouraged=content.discouraged)
-            shown, key = any(row.department == row.department for row in rows), composer.claim(_KEY)
-            phrase_key(composer.page, key, words=words, own="own", department=shown)
+            shown = any(row.department == row.department for row in rows)
+            against: tuple[Sign, ...] = ("band", "mean") if self._hedged else ("rates",)
+            signs: tuple[Sign, ...] = (*against, "own", *(("department",) if shown else ()))
+            phrase_key(composer.page, composer.claim(_KEY), words=words, signs=signs)
         for prose in self.left_out:
             composer.add(prose, after=0.0)
 

@@ -49,18 +49,21 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
     around = _AROUND if chart is None else _CLOSE
     used = Prose(_use(content, composer.style.strings), CAPTION if chart is None else NOTE)
     if not isinstance(content.overall, SuppressedCell):
-        read = chart is None and _read_early(composer, content, sides)
-        composer.new_page()
+        curved = _curved(content.overall)
+        read = chart is None and curved and _read_early(composer, content, sides)
+        composer.skip(_AROUND)
+        if curved or chart is not None:
+            composer.new_page()
         composer.add(used, after=_AROUND if chart is None else 2.0)
         kind = BODY if chart is None else CAPTION
         below = 0.0 if read else around + _reading_height(composer, content, kind, sides)
         beside = (
-            composer.style.strings("radiologist.curve_note"),
+            composer.style.strings(f"radiologist.{'curve_note' if curved else 'no_curve'}"),
             *trend(content, composer.style.strings),
         )
-        width = composer.body.width - _NOTED - 2 * GUTTER
+        width = composer.body.width - (_NOTED + 2 * GUTTER) * curved
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
-        least = max(_LOW, tall + _HEADED)
+        least = max(_LOW, tall + _HEADED) if curved else tall + 16.0
         if chart is not None:
             taken = chart.height(composer.body.width, LEAST) + least + around + below
             if taken > composer.room:
@@ -70,7 +73,8 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
             least += min(max(spare, 0.0), _TALLER)
             chart.draw(composer, below=least + around + below)
             composer.skip(around)
-        box = composer.claim(min(max(composer.room - below, least), _ALONE if read else _MOST))
+        most = _ALONE if read else _MOST if curved else least
+        box = composer.claim(min(max(composer.room - below, least), most))
         _curve(composer, box, content.overall, beside)
     else:
         composer.add(used, after=0.0)
@@ -100,20 +104,33 @@ def _read_early(composer: Composer, content: RadiologistContent, sides: _Sides) 
     return False
 
 
+def _curved(overall: GroupResult) -> bool:
+    """Whether a curve says more than the chart: of one hedge it is level, of none it is empty."""
+    return int((overall.phrases.hedges & (overall.phrases.n > 0)).sum()) > 1
+
+
 def _curve(composer: Composer, box: Box, overall: GroupResult, beside: Sequence[str]) -> None:
-    """Draw the curve on a square; beside it stand its note, and the reader's own trend."""
-    note, *quarters = beside
+    """Draw the curve on a square; beside it stand its note, and the reader's own trend.
+
+    Where none is drawn the trend has the whole width, and the note stands below it.
+    """
+    note, *texts = beside
     page, words = composer.page, composer.style.strings
-    title, figure = words("radiologist.curve"), box.cut(top=18.0)
-    page.bookmarks.append(Bookmark(title, 1, box.y))
-    heading(page, box.x, box.y + 10.0, title, SUBHEADING, "H2")
-    width = min(_WIDE * box.width - GUTTER, figure.height - _UNDER)
-    reliability(page, replace(figure, width=width), curve=overall.curve, words=words)
-    side = figure.cut(left=max(width, _NOTED) + 2 * GUTTER, top=2.0)
-    y = paragraph(page, side, note, CAPTION.muted) + 14.0
+    y, side = box.y, box
+    if _curved(overall):
+        title, figure = words("radiologist.curve"), box.cut(top=18.0)
+        page.bookmarks.append(Bookmark(title, 1, box.y))
+        heading(page, box.x, box.y + 10.0, title, SUBHEADING, "H2")
+        width = min(_WIDE * box.width - GUTTER, figure.height - _UNDER)
+        reliability(page, replace(figure, width=width), curve=overall.curve, words=words)
+        side = figure.cut(left=max(width, _NOTED) + 2 * GUTTER, top=2.0)
+        y = paragraph(page, side, note, CAPTION.muted) + 14.0
+    else:
+        texts.append(note)
+        page.bookmarks.append(Bookmark(words("radiologist.trend"), 1, y))
     heading(page, side.x, y + 10.0, words("radiologist.trend"), SUBHEADING, "H2")
     y += 16.0
-    for text in quarters:
+    for text in texts:
         y = paragraph(page, Box(side.x, y, side.width, 0.0), text, CAPTION.muted) + 3.0
 
 
@@ -178,8 +195,9 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides:
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
-    rows = PhraseChart.of(content, words).rows
-    tick = words("how.tick_certain" if _certain(content, words) else "how.tick")
+    rows, certain = PhraseChart.of(content, words).rows, _certain(content, words)
+    kind = ("tick_rates" if len(certain) == len(rows) else "tick_certain") if certain else "tick"
+    tick = words(f"how.{kind}")
     drawn = any(math.isfinite(row.department) for row in rows)
     return (words("how.line"), tick, *[words("how.department")] * drawn) if rows else ()
 
@@ -194,7 +212,7 @@ def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str,
     instrument = content.instrument
     engine = instrument.engine if instrument else words("state.not_computed")
     accuracy = _accuracy(instrument, words)
-    few = isinstance(content.department, SuppressedCell)
+    few = isinstance(content.department, SuppressedCell) or not PhraseChart.of(content, words).rows
     return (
         _coverage(content.coverage, words),
         words("not.ct"),
@@ -233,11 +251,14 @@ def appendices(
 ) -> None:
     """Add every appendix for which there is something to show, from a new page on.
 
-    Before them stands why marked words have no swap, where page 1 had no room for it.
+    Where no curve fills the page before, they go on below what it says. Before them stands why
+    marked words have no swap, where page 1 had no room for it.
     """
     words = composer.style.strings
-    if not isinstance(content.overall, SuppressedCell):
+    if not isinstance(content.overall, SuppressedCell) and _curved(content.overall):
         composer.new_page()
+    else:
+        composer.skip(_AROUND)
     if unswapped:
         pieces = tuple(Prose(text, CAPTION) for text in unswapped)
         compose(composer, (Section(words("radiologist.appendix_unswapped"), pieces),))
@@ -320,7 +341,10 @@ def _cases(composer: Composer, content: RadiologistContent) -> None:
     words = composer.style.strings
     none = Prose(words("radiologist.cases_none"), BODY.oblique.muted)
     listed = case_table(content.cases, words=words) if content.cases else none
-    note = words("radiologist.appendix_cases_note")
+    first = bool(content.action_cases)
+    order = words("radiologist.cases_order" if first else "radiologist.cases_order_few")
+    among = words("radiologist.cases_among") if first else ""
+    note = words("radiologist.appendix_cases_note", among=among, order=order)
     compose(composer, (Section(words("radiologist.appendix_cases"), (listed,), note, room=150.0),))
 
 

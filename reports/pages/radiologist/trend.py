@@ -33,6 +33,8 @@ def trend(content: RadiologistContent, words: Strings) -> tuple[str, ...]:
     ]  # fmt: skip
     turns = [words(f"trend.{side}", first=a, last=b) for side, a, b in _changes(whole)]
     said = " ".join(turns) or _unshown(whole, words)
+    if not any(isinstance(point.gap, Estimate) for point in quarters):
+        return (said,)
     values = "; ".join(_quarter(point, words) for point in quarters)
     notes = [words("radiologist.trend_note")]
     zero, gaps = points(0.0), [p.gap for p in quarters if isinstance(p.gap, Estimate)]
