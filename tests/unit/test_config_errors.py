@@ -50,16 +50,6 @@ def test_a_sites_modalities_stand_beside_the_usual_ones_and_can_take_one_away(
     assert known == {"XR": "XR", "CR": "XR", "DX": "XR", "X-RAY": "XR", "CT": "CT", "TDM": "CT"}
 
 
-def test_a_sites_own_phrase_table_stands_in_place_of_the_shipped_one(tmp_path: Path) -> None:
-    """No file could name one: the shipped table is the default, and both at once are refused."""
-    path = tmp_path / "radcal.toml"
-    path.write_text('[input]\npaths = ["x.csv"]\n[phrases]\ntable = "own.csv"\n')
-    assert (load(path).phrases.table, load(path).phrases.builtin) == ("own.csv", None)
-    path.write_text(path.read_text() + 'builtin = "diagnostic-certainty-scale"\n')
-    with pytest.raises(ConfigurationError, match="either `builtin` or `table`"):
-        load(path)
-
-
 def test_the_command_says_which_version_it_is() -> None:
     done = CliRunner().invoke(app, ["--version"])
     assert (done.exit_code, done.stdout) == (0, f"radcal {version()}\n")

@@ -33,7 +33,7 @@ PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_MODULES = 331
 MOST_LINES = 400
-MOST_CODE = 43_735
+MOST_CODE = 43_869
 SILENT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
