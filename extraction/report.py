@@ -8,6 +8,7 @@ ends many CT reports, which is their impression.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,9 +28,13 @@ _WORD: Final = re.compile(r"\S")
 _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)")))
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
 bound and fail: a megabyte of spaces would cost its square."""
-_PARAGRAPH: Final = re.compile(r"\S[ \t\r]{0,80}\n(?:[ \t\r]{0,80}\n|(?=(?:\d\W )?[A-Z][a-z]))")
+_PARAGRAPH: Final = re.compile(
+    r"\S[ \t]{0,80}\n(?:[ \t]{0,80}\n|(?=[ \t]{0,80}(?:\d\W )?[A-Z][a-z]))"
+)
 """Where a note ends and findings without a header begin, before the impression has its header."""
-_MARKED: Final = re.compile(r"[.:;](?!\d)")
+_ONE_CASE: Final = re.compile(r"[^\n]{0,50}\S[ \t]{0,80}\n(?=\s{0,80}\w)")
+"""The same of a note's own short line, where capitals say nothing: all letters are of one case."""
+_MARKED, _WORDS_A_MARK = re.compile(r"[.:;](?!\d)"), 20
 _SAYING: Final = (
     "is|are|of|may|could|suggest|suggests|suggestive|suspicious|consistent|compatible|in"
 )
@@ -53,6 +58,8 @@ _ADDED_BY: Final = (
 """An addendum's number, who wrote it, and when."""
 _LONG_NAME: Final = 6
 """A header of so many letters opens its section behind any blank, if it is in capitals."""
+_TITLE_WITHIN, _LAST_WORDS = 48, re.compile(r" (?=[A-Z])")
+_BEFORE, _DIFFERENTIAL, _ENDED = 90, "differential", frozenset(".:;!?)]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,21 +99,32 @@ class SectionReader:
         )
         alternatives = _by_letter(sorted(self._entries, key=len, reverse=True))
         self._header = re.compile(
-            r"(?:(?P<line>^|\n)[ \t\r*#>•\-]*(?:\d+[.)][ \t]*)?"
+            r"(?:(?P<line>^|\n)[ \t*#>•=\[<_~\-]*(?:\d+[.)][ \t]*)?"
             r"|(?<=[.;:!?\"”)\]])\s?|(?<=\s\s)|(?<=XXXX)\s)"
-            rf"(?P<name>{alternatives})"
+            rf"(?P<name>{alternatives})(?:[ \t]?(?:/|&|and\b)[ \t]?(?P<second>{alternatives}))?"
             rf"(?P<after>{_ADDED_BY}[ \t*]{{0,20}}(?:\([^()\n]{{0,40}}\)[ \t]{{0,20}})?"
-            r"(?P<mark>:|\s?[-–]\s|[ \t*\r]{0,200}(?=\n|$)))",
+            r"(?P<mark>:|\]:?|\s?[-–]\s|[ \t*=#_\-]{0,200}(?=\n|$)|\.(?=\s)"
+            rf"|[ \t](?!(?:{_SAYING})\b)(?=(?-i:[A-Z\d]))))",
             re.IGNORECASE,
         )
-        titles = [
-            shown
+        self._titles = {
+            shown: entry
             for name, entry in self._entries.items()
             if not entry.keep and len(name) >= _LONG_NAME
-            for shown in ((name.upper(), name.capitalize()) if entry.read else (name.upper(),))
-        ]
-        within = "|".join(map(re.escape, sorted(titles, key=len, reverse=True))) or "(?!)"
-        self._within = re.compile(rf"(?<=[\w)] )(?P<name>{within})[ \t]{{0,2}}:")
+            for shown in (name.upper(), name.capitalize(), name.title())
+        }
+
+    def _inside(self, text: str) -> Iterator[_Header]:
+        """Headers in capitals that a colon follows, wherever they stand: "… SEEN IMPRESSION: …"."""
+        at = text.find(":")
+        while at >= 0:
+            ahead = text[max(at - _TITLE_WITHIN, 0) : at].rstrip(" \t")
+            starts = [found.start() + 1 for found in _LAST_WORDS.finditer(ahead)]
+            start = next((k for k in starts[-3:] if ahead[k:] in self._titles), -1)
+            if start > 1 and (ahead[start - 2].isalnum() or ahead[start - 2] in "_)"):
+                entry = self._titles[ahead[start:]]
+                yield _Header(entry, max(at - _TITLE_WITHIN, 0) + start, at + 1)
+            at = text.find(":", at + 1)
 
     def _headers_spoken(self, text: str) -> list[_Header]:
         """Headers of a text without marks: at a line's start, the impression's anywhere."""
@@ -132,7 +150,7 @@ class SectionReader:
 
     def read(self, text: str) -> list[Place]:
         """Stretches of a report that state findings, in order."""
-        headers = self._headers(text) if _MARKED.search(text) else self._headers_spoken(text)
+        headers = self._headers_spoken(text) if _is_speech(text) else self._headers(text)
         begin = self._request_ends(text, headers[0].start if headers else len(text))
         if not headers:
             return self._unheaded(text, begin, len(text))
@@ -150,8 +168,10 @@ class SectionReader:
                 sections += self._unheaded(
                     text, _end_of_note(text, header.end, following), following
                 )
-            elif number < first_read and headers[number + 1].entry.name == IMPRESSION:
-                stop = _PARAGRAPH.search(text, header.end, following)
+            elif number < first_read and (
+                headers[number + 1].entry.name == IMPRESSION or headers[number + 1].entry.keep
+            ):
+                stop = _own_line(text, header.end) or _PARAGRAPH.search(text, header.end, following)
                 apart = stop is not None and text[stop.end() : following].strip()
                 if header.entry.name == "technique" and not apart:
                     stop = _NOTE_ENDS[-1].search(text, header.end, following)
@@ -182,22 +202,30 @@ class SectionReader:
         return until if text[until:end].strip(" .\n\t\r") or end < len(text) else 0
 
     def _headers(self, text: str) -> list[_Header]:
+        raised = text.upper() if text.islower() else text
+        named: list[_Header | re.Match[str]] = [*self._header.finditer(text), *self._inside(raised)]
         headers: list[_Header] = []
         reading = True
-        within = self._within.finditer(text) if ":" in text else ()
-        named = (*self._header.finditer(text), *within)
-        for match in sorted(named, key=lambda match: match.start("name")):
-            entry = self._entries[" ".join(match["name"].lower().split())]
-            if match.re is self._header:
-                signs = match["name"][0].isupper(), match["mark"] == ":"
-                is_one = all(signs) if match["line"] is None else any(signs)
-                if not is_one or (entry.keep and (reading or match["mark"] != ":")):
-                    continue
-            elif headers and match.start("name") < headers[-1].end:  # "CRITICAL RESULT:"
-                continue
-            headers.append(_Header(entry, match.start("name"), match.end()))
-            reading = entry.read
+        for each in sorted(named, key=_begin):
+            header = (
+                each if isinstance(each, _Header) else self._opened_by(each, text, reading=reading)
+            )
+            if header is None or (header is each and headers and header.start < headers[-1].end):
+                continue  # the second of one name: "CRITICAL RESULT:"
+            ahead = text[max(header.start - _BEFORE, 0) : header.start]
+            if not ahead.rstrip().lower().endswith(_DIFFERENTIAL):
+                headers.append(header)
+                reading = header.entry.read
         return headers
+
+    def _opened_by(self, match: re.Match[str], text: str, *, reading: bool) -> _Header | None:
+        """Give the header that a name is where it stands; None if it is none."""
+        entry = self._entries[" ".join(match["name"].lower().split())]
+        second = self._entries.get(" ".join((match["second"] or "").lower().split()), entry)
+        entry = second if second.read and not entry.read else entry
+        if not _opens(match, entry, text) or (entry.keep and (reading or match["mark"] != ":")):
+            return None
+        return _Header(entry, match.start("name"), match.end())
 
     def _unheaded(self, text: str, start: int, end: int) -> list[Place]:
         if start >= end or not text[start:end].strip():
@@ -222,10 +250,58 @@ def _by_letter(names: list[str]) -> str:
 _CLOSING: Final = frozenset({"signature", "recommendation"})
 
 
+def _begin(found: _Header | re.Match[str]) -> int:
+    return found.start if isinstance(found, _Header) else found.start("name")
+
+
+def _opens(match: re.Match[str], entry: SectionEntry, text: str) -> bool:
+    """Whether a header's name is one where it stands, by its letters and by the mark behind it."""
+    name, mark = match["name"], match["mark"]
+    capital, plain = name[0].isupper(), not entry.keep and len(name) >= _LONG_NAME
+    if mark == " ":  # "FINDINGS The heart …", "IMPRESSION RIB FRACTURES"
+        small = text[match.end() + 1 : match.end() + 2].islower()
+        named = name.lower() in entry.spoken if entry.read else small
+        return plain and name.isupper() and (named or small)
+    if match["line"] is None:
+        closed = mark == ":" or (mark.startswith("]") and plain)
+        told = closed or (bool(mark.strip()) and plain and entry.read)
+        return told and (capital or text.islower())
+    if mark == ".":
+        return capital and plain
+    if capital or mark == ":":
+        return True
+    ahead = text[max(match.start("name") - _BEFORE, 0) : match.start("name")].rstrip(
+        " \t*#>•-=[<_~"
+    )
+    ended = not ahead.strip() or ahead.endswith("\n\n") or ahead.rstrip()[-1] in _ENDED
+    return plain and not mark.strip(" \t") and (ended or text.islower())
+
+
+def _is_speech(text: str) -> bool:
+    """Whether a text has no marks, or so few that only what was added to it can have them."""
+    first = _MARKED.search(text)
+    if first is None:
+        return True
+    return text.find(" ") >= 0 and len(_MARKED.findall(text)) * _WORDS_A_MARK < text.count(" ")
+
+
+def _own_line(text: str, start: int) -> re.Match[str] | None:
+    """Where a note of one short line ends, in a text whose letters are all of one case."""
+    one_case = text.isupper() or text.islower()
+    return _ONE_CASE.match(text, start) if one_case else None
+
+
 def _end_of_note(text: str, start: int, end: int) -> int:
-    """Where an indication, history or comparison without a later header stops."""
+    """Where an indication, history or comparison without a later header stops.
+
+    That is a blank line, unless less follows it than stands between it and the note's own line.
+    """
     word = _WORD.search(text, start, end)
     first = end if word is None else word.end()
+    line = _own_line(text, start) or _PARAGRAPH.search(text, first - 1, end)
+    blank = _NOTE_ENDS[0].search(text, first, end)
+    if line and blank and blank.start() - line.end() > end - blank.end():
+        return line.end()
     for stop in _NOTE_ENDS:
         match = stop.search(text, first, end)
         if match is not None:
@@ -234,7 +310,9 @@ def _end_of_note(text: str, start: int, end: int) -> int:
 
 
 def own_words(text: str) -> str:
-    """Blank tags, entities and what is quoted of another's report, keeping every offset.
+    """Blank tags, entities and what another's report is quoted with; keep every offset.
+
+    Blanks, hyphens and line ends of any kind become those of a keyboard.
 
     Examples
     --------
@@ -243,7 +321,25 @@ def own_words(text: str) -> str:
     >>> own_words('The outside report says "likely pneumonia".')
     'The outside                               .'
     """
+    if not text.isascii():
+        text = text.translate(_FOLDED)
+    if "\r" in text:
+        text = text.replace("\r\n", " \n").replace("\r", "\n")
     return _FOREIGN.sub(_blank, text) if any(sign in text for sign in '<&"“') else text
+
+
+_FOLDED: Final = (
+    dict.fromkeys(
+        map(
+            ord,
+            "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000",
+        ),
+        " ",
+    )
+    | dict.fromkeys(map(ord, "\u2010\u2011\u2012\u00ad\u2212"), "-")
+    | dict.fromkeys(map(ord, "\u0085\u2028\u2029\x0b\x0c"), "\n")
+)
+"""Other blanks, hyphens and line ends than those of a keyboard, and what is read for each."""
 
 
 def _blank(match: re.Match[str]) -> str:

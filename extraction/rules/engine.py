@@ -18,15 +18,17 @@ from extraction.finding import (
 )
 from extraction.report import Place, SectionReader, own_words
 from extraction.rules.decide import Decision, carry_back, decide, referred, settled
-from extraction.rules.lexicon import Node, build
+from extraction.rules.lexicon import Tree, build
 from extraction.rules.mentions import MentionFinder
-from extraction.rules.runon import is_run_on, pieces
+from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
 from extraction.rules.scan import Clause, Item, clauses, scan
-from extraction.rules.tokens import Token, TokenReader, split
+from extraction.rules.sentences import split
+from extraction.rules.spelling import Spelling
+from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "17"
+REVISION: Final = "18"
 
 _BATCH: Final = 256
 _APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
@@ -77,12 +79,12 @@ class RuleEngine:
 
     # Made when first read by: most processes of a run ask an engine only for its name.
     @cached_property
-    def _root(self) -> Node:
+    def _root(self) -> Tree:
         return build(self.vocabulary)
 
     @cached_property
     def _reader(self) -> TokenReader:
-        return TokenReader(self.vocabulary.grammar.spelling)
+        return TokenReader(lambda: Spelling(self.vocabulary.grammar.spelling, self._root.words))
 
     def extract(self, texts: Sequence[str], *, modality: Modality) -> list[Outcome]:
         """Read reports; see `extraction.finding.Engine.extract`."""
@@ -147,13 +149,20 @@ class RuleEngine:
         return NothingStated(frozenset(not_evaluable))
 
     def _sentences(self, text: str, section: Place) -> Iterator[tuple[list[Token], list[Decision]]]:
+        grammar = self.vocabulary.grammar
         tokens = self._reader.read(text[section.start : section.end], offset=section.start)
-        for sentence in split(tokens, text, self.vocabulary.grammar):
-            items = scan(sentence, self._root, text)
-            run_on = is_run_on(sentence)
-            for piece in pieces(sentence, items, self.vocabulary.grammar) if run_on else [sentence]:
-                within = items if piece is sentence else scan(piece, self._root, text)
-                yield piece, self._decisions(within, piece)
+        # Where no capital tells, "no pe" is read as "no PE"; "cm" stays a unit.
+        raised = text.upper().replace(" CM", " cm") if text.islower() else text
+        shown = raised if len(raised) == len(text) else text
+        for whole in split(tokens, text, grammar):
+            items = scan(whole, self._root, shown)
+            within_it = opens_within(whole, text)
+            for sentence in at_capitals(whole, items, text, grammar) if within_it else [whole]:
+                said = items if sentence is whole else scan(sentence, self._root, shown)
+                run_on = is_run_on(sentence)
+                for piece in pieces(sentence, said, grammar) if run_on else [sentence]:
+                    within = said if piece is sentence else scan(piece, self._root, shown)
+                    yield piece, self._decisions(within, piece)
 
     def _decisions(self, items: list[Item], tokens: list[Token]) -> list[Decision]:
         decisions: list[Decision] = []

@@ -22,7 +22,17 @@ END: Final = ""
 # The root's keys for the words that may stand inside a cue and for the other tenses of its verbs.
 INSERTED, TENSES = "\0inserted", "\0tenses"
 Node: TypeAlias = dict[str, Any]
-_BUILT: Final[dict[str, Node]] = {}
+
+
+class Tree(Node):
+    """The first node, which knows every word of the tree."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words: set[str] = set()
+
+
+_BUILT: Final[dict[str, Tree]] = {}
 _KEPT: Final = 4
 
 
@@ -75,7 +85,7 @@ class Lexeme:
     said: str = ""
 
 
-def build(vocabulary: Vocabulary) -> Node:
+def build(vocabulary: Vocabulary) -> Tree:
     """Return the token tree of a vocabulary, built once per digest and never changed after.
 
     Raises
@@ -86,7 +96,7 @@ def build(vocabulary: Vocabulary) -> Node:
     known = _BUILT.get(vocabulary.digest)
     if known is not None:
         return known
-    root: Node = {}
+    root = Tree()
     with _uncollected():
         _add_grammar(root, vocabulary)
         _add_cues(root, vocabulary)
@@ -111,12 +121,13 @@ def _uncollected() -> Iterator[None]:
             gc.collect()
 
 
-def _lexeme(root: Node, tokens: tuple[str, ...]) -> Lexeme:
-    node = root
+def _lexeme(root: Tree, tokens: tuple[str, ...]) -> Lexeme:
+    node: Node = root
     for token in tokens:
         following = node.get(token)
         if following is None:
             following = node[token] = {}
+            root.words.add(token)
         node = following
     lexeme: Lexeme | None = node.get(END)
     if lexeme is None:
@@ -125,7 +136,7 @@ def _lexeme(root: Node, tokens: tuple[str, ...]) -> Lexeme:
 
 
 def _each(
-    root: Node, patterns: Iterable[str], *, plurals: bool = False
+    root: Tree, patterns: Iterable[str], *, plurals: bool = False
 ) -> Iterable[tuple[tuple[str, ...], Lexeme]]:
     for pattern in patterns:
         exact = pattern.startswith("=")
@@ -135,7 +146,8 @@ def _each(
             for form in forms:
                 lexeme = _lexeme(root, form)
                 if exact:
-                    lexeme.exact += (pattern[1:],)
+                    shown = pattern[1:]
+                    lexeme.exact += (shown, shown.upper()) if " " in shown else (shown,)
                 else:
                     lexeme.loose = True
                 yield form, lexeme
@@ -151,7 +163,7 @@ def _written_out(words: tuple[str, ...]) -> tuple[str, ...]:
     return said
 
 
-def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
+def _add_grammar(root: Tree, vocabulary: Vocabulary) -> None:
     grammar = vocabulary.grammar
     simple = (
         (grammar.boundaries, Part.BOUNDARY), (grammar.companions, Part.CAUSE),
@@ -178,7 +190,7 @@ def _add_grammar(root: Node, vocabulary: Vocabulary) -> None:
     _add_statements(root, vocabulary)
 
 
-def _add_statements(root: Node, vocabulary: Vocabulary) -> None:
+def _add_statements(root: Tree, vocabulary: Vocabulary) -> None:
     grammar = vocabulary.grammar
     for number, attribute in enumerate(grammar.attribute):
         for _ in _each(root, attribute.not_subjects):
@@ -195,7 +207,7 @@ def _add_statements(root: Node, vocabulary: Vocabulary) -> None:
                 lexeme.splits += (split.pathology,)
 
 
-def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
+def _add_cues(root: Tree, vocabulary: Vocabulary) -> None:
     finite = frozenset(vocabulary.grammar.finite)
     judging = vocabulary.grammar.judging
     for entry in vocabulary.cues:
@@ -213,7 +225,7 @@ def _add_cues(root: Node, vocabulary: Vocabulary) -> None:
             lexeme.finite = not (noun and finite.isdisjoint(set(tokens) - {"favor"}))
 
 
-def _add_pathologies(root: Node, vocabulary: Vocabulary) -> None:
+def _add_pathologies(root: Tree, vocabulary: Vocabulary) -> None:
     lung = {word for word in vocabulary.grammar.context.lung if word.isalpha()}
     for entry in vocabulary.entries:
         for tokens, lexeme in _each(root, entry.words, plurals=True):
@@ -239,7 +251,7 @@ def _even_out(root: Node, vocabulary: Vocabulary) -> None:
             node = node[word]
         for other in others:
             _share(node, root.get(other, {}))
-    inserted: Node = {}
+    inserted = Tree()
     for _, lexeme in _each(inserted, vocabulary.grammar.inserted):
         lexeme.loose = True
     root[INSERTED], root[TENSES] = inserted, vocabulary.grammar.tenses

@@ -8,6 +8,7 @@ and at a quality that opens a noun phrase of its own ("no effusion | old rib fra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import dropwhile
 from typing import Final, NamedTuple
@@ -20,6 +21,10 @@ from extraction.vocabulary.schema import GrammarFile
 
 _MARKS: Final = frozenset(".,;:!?()-–/")
 _ADJECTIVAL: Final = ("ive", "ous", "ic")
+_QUALIFYING: Final = (*_ADJECTIVAL, "al", "ar", "ary", "ed", "ing", "ly")
+_CAPITAL: Final = re.compile(r" (?:[A-Z][a-z]|[ALR] [a-z\d]|\?\w)")
+_PLACING, _HEADS = frozenset({"the", "on", "in", "at"}), frozenset({"rib", "lung", "bilaterally"})
+_SPLICES: Final = frozenset({",", "-", "–", "|", "/"})
 _TWO, _NAMELESS = 2, 3
 _SHORTEST, _SUBJECT_WITHIN, _NOUN_WITHIN = 7, 8, 4
 _NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
@@ -47,7 +52,9 @@ class _Line(NamedTuple):
 
 def is_run_on(tokens: list[Token]) -> bool:
     """Whether a sentence is long enough for several and has no mark inside."""
-    return len(tokens) >= _SHORTEST and _MARKS.isdisjoint([token.word for token in tokens[:-1]])
+    if len(tokens) < _SHORTEST:
+        return False
+    return next((False for token in tokens[:-1] if token.word in _MARKS), True)
 
 
 def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list[list[Token]]:
@@ -63,6 +70,92 @@ def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list
             found.append(tokens[begin:at])
             begin = at
     return [*found, tokens[begin:]]
+
+
+def opens_within(tokens: list[Token], text: str) -> bool:
+    """Whether a capital stands inside a sentence, as at the start of another one."""
+    return (
+        len(tokens) > _NAMELESS and _CAPITAL.search(text, tokens[1].end, tokens[-1].end) is not None
+    )
+
+
+def at_capitals(
+    tokens: list[Token], items: list[Item], text: str, grammar: GrammarFile
+) -> list[list[Token]]:
+    """Cut the tokens of a sentence where a capital opens another one that no full stop parts.
+
+    It stands behind a small word, a comma, a spaced dash or stroke, and what was said is complete.
+    """
+    line = _Line(tokens, items, {k: i for i in items for k in range(i.first, i.last)}, grammar)
+    found: list[list[Token]] = []
+    begin = 0
+    at_start = {token.start: k for k, token in enumerate(tokens)}
+    for capital in _CAPITAL.finditer(text, tokens[0].end, tokens[-1].end):
+        at = at_start.get(capital.start() + 1, 0)
+        mark = at - 1 if at and tokens[at - 1].word in _SPLICES else at
+        while mark > begin + 1 and mark < at and tokens[mark - 1].word in _SPLICES:
+            mark -= 1
+        listed = "\n" in text[tokens[mark - 1].end : capital.start()]
+        if listed or mark - begin < _TWO or not _parts(line, begin, mark, at, text):
+            continue
+        found.append(tokens[begin:mark])
+        begin = at
+    return [*found, tokens[begin:]]
+
+
+def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
+    """Whether what stands before a capital is a sentence, and the capital opens another one."""
+    here, opening = line.over.get(at), line.tokens[at].word
+    if (here is not None and here.first != at) or (opening == "?" and mark == at):
+        return False
+    spliced = mark < at and line.tokens[mark].word != ","
+    named = text[line.tokens[begin].end : line.tokens[mark - 1].end]
+    if named.count("(") > named.count(")"):
+        return False
+    if not spliced and (_CAPITAL.search(named) or (mark == at and not named[-1:].islower())):
+        return False  # who writes "with Pneumonia, Effusion" opens no sentence by a capital
+    if not _is_whole(line, begin, mark, _NAMELESS if mark == at else 1):
+        return False
+    if mark == at:
+        return True
+    after = here.last if here is not None else at + 1
+    ends = after >= len(line.tokens) or line.tokens[after].word in _MARKS
+    answers = (
+        here is not None
+        and opening != "?"
+        and any(cue.side == "after" or (ends and cue.side == "either") for cue in here.lexeme.cues)
+    )
+    mentions = any(item.lexeme.parts & Part.MENTION for item in line.between(begin, mark))
+    alone = line.tokens[at + 1].word in _MARKS if at + 1 < len(line.tokens) else True
+    return not (answers or alone) and (mentions or _complete(line, begin, mark))
+
+
+def _is_whole(line: _Line, begin: int, at: int, nameless: int) -> bool:
+    """Whether the words up to a capital can be a sentence: they say something, and none waits."""
+    before, word = line.over.get(at - 1), line.tokens[at - 1].word
+    grammar = line.grammar
+    named = any(_says(item) for item in line.between(begin, at))
+    if word in grammar.sides:
+        return named and line.tokens[at - 2].word in _PLACING
+    if before is not None and before.lexeme.parts & Part.CUE and not _takes(word, grammar):
+        ahead = any(item.lexeme.parts & _NAMED for item in line.between(begin, before.first))
+        return ahead and (_looks_back(before) or before.lexeme.finite or _doubts(before))
+    if word in grammar.closing:
+        return named
+    waits = word in grammar.unending or _takes(word, grammar)
+    opens = before is not None and before.lexeme.parts & (_OPEN | Part.ASSERTING)
+    mention = before is not None and bool(before.lexeme.parts & Part.MENTION)
+    qualifies = word.endswith(_ADJECTIVAL if mention else _QUALIFYING)
+    if opens or ((waits or qualifies) and word not in _HEADS):
+        return False
+    cues = [item for item in line.between(begin, at) if item.lexeme.parts & Part.CUE]
+    graded = bool(cues) and at - cues[-1].last >= nameless - denies(cues[-1])
+    return named or graded or _equipped(line, begin, at)
+
+
+def _takes(word: str, grammar: GrammarFile) -> bool:
+    """Whether a word takes an object: "atypical for", "represents"."""
+    return word in grammar.transitive
 
 
 def _could_start(line: _Line, at: int) -> bool:

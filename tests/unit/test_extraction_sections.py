@@ -87,3 +87,67 @@ def test_full_stop_behind_a_single_letter_ends_a_long_line_too() -> None:
     assert [(f.pathology, f.phrase) for f in outcome.findings] == [
         ("fibrosis", "present"), ("tuberculosis", "likely"), ("cardiomegaly", "absent"),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("findings\n", "impression\n"),
+        ("Findings. ", "Impression. "),
+        ("=== FINDINGS ===\n", "=== IMPRESSION ===\n"),
+        ("[FINDINGS]\n", "[IMPRESSION]\n"),
+        ("FINDINGS ", "IMPRESSION "),
+        ("Findings - ", "Impression - "),
+        ("Findings and interpretation: ", "Impression/Plan: "),
+    ],
+)
+def test_a_header_is_one_however_it_is_set_off(first: str, second: str) -> None:
+    text = f"{first}No mass.\n{second}Edema."
+    said = [(name, part.strip(" =[\n")) for name, part in sections(text)]
+    assert [each for each in said if each[1]] == [
+        ("findings", "No mass."),
+        ("impression", "Edema."),
+    ]
+
+
+def test_headers_of_a_report_in_one_line_are_seen_in_small_letters_and_by_a_dash() -> None:
+    for text in (
+        "findings: no mass. impression: edema.",
+        "Findings - No mass. Impression - Edema.",
+    ):
+        assert [name for name, _ in sections(text)] == ["findings", "impression"]
+
+
+def test_a_differential_diagnosis_opens_no_section() -> None:
+    for text in ("MASS. DIFFERENTIAL DIAGNOSIS: TB.", "Mass. Differential\ndiagnosis: TB."):
+        assert [name for name, _ in sections(text)] == ["findings"]
+
+
+def test_findings_behind_a_note_survive_a_signature_below_them() -> None:
+    text = "Clinical: post pacemaker.\nNo pneumothorax. Cardiomegaly.\n\nDr A. Smith"
+    assert sections(text)[0][1].startswith("No pneumothorax")
+
+
+def test_findings_between_a_note_and_a_label_are_read() -> None:
+    text = "TECHNIQUE: PA.\n\nThere is a left pneumothorax.\nHeart: Normal."
+    assert sections(text) == [
+        ("findings", "There is a left pneumothorax."),
+        ("findings", "Heart: Normal."),
+    ]
+
+
+def test_speech_without_marks_keeps_its_sections_above_a_signature() -> None:
+    text = (
+        "findings heart size is normal there is an opacity at the left base which may be pneumonia "
+        "no effusion no pneumothorax impression opacity at the left base\n\nDr A. Smith"
+    )
+    assert [name for name, _ in sections(text)] == ["findings", "impression"]
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\u2028", "\x0b"])
+def test_line_ends_of_other_machines_are_line_ends(end: str) -> None:
+    text = f"History: TB.{end}Findings:{end}- No mass.{end}Impression:{end}Edema."
+    opened = READER.opened(text)
+    assert isinstance(opened, tuple)
+    assert [part.section for part in opened[1]] == ["findings", "impression"]
+    assert len(opened[0]) == len(text)
