@@ -34,7 +34,8 @@ _PARAGRAPH: Final = re.compile(
 """Where a note ends and findings without a header begin, before the impression has its header."""
 _ONE_CASE: Final = re.compile(r"[^\n]{0,50}\S[ \t]{0,80}\n(?=\s{0,80}\w)")
 """The same of a note's own short line, where capitals say nothing: all letters are of one case."""
-_MARKED, _WORDS_A_MARK = re.compile(r"[.:;](?!\d)"), 20
+_MARKED: Final = re.compile(r"[.:;](?!\d)")
+_SPOKEN, _SPOKEN_WORDS = 0.6, 20
 _SAYING: Final = (
     "is|are|of|may|could|suggest|suggests|suggestive|suspicious|consistent|compatible|in"
 )
@@ -278,11 +279,11 @@ def _opens(match: re.Match[str], entry: SectionEntry, text: str) -> bool:
 
 
 def _is_speech(text: str) -> bool:
-    """Whether a text has no marks, or so few that only what was added to it can have them."""
+    """Whether a text has no marks, or first in what was added below many words without any."""
     first = _MARKED.search(text)
     if first is None:
         return True
-    return text.find(" ") >= 0 and len(_MARKED.findall(text)) * _WORDS_A_MARK < text.count(" ")
+    return first.start() > _SPOKEN * len(text) and text.count(" ") >= _SPOKEN_WORDS
 
 
 def _own_line(text: str, start: int) -> re.Match[str] | None:

@@ -17,7 +17,7 @@ from extraction.rules.spelling import Spelling
 _MARK: Final = re.compile(r"[^\w\s]")
 _FIRST: Final = re.compile(r"^[^\w\s]")
 _LAST: Final = re.compile(r"[^\w\s]$")
-_ENDLESS: Final = re.compile(r"\S{400}")
+_LONGEST_WORD, _ENDLESS = 400, re.compile(r"\S{400}")
 _PIECE: Final = re.compile(r"\w+|[^\w\s]|\s+")
 _REDACTED: Final = re.compile(r"x{3,}|_{2,}")
 _INVISIBLE: Final = frozenset(
@@ -66,11 +66,12 @@ class TokenReader:
         """Tokens of a text; `offset` is added to every position."""
         spelling, told = self._spelling, self._spelling.get
         tokens = []
+        odd = not text.isascii() or "__" in text or "xxx" in text.lower()
         for shown, start in self._pieces(text):
             word = shown.lower()
-            if word in _INVISIBLE:
+            if odd and word in _INVISIBLE:
                 continue
-            if word[0] in "x_" and _REDACTED.fullmatch(word):
+            if odd and word[0] in "x_" and _REDACTED.fullmatch(word):
                 word = "xxxx"
             begin = start + offset
             said = told(word)
@@ -81,7 +82,9 @@ class TokenReader:
         return _rejoined(tokens, spelling) if broken else tokens
 
     def _pieces(self, text: str) -> list[tuple[str, int]]:
-        if _ENDLESS.search(text):  # spaCy strips affixes one by one: quadratic on such runs
+        if len(text) >= _LONGEST_WORD and _ENDLESS.search(
+            text
+        ):  # spaCy strips affixes one by one: quadratic on such runs
             return [(match[0], match.start()) for match in _PIECE.finditer(text)]
         return [(token.text, token.idx) for token in self._nlp.make_doc(text)]
 
