@@ -28,7 +28,7 @@ FINDINGS = ("effusion", "nodule", "pneumonia", "rare")
 CONFIG = Configuration(
     input={"paths": ["none"]},
     calibration={"seed": 5, "bootstrap": 100},
-    phrases={"discouraged": [], "reserved": []},
+    phrases={"discouraged": [], "reserved": [], "recommended": []},
 )
 PHRASES = builtin("diagnostic-certainty-scale").with_borrowed(CONFIG.phrases.borrow)
 
