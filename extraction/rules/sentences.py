@@ -34,7 +34,7 @@ _ANSWER: Final = re.compile(r"(?:Yes|No|None|Nil|N|Y|Neg|Negative|Absent|Present
 _HYPHENS, _LABEL, _TWO = "-–", 3, 2
 _PLACING: Final = frozenset({"the", "on", "in", "at"})
 _OPENED_WITHIN: Final = 4
-_REFERRING, _BOUND_WITHIN = frozenset({"former", "latter"}), 10
+_BOUND_WITHIN: Final = 10
 # More tokens are no sentence; cutting there keeps the work proportional to the text.
 _LONGEST: Final = 200
 
@@ -56,7 +56,7 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
     depth = item = skipped = 0
     listing = False
     restarts = grammar.restarts
-    tokens = _bound(tokens)
+    tokens = _bound(tokens, grammar)
     for number, token in enumerate(tokens):
         word = token.word
         if number < skipped:
@@ -90,9 +90,9 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
     return sentences
 
 
-def _bound(tokens: list[Token]) -> list[Token]:
+def _bound(tokens: list[Token], grammar: GrammarFile) -> list[Token]:
     """Bind a sentence to the one that it speaks of: "Edema or pneumonia. Favor the latter."."""
-    for at in [at for at, token in enumerate(tokens) if token.word in _REFERRING]:
+    for at in [at for at, token in enumerate(tokens) if token.word in grammar.referring]:
         stop = next((k for k in range(at, max(at - _BOUND_WITHIN, 0), -1) if _parts(tokens, k)), at)
         if stop < at:
             line = [t._replace(word=" ") if t.word.isspace() else t for t in tokens[stop + 1 : at]]
