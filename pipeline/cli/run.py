@@ -244,7 +244,7 @@ def _whole_job(
     """Go the whole way; `beside` is done while all that a large run needs starts."""
     from pipeline.config import load
     from pipeline.run.server import is_configured, settle, temporary_server, trim
-    from pipeline.run.shield import on_terminal
+    from pipeline.run.shield import on_terminal, stoppable
     from pipeline.store.workspace import Workspace
 
     path = str(config.resolve())
@@ -258,7 +258,7 @@ def _whole_job(
     settle(home := workspace.root / "prefect")
     on_terminal(log_format, quiet=quiet)
     # Held before the server starts: two servers would make one database at the same time.
-    with workspace.locked():
+    with stoppable(), workspace.locked():
         if beside is None and not is_configured() and _needs_no_server(path):
             from pipeline.flows import nightly, whole_job
 

@@ -28,7 +28,7 @@ from pipeline.config.sections import Notify
 from pipeline.errors import EXIT_QUARANTINED, GateFailedError, RadcalError
 from pipeline.run.books import Books, LastRun, StageEntry
 from pipeline.run.runners import orchestrated
-from pipeline.run.shield import in_words
+from pipeline.run.shield import Stopped, in_words
 from pipeline.stages.deliver import Delivered
 from reports.content import Gate
 
@@ -85,7 +85,7 @@ def notified(settings: Notify) -> Iterator[None]:
     """Tell whom ``[notify]`` names if the block ends in an error; the error goes on."""
     try:
         yield
-    except Exception as error:
+    except (Exception, Stopped) as error:
         happened = "gates failed" if isinstance(error, GateFailedError) else "run failed"
         _tell(settings, {"event": f"radcal: {happened}", "message": in_words(error)[0]})
         raise

@@ -25,7 +25,7 @@ from pipeline.run.pruning import keep_list
 from pipeline.run.rehearsal import cheap_findings
 from pipeline.run.report import draw_refusal, draw_report
 from pipeline.run.runners import Runners, runners
-from pipeline.run.shield import logged
+from pipeline.run.shield import logged, stoppable
 from pipeline.site.site import Site
 from pipeline.stages import Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
@@ -99,6 +99,7 @@ class Run:
         """Keep books, log and metrics while the block runs; send a notice if it fails."""
         root = self.site.workspace.root
         with (
+            stoppable(),
             notified(self.site.config.notify),
             logged(root, self.books.last.attempt),
             exported(self.books),
@@ -108,7 +109,7 @@ class Run:
                 yield
             except GateFailedError:
                 raise  # the run's own entry tells it
-            except RadcalError as error:
+            except (RadcalError, KeyboardInterrupt) as error:
                 why = self._unfit or type(error).__name__
                 self._log.append(
                     "run refused", outcome=why, config_hash=self.books.last.config_hash

@@ -17,11 +17,13 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, ParamSpec, TypeVar
@@ -35,7 +37,31 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _HOUSE: Final = Path(__file__).resolve().parents[2]
+_STOPS: Final = (signal.SIGTERM, signal.SIGHUP)
 FORESEEN: Final = (RadcalError, CalibrationError, ExtractionError, BrokenProcessPool)
+
+
+class Stopped(KeyboardInterrupt):
+    """The system ended the run (a timer's limit, a machine going down), not a hand at the keys."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the block as Ctrl-C does: told, put down, its processes ended."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {each: signal.getsignal(each) for each in _STOPS if is_main}
+    heard = [each for each, handler in before.items() if handler is not signal.SIG_IGN]
+
+    def stop(number: int, _frame: object) -> None:
+        raise Stopped(signal.Signals(number).name)
+
+    for each in heard:
+        signal.signal(each, stop)
+    try:
+        yield
+    finally:
+        for each in heard:
+            signal.signal(each, before[each])
 
 
 class UnforeseenError(RadcalError):
@@ -85,7 +111,8 @@ def in_words(error: BaseException) -> tuple[str, int]:
         told = "a worker process died: killed from outside, or out of memory"
         return f"{told}. What was finished is kept, run again to go on.", RadcalError.exit_code
     if isinstance(error, KeyboardInterrupt):
-        return "interrupted; what was finished is kept, run again to go on.", RadcalError.exit_code
+        by = "".join(f" by {each}" for each in error.args)
+        return f"interrupted{by}; what was finished is kept, run again to go on.", 1
     return str(UnforeseenError.of(error)), UnforeseenError.exit_code
 
 
@@ -119,6 +146,17 @@ class JsonLines(logging.Formatter):
         return json.dumps({**getattr(record, "facts", {}), **line}, sort_keys=True, default=str)
 
 
+class _MonthFile(logging.FileHandler):
+    """Gives up with one line where it cannot write: logging would print the record's traceback."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Tell the other handlers, and be none of them any more."""
+        error = sys.exc_info()[1]
+        why = (error and storage_error(error)) or type(error).__name__
+        _LOG.removeHandler(self)
+        _LOG.warning("the log is not written from here on: %s", why)
+
+
 @contextmanager
 def logged(root: Path, attempt: str) -> Iterator[None]:
     """Write every event of a run to the month's file until the block ends."""
@@ -126,7 +164,7 @@ def logged(root: Path, attempt: str) -> Iterator[None]:
     folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / f"radcal-{datetime.now(tz=UTC):%Y-%m}.jsonl"
     path.touch(mode=0o600)
-    handler = logging.FileHandler(path, encoding="utf-8")
+    handler = _MonthFile(path, encoding="utf-8")
     handler.setFormatter(JsonLines(attempt))
     handler.setLevel(logging.DEBUG)
     for other in _LOG.handlers:
@@ -138,7 +176,8 @@ def logged(root: Path, attempt: str) -> Iterator[None]:
         yield
     finally:
         _LOG.removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # told when it first failed
+            handler.close()
 
 
 def on_terminal(form: LogFormat, *, quiet: bool) -> None:
