@@ -107,6 +107,8 @@ def files_of(source: Path, *, unfinished: bool = False) -> list[Path]:
     ------
     StorageError
         If a folder may not be read.
+    InputError
+        If something is neither file nor folder, or has a name that cannot be told.
     """
     whole = [source]
     if source.is_dir():
@@ -114,8 +116,22 @@ def files_of(source: Path, *, unfinished: bool = False) -> list[Path]:
         is_file = {path: path.is_file() for path in below}
         for folder in (source, *(path for path in is_file if not is_file[path])):
             require_readable(folder)
-        whole = sorted(path for path in is_file if is_file[path])
+        whole = sorted(path for path in is_file if is_file[path] or not path.is_dir())
+    for path in whole:
+        _require_regular(path, path.relative_to(source.parent))
     return [p for p in whole if p.name.lower().endswith(_UNFINISHED) == unfinished]
+
+
+def _require_regular(path: Path, name: Path) -> None:
+    """Refuse a dead link, a pipe (a run would wait at it for ever) and a name that is no text."""
+    shown = str(name).encode(errors="backslashreplace").decode()
+    if (path.is_symlink() or path.exists()) and not (path.is_file() or path.is_dir()):
+        leads = path.is_symlink() and not path.exists()
+        kind = "a link to what is not there (a drive?)" if leads else "neither a file nor a folder"
+        raise InputError(f"{shown}: {kind}. Bring the export as a file, or take this away.")
+    if shown != str(name):
+        told = "the name is not UTF-8 as this user's locale has it"
+        raise InputError(f"{shown}: {told}. Rename it, or set LC_ALL=C.UTF-8.")
 
 
 def content_digest(path: Path) -> str:

@@ -45,6 +45,7 @@ _ALIKE: Final = (
 )  # fmt: skip
 """Options that the configuration and the checks call by one name."""
 _WILD: Final = frozenset("*?[")
+_NO_ROW: Final = "table with a header and no row"
 _LOST: Final = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -136,6 +137,8 @@ class Ingest(Keyed[str, Ingested]):
             raise InputError(
                 f"{path.name}: changed while it was read. Run again when the export is complete."
             )
+        if site.once(formats).kind(path) not in FOLDERS and not batches.rows:
+            batches.reading[_NO_ROW] = 1
         found, quarantined = batches.sum()
         if found.merges:  # under a key of its own, so that other code finds the same
             store.write("raw", "merges", found.merges, merge_table(batches.merges))
@@ -163,6 +166,10 @@ class _Batches:
         self.attribution: Counter[str] = Counter()
         self.reading: Counter[str] = Counter()
 
+    @property
+    def rows(self) -> int:
+        return self.kept + sum(map(len, self.set_aside))
+
     def add(self, batch: ExamBatch, shard: str) -> None:
         self.set_aside.append(batch.quarantined)
         self.merges += batch.merges
@@ -177,7 +184,7 @@ class _Batches:
         rows = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
         reasons = rows["reason"].value_counts().to_dict() if len(rows) else {}
         found = Ingested(
-            rows=self.kept + len(rows),
+            rows=self.rows,
             kept=self.kept,
             quarantined={str(k): int(v) for k, v in sorted(reasons.items())},
             attribution=dict(sorted(self.attribution.items())),
@@ -238,12 +245,12 @@ def unfinished(site: Site) -> int:
 
 
 def _matches(site: Site, pattern: str) -> Iterator[Path]:
-    whole = site.config.folder / pattern
-    anchor = Path(whole.anchor)
-    inner = whole.relative_to(anchor)
+    inner = Path(pattern)
+    anchor = Path(inner.anchor) if inner.is_absolute() else site.config.folder
+    inner = inner.relative_to(inner.anchor)  # the configuration's own folder is no pattern
     for each, parent in pairwise((inner, *inner.parents)):
-        is_wild = parent.name and not _WILD.isdisjoint(each.name)
-        for folder in anchor.glob(f"{parent}/") if is_wild else ():
+        is_wild = not _WILD.isdisjoint(each.name)
+        for folder in (anchor.glob(f"{parent}/") if parent.name else [anchor]) if is_wild else ():
             require_readable(folder)
     return anchor.glob(str(inner))
 

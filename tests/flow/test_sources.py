@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.errors import ConfigurationError
+from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.exams import EXAM_COLUMNS
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
@@ -236,3 +237,49 @@ def test_unknown_extension_says_what_to_set(tmp_path: Path) -> None:
     opened = site(tmp_path, paths=["exams.dat"])
     with pytest.raises(ConfigurationError, match=r"input\.format: cannot tell"):
         INGEST.do(opened, str(tmp_path / "exams.dat"))
+
+
+@pytest.mark.parametrize("paths", [["in"], ["in/*"]])
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda path: path.symlink_to("/nowhere.csv"), "next.csv: a link to what is not there"),
+        (os.mkfifo, "next.csv: neither a file nor a folder"),
+        (lambda path: path.rename(path.with_name("\udcff.csv")), r"\\udcff.csv: the name is not"),
+    ],
+    ids=["link", "pipe", "name"],
+)
+def test_what_is_no_file_that_can_be_told_is_refused_and_not_waited_for(
+    tmp_path: Path, exams: pd.DataFrame, paths: list[str], make: Callable[[Path], None], told: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("exams.csv", "next.csv"):
+        exams.to_csv(tmp_path / "in" / name, index=False)
+    one = site(tmp_path, paths=paths)
+    assert len(list(sources(one))) == 2
+    moved = (tmp_path / "in" / "next.csv").rename(tmp_path / "next.csv")
+    if told.startswith("next"):
+        make(tmp_path / "in" / "next.csv")
+    else:
+        make(moved.rename(tmp_path / "in" / "next.csv"))
+    with pytest.raises(InputError, match=told):
+        list(sources(one))
+
+
+def test_a_configuration_lies_in_a_folder_whatever_its_name(
+    tmp_path: Path, exams: pd.DataFrame
+) -> None:
+    folder = tmp_path / "Städt. Klinik\n[a]*{b}?"
+    (folder / "in").mkdir(parents=True)
+    exams.to_csv(folder / "in" / "exams.csv", index=False)
+    for paths in (["in/*.csv"], ["in"], ["*/exams.csv"], ["../*/in/*.csv"]):
+        (found,) = sources(site(folder, paths=paths))
+        assert Path(found).samefile(folder / "in" / "exams.csv")
+
+
+def test_a_table_without_a_row_is_counted(tmp_path: Path, exams: pd.DataFrame) -> None:
+    exams[:0].to_csv(tmp_path / "exams.csv", index=False)
+    one = site(tmp_path, paths=["exams.csv"])
+    (source,) = sources(one)
+    found = INGEST.make(one, source, INGEST.key(one, source))
+    assert (found.rows, dict(found.reading)) == (0, {"table with a header and no row": 1})
