@@ -142,12 +142,11 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     found: dict[str, object] = {"vault_key": next(site_findings(site)).told, "last_run": "never"}
     if store.root.is_dir():
         found |= _last(store, last_run(store.root))
-    stages = outlook(site)
     if as_json:
-        emit({**found, "stages": plain(stages)}, as_json=True, quiet=False)
+        emit({**found, "stages": plain(outlook(site))}, as_json=True, quiet=False)
         return
     emit(found, as_json=False, quiet=False)
-    for each in stages:
+    for each in outlook(site):
         items = "" if each.items is None else f"{each.to_make:,} of {each.items:,} to make"
         typer.echo(f"{each.stage:<12} {each.state:<11} {items:<22} {'; '.join(each.why)}".rstrip())
 

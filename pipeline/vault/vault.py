@@ -31,6 +31,10 @@ from pipeline.vault.shifts import Room, random_shift
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024
+_DAMAGED: Final = (
+    "not a vault of this program: damaged, or another file. Restore its newest copy; no run can "
+    "make it again."
+)
 # What a vault says of itself that a former version made, whose epochs are not bound to the key.
 _UNBOUND: Final = b"radcal vault"
 SCHEMA: Final = Path(__file__).with_name("vault.sql").read_text(encoding="utf-8")
@@ -102,7 +106,10 @@ class Vault:
         """
         chosen = Key.of(key)
         if not path.is_file():
-            raise ConfigurationError(f"{path}: no vault here. A first run makes one.")
+            raise ConfigurationError(
+                f"{path}: no vault here. A workspace's first run makes one; if this had one, "
+                "restore its newest copy."
+            )
         # A writer that was killed left its journal: only who may write can take it back.
         if read_only and path.with_name(f"{path.name}-journal").exists():
             cls.open(path, chosen).close()
@@ -225,7 +232,7 @@ class Vault:
                 epoch = int(said["reader_epoch"])
                 return epoch, int(said.get("times", 0)), int(said.get("keys", 0))
         except (sqlite3.DatabaseError, KeyError):
-            raise ConfigurationError(f"{path.name}: not a vault of this program.") from None
+            raise ConfigurationError(f"{path.name}: {_DAMAGED}") from None
 
     def rotate_readers(self) -> int:
         """Begin a new epoch of reader codes, so that old pages do not decode new ones."""
@@ -358,7 +365,7 @@ class Vault:
         try:
             sealed, stated = self._check()
         except (sqlite3.DatabaseError, KeyError, ValueError):
-            raise ConfigurationError(f"{path.name}: not a vault of this program.") from None
+            raise ConfigurationError(f"{path.name}: {_DAMAGED}") from None
         try:
             said = self._box.open(sealed, "check")
         except RadcalError:

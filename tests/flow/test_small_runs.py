@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ from pipeline.flows import nightly
 from pipeline.run import server
 from pipeline.run.books import last_run
 from pipeline.run.rehearsal import is_fit, is_small
+from pipeline.run.run import Run
+from pipeline.run.shield import Stopped
 from pipeline.site.site import Site
 from pipeline.stages import ingest
 from pipeline.vault.audit_log import AuditLog
@@ -358,3 +361,25 @@ def test_the_next_command_is_named_as_it_can_be_called(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.argv", [called])
     assert _called() == told
+
+
+def test_a_run_that_the_system_stops_tells_whom_it_should_and_its_books(folder: Path) -> None:
+    with (folder / "radcal.toml").open("a") as config:
+        config.write(f'[notify]\ncommand = ["tee", "{folder}/notice.json"]\n')
+    run = Run(str(folder / "radcal.toml"))
+    run.site.workspace.prepare()
+    with pytest.raises(Stopped), run.reported():
+        os.kill(os.getpid(), signal.SIGTERM)
+    assert ended(folder) == (1, "1.0", "0.0")
+    assert "interrupted by SIGTERM" in json.loads((folder / "notice.json").read_text())["message"]
+    assert '"outcome":"Stopped"' in (folder / "workspace" / "audit.jsonl").read_text()
+
+
+def test_status_tells_of_the_last_run_beside_a_damaged_vault(folder: Path) -> None:
+    nightly.fn(str(folder / "radcal.toml"))
+    os.truncate(folder / "workspace" / "raw" / "vault.sqlite", 5000)
+    Site.forget()
+    told = here("status", "radcal.toml", cwd=folder)
+    assert (told.code, "Restore its newest copy" in told.err) == (2, True)
+    assert "vault key: vault.sqlite: not a vault of this program" in told.out
+    assert "last run: gathered" in told.out

@@ -127,7 +127,7 @@ def test_a_key_never_shows() -> None:
 
 
 def test_no_vault_is_said_and_no_vault_is_made(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="no vault here"):
+    with pytest.raises(ConfigurationError, match=r"no vault here.*restore its newest copy"):
         Vault.open(tmp_path / "none.sqlite", KEY)
     assert not list(tmp_path.iterdir())
 
@@ -359,3 +359,12 @@ def test_processes_read_at_once(vault: Vault, tmp_path: Path) -> None:
     queue.close()
     queue.join_thread()
     assert answers == [expected, expected]
+
+
+def test_a_damaged_vault_is_told_with_what_to_do(vault: Vault, tmp_path: Path) -> None:
+    path = tmp_path / "cut.sqlite"
+    vault.copy_to(path)
+    path.write_bytes(path.read_bytes()[:5000])
+    for read in (lambda: Vault.open(path, KEY), lambda: Vault.stated(path)):
+        with pytest.raises(ConfigurationError, match="Restore its newest copy"):
+            read()
