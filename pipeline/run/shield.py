@@ -50,18 +50,18 @@ def stoppable() -> Iterator[None]:
     """Let SIGTERM and SIGHUP end the block as Ctrl-C does: told, put down, its processes ended."""
     is_main = threading.current_thread() is threading.main_thread()
     before = {each: signal.getsignal(each) for each in _STOPS if is_main}
-    heard = [each for each, handler in before.items() if handler is not signal.SIG_IGN]
+    before = {each: handler for each, handler in before.items() if handler is not signal.SIG_IGN}
 
     def stop(number: int, _frame: object) -> None:
         raise Stopped(signal.Signals(number).name)
 
-    for each in heard:
+    for each in before:
         signal.signal(each, stop)
     try:
         yield
     finally:
-        for each in heard:
-            signal.signal(each, before[each])
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 class UnforeseenError(RadcalError):

@@ -31,10 +31,7 @@ from pipeline.vault.shifts import Room, random_shift
 
 _CHUNK: Final = 500
 _CACHE_KIB: Final = 64 * 1024
-_DAMAGED: Final = (
-    "not a vault of this program: damaged, or another file. Restore its newest copy; no run can "
-    "make it again."
-)
+_DAMAGED: Final = "not a vault of this program, or a damaged one. Restore its newest copy."
 # What a vault says of itself that a former version made, whose epochs are not bound to the key.
 _UNBOUND: Final = b"radcal vault"
 SCHEMA: Final = Path(__file__).with_name("vault.sql").read_text(encoding="utf-8")
@@ -106,10 +103,7 @@ class Vault:
         """
         chosen = Key.of(key)
         if not path.is_file():
-            raise ConfigurationError(
-                f"{path}: no vault here. A workspace's first run makes one; if this had one, "
-                "restore its newest copy."
-            )
+            raise ConfigurationError(f"{path}: no vault here. Restore it; a first run makes one.")
         # A writer that was killed left its journal: only who may write can take it back.
         if read_only and path.with_name(f"{path.name}-journal").exists():
             cls.open(path, chosen).close()

@@ -41,9 +41,10 @@ SILENT_TOKENS = {
 LONGEST_FUNCTION = 50
 LONGEST_COMMAND = 30
 OFFERED = {
-    "brier_map", "exact_error_map", "from_moments", "frontier", "log_score_of_votes", "rollup",
+    "brier_map", "exact_error_map", "from_moments", "frontier", "handleError", "log_score_of_votes",
+    "rollup",
 }  # fmt: skip
-"""What nothing in the house calls: other maps and scores to compare with, what benchmarks ask."""
+"""What nothing in the house calls: other maps and scores, what benchmarks ask, logging's own."""
 MOST_PARAMETERS = 6
 
 
