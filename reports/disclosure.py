@@ -24,7 +24,7 @@ from reports.strings import Strings
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
-    from calibration.profile import AtomJudgement, DepartmentProfile, ReaderProfile
+    from calibration.profile import Aside, AtomJudgement, DepartmentProfile, ReaderProfile
     from calibration.result import GroupResult
 
 Cell = TypeVar("Cell", bound="Estimate | GroupResult")
@@ -92,9 +92,15 @@ def _of_reader(profile: ReaderProfile, minimum: int, *, alone: bool = False) -> 
         rest=tuple(phrase for phrase in profile.rest if phrase.n >= minimum),
         sides=tuple(side for side in profile.sides if side.n >= minimum),
         findings=tuple(each for each in profile.findings if each.n >= minimum),
+        aside=tuple(_aside(each, minimum) for each in profile.aside),
         absent=_atom(profile.absent, minimum, alone=alone),
         present=_atom(profile.present, minimum, alone=alone),
     )
+
+
+def _aside(found: Aside, minimum: int) -> Aside:
+    """Keep of what was set aside the sides that rest on enough; that it was is said in words."""
+    return replace(found, sides=tuple(side for side in found.sides if side.n >= minimum))
 
 
 def _atom(atom: AtomJudgement, minimum: int, *, alone: bool) -> AtomJudgement:

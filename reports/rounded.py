@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from calibration.profile import (
+        Aside,
         AtomJudgement,
         Habit,
         Interval,
@@ -120,6 +121,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         rest=tuple(_rated(phrase) for phrase in found.rest),
         sides=tuple(_side(side, found) for side in found.sides),
         findings=tuple(_rated(each) for each in found.findings),
+        aside=tuple(_aside(each) for each in found.aside),
     )
 
 
@@ -137,6 +139,11 @@ def large(found: Large) -> Large:
         e50=of(found.e50, found.n),
         e90=of(found.e90, found.n),
     )
+
+
+def _aside(found: Aside) -> Aside:
+    sides = tuple(_rated(side) for side in found.sides)
+    return replace(found, n=float(counted(found.n)), sides=sides)
 
 
 def _rated(found: Rated, rate: Interval | None = None) -> Rated:

@@ -206,6 +206,8 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     pattern they are those that do not show it.
     """
     verdict = profile.pattern.verdict
+    if verdict.state == "no rise":
+        return ()
     common = bool(verdict.shared or verdict.explained)
     if verdict.state == "pattern":
         return _besides(profile)

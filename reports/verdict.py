@@ -3,7 +3,8 @@
 The pattern comes first, with the phrases that show it and what to do; then single words
 (``single_words.py``), then swaps (``swaps.py``). "Nothing to change" is said only where the
 posterior says "none" and nothing else is claimed; a shift that a plausible ordering of CTs explains
-is a question.
+is a question. Where the words do not rise with CT at all nothing is said of them but what to check
+(``out_of_order.py``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.shown import VISIBLE, Rated, stated
+from reports import out_of_order
 from reports.held_back import NO_SCALE, all_share, between, grouped, tenths, where
 from reports.marked import heavier, hedges_in_parts, swaps_in_order
 from reports.numbers import count, decimal, percent, percent_limits
@@ -70,7 +72,8 @@ class Said:
     lead
         What it rests on.
     rule
-        The general rule of a pattern: the first thing to try, also where no swap passes.
+        The general rule of a pattern: the first thing to try, also where no swap passes. Where the
+        words do not rise with CT, what to check.
     also
         Habits, words that do not show the pattern, "absent" and "present", a sentence each.
     caveat
@@ -99,11 +102,21 @@ class Said:
 
 def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE) -> Said:
     """Say what the profile holds; ``scale`` gives the words that an institution recommends."""
+    if whole := out_of_order.unordered(profile):
+        claim_, lead = out_of_order.claim(whole, words), out_of_order.basis(whole, words)
+        check, stays = words("verdict.no_rise.check"), words("verdict.no_rise.stay")
+        return Said(
+            question=False, first=claim_, lead=lead, rule=check, also=(), caveat="", actions=(),
+            stay=stays, left=(), behind=(),
+        )  # fmt: skip
     swaps = swaps_in_order(profile)
     cards = actions(swaps, profile, words, scale)
     first, lead, rule = _pattern(profile, swaps, words)
     question = profile.pattern.verdict.question
-    also = alone(profile, swaps, words, first=foremost(profile, swaps))
+    also = (
+        *out_of_order.in_findings(profile, words),
+        *alone(profile, swaps, words, first=foremost(profile, swaps)),
+    )
     ordering = (_ordering(profile.pattern, carriers(profile), words),) * question
     behind = (*ordering, *_how_far(profile, words))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
@@ -138,6 +151,8 @@ def of_all(profile: ReaderProfile) -> str:
     Both are looked up by this name (``verdict.…`` and ``verdict.short.…``), so they say the same.
     """
     verdict = profile.pattern.verdict
+    if whole := out_of_order.unordered(profile):
+        return f"no_rise_{whole.way}"
     if verdict.state == "pattern":
         kind = "_".join(map(_key, stated(profile)))
         return f"question.{kind}" if verdict.question else f"stated.{kind}"
@@ -159,7 +174,16 @@ def single_words(profile: ReaderProfile) -> bool:
 
 
 def short(profile: ReaderProfile, words: Strings) -> str:
-    """Give the reader's first sentence in a few words; of a single word also what holds of all."""
+    """Give the reader's first sentence in a few words, of a single word also what holds of all.
+
+    Findings that were set aside are named after it.
+    """
+    names = ", ".join(words.name(each.finding) for each in profile.aside if each.finding)
+    text = _short(profile, words)
+    return words("verdict.short.aside", verdict=text, findings=names) if names else text
+
+
+def _short(profile: ReaderProfile, words: Strings) -> str:
     whole, single = of_all(profile), single_words(profile)
     degree = _degree(profile, words) if whole.startswith("stated") else {}
     text = words(f"verdict.short.{'none_but' if single and whole == 'none' else whole}", **degree)

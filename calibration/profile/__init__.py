@@ -7,6 +7,7 @@ table of observations, ``model`` and ``variances`` fit the hierarchy, ``readings
 from calibration.profile.change import changes
 from calibration.profile.department import STEPS, profile
 from calibration.profile.results import (
+    Aside,
     AtomJudgement,
     Change,
     Coordinate,
@@ -24,6 +25,7 @@ from calibration.profile.whole import DepartmentProfile
 
 __all__ = [
     "STEPS",
+    "Aside",
     "AtomJudgement",
     "Change",
     "Coordinate",

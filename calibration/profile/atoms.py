@@ -52,7 +52,7 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
     """Judge every reader's statements of one kind."""
     if len(counts.n) < 2 or np.count_nonzero(counts.n.sum(axis=1)) < 2:
         return [
-            _judgement(counts, r, state="no comparison" if n > 0 else "too few")
+            uncompared(counts, r) if n > 0 else _judgement(counts, r, state="too few")
             for r, n in enumerate(counts.n.sum(axis=1))
         ]
     n, wrong = counts.effective, counts.effective_wrong
@@ -69,6 +69,11 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
         )
         for r in range(len(counts.n))
     ]
+
+
+def uncompared(counts: AtomCounts, r: int) -> AtomJudgement:
+    """Give a reader's own counts, held against nobody's."""
+    return _judgement(counts, r, state="no comparison")
 
 
 def _others(counts: AtomCounts, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -37,8 +37,13 @@ def changes(earlier: DepartmentProfile, now: DepartmentProfile) -> tuple[Change,
     Enough is ``least_statements``: of fewer, staying where all stand is no finding.
     """
     least = now.settings.least_statements
-    before = {each.reader: each for each in earlier if each.hedges >= least}
-    pairs = [(before[r.reader], r) for r in now if r.hedges >= least and r.reader in before]
+
+    def judged(found: DepartmentProfile) -> dict[str, ReaderProfile]:
+        each = (r for r in found if r.pattern.verdict.state != "no rise")
+        return {r.reader: r for r in each if r.hedges >= least}
+
+    before = judged(earlier)
+    pairs = [(before[name], r) for name, r in judged(now).items() if name in before]
     if len(pairs) < 3:
         return ()
     margins = now.settings.shift_margin, now.settings.slope_margin

@@ -15,6 +15,7 @@ from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_atoms
 from calibration.profile.habits import ROUNDS, HabitFit, fit_with_habits, without_word
 from calibration.profile.line import in_the_large, lines
+from calibration.profile.order import Certainties, Order, Own, order, with_aside
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
 from calibration.profile.readings import (
@@ -31,7 +32,7 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, shared_line
 from calibration.profile.shown import as_shown
 from calibration.profile.swaps import Uses
-from calibration.profile.tables import Correlation, Hedged, atom_counts, hedged
+from calibration.profile.tables import USUAL, Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit, readers_apart
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
@@ -99,13 +100,18 @@ def _judged(
     advance: Callable[[int], None],
 ) -> DepartmentProfile:
     """Fit the department, and read every reader off the fit."""
-    hedges = hedged(rows, words, misread=rules.misread)
+    every = hedged(rows, words, misread=rules.misread)
+    alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
+    # Of one label nothing is asked: no row is left to ask it of.
+    asked = rows.take(np.full(len(rows.label), not alike))
+    own, aside, certain = set_aside(hedged(asked, words, misread=0.0), asked, rules)
+    hedges = every.without(aside.out)
     between, found, less = _fitted(hedges, rules, advance)
     error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
-    alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     shared = shared_line(line, judged, settings=rules)
-    absent, present = (atom_counts(rows, words, certain=c, between=between) for c in (-1, 1))
+    kept = rows.take(~aside.out[rows.reader, rows.finding])
+    absent, present = (atom_counts(kept, words, certain=c, between=between) for c in (-1, 1))
     soft = bool(((rows.label > 0.0) & (rows.label < 1.0)).any())
     done = instrument(line, judged, absent, present, soft=soft, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
@@ -125,6 +131,7 @@ def _judged(
     )
     advance(1)
     readers = tuple(map(as_shown, with_sides(with_rest(readers, reading), reading)))
+    readers = with_aside(readers, aside, own, certain, settings=rules)
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
         readers=readers,
@@ -140,6 +147,18 @@ def _judged(
         settings=rules,
         spread=readers_apart(found.fitted, judged, least=rules.least_shared),
     )
+
+
+def set_aside(every: Hedged, rows: Rows, rules: ProfileSettings) -> tuple[Own, Order, Certainties]:
+    """Count all hedges and certainties, and find what does not rise with CT."""
+    words, count = every.words, every.rows.count
+    between = _INDEPENDENT if rows.patient is None else USUAL
+    worth = every.counts(between)
+    n, mass = every.total(count), every.total(count * every.rows.label)
+    own = Own(n, mass, worth.n, worth.mass, words.hedges, rows.findings, words.meaning, words.doubt)
+    absent, present = (atom_counts(rows, words, certain=c, between=between) for c in (-1, 1))
+    atoms = absent, present
+    return own, order(own, atoms, meaning=words.log_odds, settings=rules), atoms
 
 
 def _expected_false(readers: Iterable[ReaderProfile]) -> float:

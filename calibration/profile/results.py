@@ -17,6 +17,9 @@ from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
 Untold: TypeAlias = Literal["one label", "no hedge", "one phrase", "one cell", "instrument"]
+State: TypeAlias = Literal["pattern", "none", "too few", "no rise"]
+Way: TypeAlias = Literal["falls", "flat"]
+Certain: TypeAlias = Literal["hold", "fail", "open"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
 _VISIBLE: Final = 0.05
@@ -63,7 +66,8 @@ class Verdict:
     ----------
     state
         ``pattern``: stated. ``none``: being clearly off is improbable. ``too few``: it is not,
-        and not shown either.
+        and not shown either. ``no rise``: the reader's words do not rise with what CT shows, so
+        that nothing else may be said of them (`calibration.profile.order`).
     parts
         What is stated; empty unless ``state`` is ``pattern``.
     question
@@ -97,7 +101,7 @@ class Verdict:
         numbers.
     """
 
-    state: Literal["pattern", "none", "too few"]
+    state: State
     parts: tuple[Part, ...] = field(metadata=LEFT_OUT)
     question: bool
     more_exams: int | None
@@ -278,6 +282,36 @@ class PhraseRate:
 
 
 @dataclass(frozen=True, slots=True)
+class Aside:
+    """Hedges in one finding, or all of a reader's (None), that do not rise with what CT shows.
+
+    They are set aside: nothing else is told of them (`calibration.profile.order`).
+
+    Attributes
+    ----------
+    way
+        ``falls``: they run against CT. ``flat``: they have next to nothing to do with it.
+    n
+        Statements.
+    slope
+        Of these words alone, 1 for words that say what CT shows; its probability is that of being
+        below 0, or, flat, below `ProfileSettings.flat_slope`.
+    sides
+        Rates by their counts of words above even odds ("strong") and of all others ("weak").
+    certain
+        Of all findings, whether the reader's "present" and "absent" rise with what CT shows:
+        they ``hold``, they ``fail`` as well, or it is ``open``; then and in one finding ``open``.
+    """
+
+    finding: str | None
+    way: Way
+    n: float
+    slope: Coordinate
+    sides: tuple[PhraseRate, ...]
+    certain: Certain
+
+
+@dataclass(frozen=True, slots=True)
 class Large:
     """Hedges taken together (`calibration.profile.line`).
 
@@ -303,7 +337,8 @@ class ReaderProfile:
     ``considered`` the nearest word to each rate whether or not it is advised, and its chance;
     ``sides`` the rates of all words above even odds together ("strong") and all others ("weak");
     ``findings`` those of all hedges in one finding;
-    ``judged`` how many words in single findings have the uses from which a habit is looked for.
+    ``judged`` how many words in single findings have the uses from which a habit is looked for;
+    ``aside`` is what does not rise with CT: where it is one finding's, no other figure knows it.
     """
 
     reader: str
@@ -322,6 +357,7 @@ class ReaderProfile:
     sides: tuple[PhraseRate, ...] = ()
     judged: int = 0
     findings: tuple[PhraseRate, ...] = ()
+    aside: tuple[Aside, ...] = ()
 
     def summary(self) -> str:
         """One line for a caption.

@@ -94,6 +94,10 @@ class ProfileSettings:
         people asked about a suggested word.
     least_uses, least_statements
         Uses behind a swap or habit; hedged statements behind any pattern.
+    falls_probability, flat_probability, flat_slope, rest_probability
+        Posterior probabilities at which a reader's words are said to fall (slope below 0), or to be
+        flat (below ``flat_slope``), and at which those of all other findings are said to rise
+        (above it), so that one finding alone is set aside (`order`).
     plausible_ordering, plausible_slope
         Range of λ (odds of a CT given disease over without) a department may have; the lowest
         slope that misreading and a CT that misses disease may make of 1.
@@ -128,6 +132,10 @@ class ProfileSettings:
     least_respondents: int = 10
     least_uses: int = 20
     least_statements: int = 30
+    falls_probability: float = 0.995
+    flat_probability: float = 0.99
+    flat_slope: float = 0.3
+    rest_probability: float = 0.9
     plausible_ordering: tuple[float, float] = (0.8, 1.5)
     plausible_slope: float = 0.75
     least_shared: int = 5

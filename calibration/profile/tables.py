@@ -20,12 +20,12 @@ Soft labels vary less than 0/1 labels of the same mean; phrase k's rows count 1/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.atoms import AtomCounts
 from calibration.profile.design import Counts
 from calibration.profile.rows import Rows
@@ -44,6 +44,10 @@ class Correlation:
 
     same: float
     other: float
+
+
+USUAL = Correlation(_SAME, _OTHER)
+"""Of patients' outcomes before any are seen."""
 
 
 def _sums(code: IntArray, values: FloatArray) -> FloatArray:
@@ -139,6 +143,11 @@ class Hedged:
         weight = effective(self.rows, between=between, spread=self.spread)
         n, mass = self.total(weight), self.total(weight * self.rows.label)
         return Counts(n, mass, self.words.log_odds, self.words.survey, self.misread, self.elsewhere)
+
+    def without(self, out: BoolArray) -> Hedged:
+        """Leave some findings of some readers out (R, F)."""
+        kept = ~out[self.rows.reader, self.rows.finding]
+        return replace(self, rows=self.rows.take(kept), cell=self.cell[kept])
 
     def correlation(self, chance: FloatArray) -> Correlation:
         """Estimate the correlation given P(CT positive) of every cell, shape (R, F, K)."""

@@ -45,6 +45,11 @@ class Vocabulary:
         """Logit of the hedges' meanings, shape (K,)."""
         return np.asarray(logit(self.meaning))
 
+    @property
+    def doubt(self) -> FloatArray:
+        """Half of each meaning's 95 % interval by the survey's respondents, shape (K,)."""
+        return Z95 * self.survey * self.meaning * (1.0 - self.meaning)
+
     def choices(
         self,
         findings: tuple[str, ...],
@@ -71,7 +76,7 @@ class Vocabulary:
             variance=error[1],
             shared=offset[0] + offset[1] * self.log_odds,
             allowed=allowed,
-            doubt=Z95 * self.survey * self.meaning * (1.0 - self.meaning),
+            doubt=self.doubt,
         )
 
 

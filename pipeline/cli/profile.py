@@ -141,7 +141,7 @@ def _told(path: Path | None) -> dict[str, tuple[Part, ...]]:
         return {
             name: tuple(pattern["direction"].split(", ")) if pattern["state"] == "pattern" else ()
             for name, (hedges, pattern) in verdicts.items()
-            if hedges >= ProfileSettings().least_statements
+            if hedges >= ProfileSettings().least_statements and pattern["state"] != "no rise"
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise InputError(

@@ -281,6 +281,7 @@ class Calibration(Section):
     bootstrap: int = Field(default=1000, ge=100, le=100_000)
     interval: Literal["percentile", "basic", "bias-corrected"] = "percentile"
     pattern_probability: float = Field(default=0.82, ge=0.7, lt=1)
+    min_rise: Share = 0.1
     seed: int = Field(default=0, ge=0)
 
 

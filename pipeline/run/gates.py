@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
@@ -19,7 +19,7 @@ from pipeline.run.books import InputSize
 from pipeline.stages import merged
 from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
 from reports.content import Gate
-from reports.numbers import count, decimal, written
+from reports.numbers import count, decimal, percent, written
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from pipeline.stages.pair import Paired
     from pipeline.stages.register import Registered
     from pipeline.stages.tally import Tallied
+
+
+# Observations of likely, and of unlikely, findings below which chance alone could turn them round.
+_SIDE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,16 @@ class Gathered:
             pairs=sum(block.pairs for block in self.paired),
             observations=sum(block.observations for block in self.tallied),
             left_out=dict(merged(block.left_out for block in self.tallied).most_common()),
+            **self._sides,
             compared_with_words=apart.compared,
             parted_from_words=apart.parted,
         )
+
+    @property
+    def _sides(self) -> dict[str, int]:
+        """Count likely and unlikely statements, and those of them that CT showed."""
+        names = ("likely", "likely_shown", "unlikely", "unlikely_shown")
+        return {name: round(sum(block.sides[name] for block in self.tallied)) for name in names}
 
     @property
     def input_size(self) -> InputSize:
@@ -206,6 +217,8 @@ class Accounting:
         Statements found in them, and those whose cue maps to no phrase.
     pairs, observations, left_out
         X-rays with their CT; forecasts of a finding that have an outcome; the others, by reason.
+    likely, likely_shown, unlikely, unlikely_shown
+        Observations whose words promise more than even odds and less, and those that CT showed.
     compared_with_words, parted_from_words
         Statements and sentences held against the vocabulary, and those over which a language model
         disagrees with it; 0 where the rules read.
@@ -225,6 +238,10 @@ class Accounting:
     pairs: int
     observations: int
     left_out: Mapping[str, int]
+    likely: int
+    likely_shown: int
+    unlikely: int
+    unlikely_shown: int
     compared_with_words: int
     parted_from_words: int
 
@@ -253,6 +270,13 @@ def against_last_good(
         return (replace(gate, found=f"{gate.found}; {sources}", note=gate.note * bool(lost)),)
 
 
+def remedies(failed: Sequence[Gate], config: Configuration) -> str:
+    """Say what to do about failed gates whose note is a remedy."""
+    words = Strings.load(language=config.reports.language)
+    names = {words("gate.missing"), words("gate.rise")}
+    return "".join(f" {gate.note}" for gate in failed if gate.name in names)
+
+
 def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
     words = Strings.load(language=config.reports.language)
     limits = config.extraction
@@ -272,7 +296,27 @@ def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
     one, found = words("gate.at_least_one"), count(a.observations)
     note = words("gate.from_pairs", pairs=count(a.pairs))
     enough = Gate(words("gate.observations"), a.observations > 0, one, found, note)
-    return (*gates, *([] if limits.engine == "rules" else [apart]), enough)
+    parted = [] if limits.engine == "rules" else [apart]
+    return (*gates, *parted, *_rising(a, config, words), enough)
+
+
+def _rising(a: Accounting, config: Configuration, words: Strings) -> tuple[Gate, ...]:
+    """Make the gate that passes if CT shows likely findings more often than unlikely ones.
+
+    Labels turned round and X-rays joined to others' CTs fail it. No gate of fewer than `_SIDE`
+    observations on either side.
+    """
+    limit = config.calibration.min_rise
+    if not limit or min(a.likely, a.unlikely) < _SIDE:
+        return ()
+    high, low = a.likely_shown / a.likely, a.unlikely_shown / a.unlikely
+    required = words("gate.at_least", limit=decimal(100 * limit, 0))
+    shown = {"high": percent(high), "low": percent(low)}
+    found = words("gate.sides", likely=count(a.likely), unlikely=count(a.unlikely), **shown)
+    rises = high - low >= limit
+    return (
+        Gate(words("gate.rise"), rises, required, found, words("gate.note.rise") * (not rises)),
+    )
 
 
 def _adds_up(name: str, total: int, parts: Sequence[int]) -> Gate:

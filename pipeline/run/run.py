@@ -18,7 +18,7 @@ from pipeline.config import outline
 from pipeline.config.basis import digest_of
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
-from pipeline.run.gates import Gathered, Issued, against_last_good, check
+from pipeline.run.gates import Gathered, Issued, against_last_good, check, remedies
 from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
 from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
@@ -55,6 +55,7 @@ class Summary:
     left_out_on_request: int
     contradictory: int
     damaged_shards_made_anew: int
+    readers_to_check: int | None
     pages_delivered: int | None
     pages_unchanged: int | None
     delivery: str | None
@@ -182,7 +183,7 @@ class Run:
             page = draw_refusal(self.site, name, self.gates, shown(self.site, run=name))
             self._close(gathered, None, "refused")
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
-            todo = "".join(f" {gate.note}" for gate in before if gate in failed)
+            todo = remedies(failed, self.site.config)
             raise GateFailedError(
                 f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}."
                 f"{gathered.why_nothing}{todo} See {page}."
@@ -216,6 +217,7 @@ class Run:
             left_out_on_request=a.exams_left_out_on_request,
             contradictory=gathered.contradictory,
             damaged_shards_made_anew=len(self.damaged),
+            readers_to_check=issued.issue.readers_to_check if issued else None,
             pages_delivered=None if new is None else new.delivered,
             pages_unchanged=None if new is None else new.unchanged,
             delivery=None if delivery is None else str(delivery),
@@ -253,6 +255,8 @@ class Run:
         )
         if issued is not None:
             pages = {f"pages_{name}": n for name, n in plain(issued.delivered).items()}
+            if (to_check := issued.issue.readers_to_check) is not None:
+                pages["readers_to_check"] = to_check
             told = replace(
                 told,
                 counts={**counts, **pages},

@@ -19,7 +19,7 @@ from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named
 from pipeline.tables.observations import added
 from pipeline.tables.pairing import INELIGIBLE
-from pipeline.tables.profiles import OBSERVED, Past, compact, joined, profile_table
+from pipeline.tables.profiles import OBSERVED, Past, compact, joined, profile_table, to_check
 from pipeline.tables.results import Period, Scale, choose_period, newest_whole, thin_months
 
 if TYPE_CHECKING:
@@ -49,13 +49,18 @@ class IssueRequest:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """An issue that was made: who gets a page, and its findings, those with most exams first."""
+    """An issue that was made: who gets a page, and its findings, those with most exams first.
+
+    ``readers_to_check`` are those whose words do not rise with CT, or not in a finding; None where
+    readers were not judged together, so that nobody can be told by the count.
+    """
 
     key: str
     tallies: tuple[str, ...]
     period: Period
     readers: tuple[str, ...]
     pathologies: tuple[str, ...]
+    readers_to_check: int | None = None
 
 
 def request(
@@ -135,15 +140,16 @@ class MakeIssue(Keyed[IssueRequest, Issue]):
             total = added(_inside(store, name, block, item.period.months) for block in blocks)
             store.write("analysis", f"issue_{name}", key, total)
         cells = summed(store, "tallies", key)
-        seen = cells.groupby("pathology")["count"].sum()
+        seen, profiles = cells.groupby("pathology")["count"].sum(), _judged(site, item)
         issue = Issue(
             key=key,
             tallies=item.tallies,
             period=item.period,
             readers=tuple(sorted(cells["reader_code"].unique())),
             pathologies=tuple(seen.sort_values(ascending=False, kind="stable").index),
+            readers_to_check=to_check(profiles),
         )
-        store.write("analysis", "profiles", key, _judged(site, item), facts=issue)
+        store.write("analysis", "profiles", key, profiles, facts=issue)
         return issue
 
 

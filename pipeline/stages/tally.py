@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
 from pipeline.stages import Keyed, Named
-from pipeline.tables.observations import BlockTables, Labelling, alternatives, mix, tallied, words
+from pipeline.tables.observations import (
+    BlockTables,
+    Labelling,
+    alternatives,
+    mix,
+    sides,
+    tallied,
+    words,
+)
 from pipeline.tables.pairing import Sifted
 
 if TYPE_CHECKING:
@@ -44,13 +52,17 @@ class ReadBlock:
 
 @dataclass(frozen=True, slots=True)
 class Tallied:
-    """Counts of one block; forecasts left out by reason, returned cases by answer."""
+    """Counts of one block; forecasts left out by reason, returned cases by answer.
+
+    ``sides`` counts likely and unlikely statements, and what CT showed of them.
+    """
 
     key: str
     observations: int
     left_out: Mapping[str, int]
     flow: tuple[Sifted, ...]
     returned: Mapping[str, int]
+    sides: Mapping[str, float]
     months: tuple[str, ...]
 
 
@@ -96,6 +108,7 @@ class Tally(Keyed[ReadBlock, Tallied]):
             left_out=dict(observed.left_out),
             flow=observed.flow,
             returned=dict(Counter(block.returned["answer"])),
+            sides=sides(rows, site.phrases),
             months=tuple(sorted(rows["performed_month"].unique())),
         )
         return self.keep(

@@ -291,6 +291,19 @@ def words(pairs: pd.DataFrame, report_findings: pd.DataFrame) -> pd.DataFrame:
     return _summed(used.assign(n=1), ["performed_month", "reader_code", "phrase"], "n")
 
 
+def sides(observations: pd.DataFrame, phrases: PhraseTable) -> dict[str, float]:
+    """Count statements that promise more, and less, than even odds, and those that CT shows."""
+    means = observations["phrase"].map(dict(zip(phrases.phrases, phrases.means, strict=True)))
+    weight, shown = observations["weight"], observations["weight"] * observations["label"]
+    likely, unlikely = means > 0.5, means < 0.5
+    return {
+        "likely": float(weight[likely].sum()),
+        "likely_shown": float(shown[likely].sum()),
+        "unlikely": float(weight[unlikely].sum()),
+        "unlikely_shown": float(shown[unlikely].sum()),
+    }
+
+
 def coverage(fates: pd.DataFrame) -> pd.DataFrame:
     """Count X-rays by their fate and by what their chance of getting a CT may depend on."""
     return _summed(fates.assign(n=1), _COVERAGE, "n")

@@ -66,6 +66,7 @@ class Past:
             code: tuple(each["pattern"]["verdict"]["parts"])
             for code, each in found.items()
             if code != _DEPARTMENT and each["hedges"] >= _LEAST
+            if each["pattern"]["verdict"]["state"] != "no rise"
         }
 
 
@@ -189,6 +190,13 @@ def department_of(table: pd.DataFrame) -> DepartmentProfile | None:
     codes = sorted(code for code in table["reader_code"] if code != _DEPARTMENT)
     readers = (profile_of(table, code) for code in codes)
     return replace(whole, readers=tuple(each for each in readers if each is not None))
+
+
+def to_check(table: pd.DataFrame) -> int | None:
+    """Count the readers of whom something does not rise with CT; None where not judged as one."""
+    if (found := department_of(table)) is None:
+        return None
+    return sum(bool(reader.aside) for reader in found.readers)
 
 
 def _text(table: pd.DataFrame, code: str) -> str | None:

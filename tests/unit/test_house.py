@@ -183,7 +183,8 @@ def accounting(**changes: int) -> Accounting:
         "rows_in": 100, "rows_kept": 98, "rows_quarantined": 2, "exams_cleaned": 98,
         "exams_withheld": 0, "exams_left_out_on_request": 0, "exams_purged": 0, "reports_read": 60,
         "reports_failed": 0, "statements": 300, "statements_unmapped": 3, "pairs": 30,
-        "observations": 90, "compared_with_words": 0, "parted_from_words": 0,
+        "observations": 900, "likely": 400, "likely_shown": 300, "unlikely": 500,
+        "unlikely_shown": 60, "compared_with_words": 0, "parted_from_words": 0,
     } | changes  # fmt: skip
     return Accounting(**counts, left_out={})
 
@@ -226,6 +227,7 @@ FAILING: dict[str, dict[str, int]] = {
     "paired reports that could not be read": {"reports_read": 50, "reports_failed": 10},
     "statements whose cue maps to no phrase": {"statements_unmapped": 31},
     PARTED: {"compared_with_words": 100, "parted_from_words": 21},
+    "CT shows likely findings more often than unlikely ones": {"likely_shown": 87},
     "observations to calibrate on": {"observations": 0},
 }
 """Every gate by name: counts by which it alone fails."""
@@ -244,6 +246,18 @@ def test_gate_on_disagreement_is_a_model_s_alone() -> None:
     assert failing(apart) == []
     (failed,) = [c for c in check(apart, ASKED) if c.passed is not True]
     assert failed.found == "21.00\u00a0% (21 of 100)"
+
+
+def test_gate_on_words_and_ct_wants_ten_points_of_statements_enough() -> None:
+    """48 of 400 and 60 of 500 are twelve in a hundred each; ten points more of the first are 88."""
+    rise = "CT shows likely findings more often than unlikely ones"
+    for shown, passed in ((48, False), (87, False), (88, True)):
+        states = {c.name: c for c in check(accounting(likely_shown=shown), CONFIG)}
+        assert states[rise].passed is passed
+        assert ("radcal cases" in states[rise].note) is not passed
+    assert rise not in {c.name for c in check(accounting(unlikely=99, unlikely_shown=99), CONFIG)}
+    off = config.Configuration(input={"paths": ["a.csv"]}, calibration={"min_rise": 0.0})
+    assert rise not in {c.name for c in check(accounting(likely_shown=0), off)}
 
 
 def test_gate_with_nothing_to_count_is_no_pass() -> None:

@@ -1,125 +1,151 @@
-"""Swaps followed together leave words in order: more is said where CT shows more."""
+"""Words that do not rise with CT are set aside, and nobody else is told so."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.special import logit
+from scipy.special import expit
 
-from benchmarks.departments.exams import CONDITIONS
-from benchmarks.departments.staff import scale
-from benchmarks.departments.truth import draw_department
-from calibration.profile import DepartmentProfile, ProfileSettings, profile, swaps
-from calibration.profile.swaps import Choices, Uses, choose_swaps, turned
+from calibration.profile import profile
+from calibration.profile.department import set_aside
+from calibration.profile.order import Order, own_slopes
+from calibration.profile.rows import read_rows
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.tables import hedged
+from calibration.profile.vocabulary import vocabulary
+from calibration.survey import builtin
 
-HIGH = {"most likely": 0.86, "likely": 0.77, "may represent": 0.44}
-LOW = {"very unlikely": 0.03, "unlikely": 0.09, "may represent": 0.44}
-SURE, UNSURE = 0.01, 0.8
-
-
-def advice(
-    meanings: dict[str, float],
-    rates: list[tuple[float, float]],
-    *,
-    never: tuple[str, ...] = (),
-    most: int = 3,
-    finding: bool = False,
-) -> list[tuple[str, str]]:
-    """Give the swaps of a reader whose words have these rates and variances, sixty uses each."""
-    k = len(meanings)
-    meaning = np.array([*meanings.values()])
-    fields = np.array([[[logit(p), v, logit(p), v, 1.0, np.inf] for p, v in rates]])
-    none = np.full_like(fields, np.nan)
-    n = np.full((1, 1, k), 60.0)
-    mass = n * np.array([p for p, _ in rates])
-    off: Any = SimpleNamespace(n=0.0 * n, mass=0.0 * mass)
-    whole = none.copy() if finding else fields
-    if finding:
-        whole[:] = [0.0, 100.0, 0.0, 100.0, 1.0, np.inf]
-    uses = Uses(n, mass, off, whole, fields[:, None])
-    allowed = np.abs(meaning - meaning[:, None]) > 0.05
-    allowed &= ~np.isin([*meanings], never)
-    nothing = np.zeros(k)
-    choices = Choices((*meanings,), ("f",), meaning, meaning, nothing, nothing, allowed, nothing)
-    rules = ProfileSettings(most_swaps=most)
-    chosen = choose_swaps(uses, 0, choices=choices, settings=rules)
-    assert {swap.finding for swap in chosen} <= {"f" if finding else None}
-    return [(swap.phrase, swap.instead) for swap in chosen]
+TABLE = builtin("diagnostic-certainty-scale")
+RULES = ProfileSettings()
+WORDS = vocabulary(TABLE, settings=RULES)
+FINDINGS = ("effusion", "nodule", "pneumonia")
 
 
-@pytest.mark.parametrize("finding", [False, True])
-def test_a_word_steps_no_further_than_a_neighbour_that_stays(finding: bool) -> None:
-    stays = [(0.55, SURE), (0.54, UNSURE), (0.44, SURE)]
-    assert advice(HIGH, stays, finding=finding) == [("most likely", "likely")]
-    low = [(0.35, SURE), (0.35, UNSURE), (0.44, SURE)]
-    assert advice(LOW, low, finding=finding) == [("very unlikely", "unlikely")]
+def written(reader: str, hedges: int, *, slope: float, seed: int, sure: int = 0) -> pd.DataFrame:
+    """Draw hedges that CT shows along a slope, and so many true certainties of each kind."""
+    rng = np.random.default_rng(seed)
+    phrase = rng.integers(len(WORDS.hedges), size=hedges)
+    finding = rng.choice(FINDINGS, size=hedges)
+    label = rng.random(hedges) < expit(slope * WORDS.log_odds[phrase])
+    names = np.array(WORDS.hedges)[phrase]
+    rows = pd.DataFrame({"phrase": names, "pathology": finding, "label": label.astype(float)})
+    each = {"present": 0.95, "absent": 0.03}
+    certain = pd.DataFrame({
+        "phrase": np.repeat([*each], sure),
+        "pathology": rng.choice(FINDINGS, size=2 * sure),
+        "label": (rng.random(2 * sure) < np.repeat([*each.values()], sure)).astype(float),
+    })  # fmt: skip
+    return pd.concat([rows, certain], ignore_index=True).assign(reader=reader)
 
 
-def test_a_word_goes_all_the_way_where_its_neighbour_goes_too() -> None:
-    both = [(0.55, SURE), (0.54, SURE), (0.44, SURE)]
-    whole = [("most likely", "may represent"), ("likely", "may represent")]
-    assert sorted(advice(HIGH, both)) == sorted(whole)
-    # With room for one swap alone the other word stays, and so does the far step.
-    assert advice(HIGH, both, most=1) == [("most likely", "likely")]
+def turned(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.assign(label=1.0 - rows["label"])
 
 
-def test_a_word_is_held_back_where_only_a_far_step_is_left() -> None:
-    stays = [(0.55, SURE), (0.54, UNSURE), (0.44, SURE)]
-    assert advice(HIGH, stays, never=("likely",)) == []
-    # Where CT shows the other word clearly oftener it may go on saying more.
-    above = [(0.55, SURE), (0.68, UNSURE), (0.44, SURE)]
-    assert advice(HIGH, above, never=("likely",)) == [("most likely", "may represent")]
+def dealt(rows: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    return rows.assign(label=np.random.default_rng(seed).permutation(rows["label"].to_numpy()))
 
 
-def test_pairs_are_turned_by_rates_where_these_differ_and_else_by_the_words() -> None:
-    before, after = np.array([0.86, 0.77]), np.array([0.44, 0.77])
-    for first, second, wrong in ((0.6, 0.5, True), (0.5, 0.51, True), (0.5, 0.53, False)):
-        found = turned(np.array([first, second]), before, after)
-        assert found.tolist() == [[False, wrong], [wrong, False]]
-    # A contradiction that stood before may shrink, and not grow; a tie is none.
-    for step, wrong in ((0.80, False), (0.77, False), (0.87, False), (0.90, True)):
-        found = turned(np.array([0.3, 0.9]), before, np.array([step, 0.77]))
-        assert bool(found.any()) == wrong
+def asked(rows: pd.DataFrame) -> Order:
+    read = read_rows(rows, table=TABLE)
+    return set_aside(hedged(read, WORDS, misread=0.0), read, RULES)[1]
 
 
-def test_no_reader_of_a_department_is_told_swaps_that_turn_two_words_round(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn = draw_department(CONDITIONS["plain"], rng=np.random.default_rng([7001, 0, 4]))
-    assert _turned_round(profile(drawn.observations, phrases=scale())) == 0
-    monkeypatch.setattr(swaps, "turned", lambda *_: np.zeros((1, 1)))
-    assert _turned_round(profile(drawn.observations, phrases=scale())) > 1
+def department(*odd: pd.DataFrame) -> pd.DataFrame:
+    """Six readers who say what CT shows, and odd ones."""
+    usual = [written(f"r{i}", 200, slope=1.0, seed=i, sure=60) for i in range(6)]
+    return pd.concat([*usual, *odd], ignore_index=True)
 
 
-def _turned_round(found: DepartmentProfile) -> int:
-    """Count readers whose swaps turn two words round."""
-    readers = 0
-    for reader in found:
-        words = [p for p in reader.phrases if p.n >= 20]
-        after = {s.phrase: s.instead_meaning for s in reader.advice if not s.finding}
-        rates, before, now = np.array(
-            [(p.rate.value, p.meaning, after.get(p.phrase, p.meaning)) for p in words]
-        ).T
-        readers += bool(turned(rates, before, now).any())
-    return readers
+def test_slope_of_one_word_each_side_is_that_of_its_odds() -> None:
+    """Two words of log-odds ±2, 1000 uses each, true 73.1 % and 26.9 %: log-odds ±1, slope ½.
+
+    What a quirk of deviation .3 a word leaves open of it: .3 / √2 / 2 = .106, pulled in by a prior
+    of 1: ½ / (1 + .106²) = .494.
+    """
+    n = np.full((1, 1, 2), 1000.0)
+    mass = n * expit(np.array([-1.0, 1.0]))
+    found = own_slopes(n, mass, np.array([-2.0, 2.0]))
+    assert found.mean[0] == pytest.approx(0.494, abs=0.003)
+    assert found.sd[0] == pytest.approx(0.11, abs=0.01)
+    assert own_slopes(n, n - mass, np.array([-2.0, 2.0])).mean[0] == pytest.approx(-found.mean[0])
 
 
-@pytest.mark.parametrize(("others", "scope"), [(0.96, "f"), (0.8, None)])
-def test_a_swap_that_one_finding_alone_carries_is_that_findings(
-    others: float, scope: str | None
-) -> None:
-    meaning = np.array([0.97, 0.86])
-    rates = np.array([[0.6, 0.5], [others, 0.5]])
-    n = np.array([[[22.0, 0.0], [25.0, 0.0]]])
-    counts: Any = SimpleNamespace(n=n, mass=n * rates)
-    field = [[[[logit(p), 0.05, logit(p), 0.05, 1.0, np.inf] for p in each] for each in rates]]
-    whole = np.array([[[logit(0.8), 0.05, logit(0.8), 0.05, 1.0, np.inf]] * 2])
-    uses, nothing = Uses(n, n * rates, counts, whole, np.array(field)), np.zeros(2)
-    allowed = ~np.eye(2, dtype=bool)
-    names = ("consistent with", "most likely")
-    choices = Choices(names, ("f", "g"), meaning, meaning, nothing, nothing, allowed, nothing)
-    (swap, *_) = choose_swaps(uses, 0, choices=choices, settings=ProfileSettings())
-    assert (swap.phrase, swap.finding) == ("consistent with", scope)
+@pytest.mark.parametrize("hedges", [100, 400])
+def test_reversed_words_fall_and_words_that_rise_do_not(hedges: int) -> None:
+    every = [written(f"{i:02d}", hedges, slope=1.0, seed=i) for i in range(40)]
+    assert not asked(pd.concat(every)).out.any()
+    told = asked(turned(pd.concat(every)))
+    assert told.whole.all()
+    assert (told.every.below(0.0) >= RULES.falls_probability).mean() > 0.9
+
+
+def test_overconfident_words_are_no_fault() -> None:
+    every = [written(f"{i:03d}", 60, slope=0.6, seed=i) for i in range(300)]
+    assert not asked(pd.concat(every)).out.any()
+
+
+def test_too_few_hedges_are_not_judged_by_themselves() -> None:
+    assert not asked(turned(written("r", 29, slope=1.4, seed=1))).out.any()
+    assert asked(turned(written("r", 60, slope=1.4, seed=1))).whole.all()
+
+
+def test_certainties_that_fail_as_well_tell_of_few_hedges() -> None:
+    rows = written("r", 15, slope=1.0, seed=2, sure=80)
+    assert asked(rows).certain == ("hold",)
+    assert not asked(rows).out.any()
+    found = asked(dealt(rows))
+    assert found.certain == ("fail",)
+    assert found.whole.all()
+
+
+def test_reversed_reader_is_told_of_a_fault_and_of_no_word() -> None:
+    found = profile(
+        department(turned(written("x", 300, slope=1.0, seed=9, sure=80))), phrases=TABLE
+    )
+    reader = found.reader("x")
+    (aside,) = reader.aside
+    assert (reader.pattern.direction, aside.way, aside.certain) == ("no rise", "falls", "fail")
+    assert (reader.advice, reader.habits, reader.considered) == ((), (), ())
+    assert reader.hedges == aside.n == 300
+    assert reader.absent.state == "no comparison"
+    strong, weak = aside.sides
+    assert strong.rate.high < 0.5 < weak.rate.low
+    assert {p.phrase for p in reader.phrases} == {*WORDS.hedges}
+    assert np.isnan(reader.pattern.shift.value)
+
+
+def test_reader_set_aside_moves_no_other_figure() -> None:
+    """All figures of others are those of a department without him, but for the count of readers."""
+    odd = turned(written("x", 300, slope=1.0, seed=9, sure=80))
+    without, beside = (profile(rows, phrases=TABLE) for rows in (department(), department(odd)))
+    for reader in without:
+        assert beside.reader(reader.reader).pattern.slope.value == pytest.approx(
+            reader.pattern.slope.value, abs=0.03
+        )
+        assert beside.reader(reader.reader).absent.expected == pytest.approx(
+            reader.absent.expected, rel=1e-6
+        )
+
+
+def test_one_reversed_finding_is_set_aside_alone() -> None:
+    rows = written("x", 900, slope=1.0, seed=3, sure=60)
+    odd = rows.assign(label=rows["label"].where(rows["pathology"] != "nodule", 1 - rows["label"]))
+    reader = profile(department(odd), phrases=TABLE).reader("x")
+    assert [(each.finding, each.way) for each in reader.aside] == [("nodule", "falls")]
+    assert reader.pattern.verdict.state != "no rise"
+    assert reader.pattern.slope.low < 1.0 < reader.pattern.slope.high
+    assert reader.hedges + reader.aside[0].n == 900
+
+
+def test_reversed_department_is_set_aside_whole_and_still_fitted() -> None:
+    found = profile(turned(department()), phrases=TABLE)
+    assert {reader.pattern.direction for reader in found} == {"no rise"}
+    assert found.shared.parts == ()
+
+
+def test_labels_of_one_value_are_no_fault_of_pairing() -> None:
+    found = profile(department().assign(label=0.0), phrases=TABLE)
+    assert {reader.pattern.verdict.untold for reader in found} == {"one label"}
+    assert not any(reader.aside for reader in found)

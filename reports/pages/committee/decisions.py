@@ -1,12 +1,13 @@
 """What there is to decide, at most three things, numbered for the minutes; nobody is named.
 
-In this order: the words that carry what all hedges promise too much or too little; the one word to
-teach; what holds of the readers taken together; a finding in which it holds of most of them; a
-discouraged word that holds back many swaps, or a gap of the scale that does; what was missed or
-seen too often. Measuring the instrument, where
-nobody has, is no decision of one meeting and stands below them. The word to teach is of the swaps
-that the appendix lists as upheld on exams set aside, stands in several readers' hands where their
-pages say so (or too few wrote it often enough to be judged one by one), and lies in the
+In this order: what does not rise with CT, which a fault of pairing or labels explains better than
+readers, and beside which no word is proposed where it is much of all hedges; the words that carry
+what all hedges promise too much or too little; the one word to teach; what holds of the readers
+taken together; a finding in which it holds of most of them; a discouraged word that holds back many
+swaps, or a gap of the scale that does; what was missed or seen too often. Measuring the instrument,
+where nobody has, is no decision of one meeting and stands below them. The word to teach is of the
+swaps that the appendix lists as upheld on exams set aside, stands in several readers' hands where
+their pages say so (or too few wrote it often enough to be judged one by one), and lies in the
 department's outside the band of what readers take it to mean. No other word is taught with it that
 CT does not bear out itself, or that most of these readers' pages do not advise: there the old word
 is to be kept for what it says. "Absent" and "present" are named where several readers' are
@@ -30,6 +31,7 @@ from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
+from reports.out_of_order import unordered
 from reports.pages.committee.heaviest import (
     MUCH,
     discouraged,
@@ -52,6 +54,8 @@ from reports.swaps import kept_swaps, side_of
 _MOST: Final = 3
 # X-rays without a CT that it takes to follow up as many patients.
 _FOLLOWED: Final = 200
+# Share of all hedges beyond which those that do not rise with CT leave no word to propose.
+_UNREAD: Final = 0.1
 # Hedges on a finding are further from CT than those on all others by this much at least.
 _APART: Final = 0.05
 
@@ -60,27 +64,51 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed; of readers only where they were judged together."""
     found, proposed = content.judged, []
     if found is not None:
-        swap = _best(found, content)
+        unread, held = _no_rise(found, words)
+        swap = None if held else _best(found, content)
         taught = [_teach(found, swap, content, words)] if swap else []
-        weighs = heaviest(content, words, {swap.source} if swap else ())
+        weighs = [] if held else heaviest(content, words, {swap.source} if swap else ())
         what = shared_pattern(found, words)
         cover = content.coverage
         unseen = cover is None or cover.xrays - cover.paired >= _FOLLOWED
         common = words(f"decisions.{'common' if unseen else 'common_all'}", what=what)
-        scale = discouraged(content, words) or scale_gap(content, words)
+        scale = [] if held else discouraged(content, words) or scale_gap(content, words)
         asked = [common] * bool(what) + _findings(found, words) + scale
         asked += _contradicted(found, words)
-        proposed = weighs + taught + asked
+        proposed = unread + weighs + taught + asked
         numbered = enumerate(proposed[:_MOST], start=1)
         later = _after(proposed[_MOST:], words)
         proposed = [text.replace("**", f"**{i}. ", 1) for i, text in numbered] + later
-        proposed += [] if weighs or taught else [words("decisions.none")]
-        proposed += one_hand(content, words)
+        proposed += [] if weighs or taught or held else [words("decisions.none")]
+        proposed += [] if held else one_hand(content, words)
     if len(content.readers) < content.minimum_readers:
         proposed.append(words("decisions.pool", readers=content.minimum_readers))
     proposed += _audit(content, words)
     pieces = tuple(Prose(text, BODY, after=7.0) for text in proposed)
     return (Section(words("decisions.title"), pieces, room=60.0),) if pieces else ()
+
+
+def _no_rise(found: DepartmentProfile, words: Strings) -> tuple[list[str], bool]:
+    """Propose to check readers whose words do not rise; say whether words are held back for them.
+
+    They are where these readers' hedges are much of all, in which no word stands for itself.
+    """
+    readers = found.readers
+    whole = [reader for reader in readers if unordered(reader)]
+    single = [reader for reader in readers if reader.aside and not unordered(reader)]
+    names = sorted({words.name(each.finding or "") for r in single for each in r.aside})
+    shown = {"of": len(readers), "findings": ", ".join(names)}
+    if not whole:
+        said = words("decisions.no_rise_single", n=len(single), **shown)
+        return [said] * bool(single), False
+    falls = sum(reader.aside[0].way == "falls" for reader in whole)
+    how = [words("decisions.no_rise_falls", n=falls)] if falls else []
+    how += [words("decisions.no_rise_aside", n=len(single), **shown)] if single else []
+    hedges = sum(reader.hedges for reader in readers)
+    held = sum(reader.hedges for reader in whole) > _UNREAD * hedges
+    end = words("decisions.no_rise_held") if held else ""
+    said = words("decisions.no_rise", n=len(whole), of=len(readers), how=" ".join(how), held=end)
+    return [said.replace("  ", " ")], held
 
 
 def _after(later: Sequence[str], words: Strings) -> list[str]:

@@ -21,6 +21,7 @@ from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import plane
 from reports.marked import swaps_in_order
 from reports.numbers import BLANK, count, decimal, percent, signed
+from reports.out_of_order import unordered
 from reports.pages.committee.decisions import coordinate, shared_pattern
 from reports.pages.committee.heaviest import off_with, terms
 from reports.review_content import CommitteeContent, Counts
@@ -40,12 +41,17 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     if found.readers and not any(reader.hedges for reader in found.readers):
         return (Section(title, (statement(words("committee.no_hedges")),)),)
     hidden = _unreportable(content)
-    readers = [each for each in found.readers if each.hedges and each.reader not in hidden]
+    readers = [each for each in found.readers if _on_a_line(each) and each.reader not in hidden]
     drawn = partial(plane, readers=readers, rules=found.settings, words=words)
     both = Figure(drawn, _PLANE, words("committee.plane_note"))
     said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
     how = f"{words('reading.signals')} {words('reading.few')}"
     return (Section(title, (*said, both), how, room=330.0),)
+
+
+def _on_a_line(reader: ReaderProfile) -> bool:
+    """Whether shift and slope say anything of a reader."""
+    return bool(reader.hedges) and not unordered(reader)
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -70,8 +76,8 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 def _centre(found: DepartmentProfile, hidden: Collection[str], words: Strings) -> tuple[str, ...]:
     """Say where readers gather beside the plain means; nothing where too few could be judged."""
-    shared, seen = found.shared, [r for r in found.readers if r.hedges and r.reader not in hidden]
-    lines = [reader.pattern for reader in seen]
+    shared, judged = found.shared, [r for r in found.readers if r.reader not in hidden]
+    lines = [reader.pattern for reader in judged if _on_a_line(reader)]
     if shared.readers < found.settings.least_shared or not lines:
         return ()
     said = words(
@@ -103,6 +109,7 @@ def _findings(
     silent = sum(r.pattern.verdict.untold == "no hedge" for r in found.readers)
     few = states.count("too few") - silent
     others = {"none": states.count("none") - alike, "alike": alike, "few": few, "silent": silent}
+    others = {"no_rise": states.count("no rise"), **others}
     rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
     first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
     first = words("committee.apart_rest", first=first, rest=rest) if rest else f"{first}."
@@ -201,7 +208,8 @@ def profile_table(
     rows = []
     for reader in sorted(found.readers, key=lambda each: each.reader):
         shift, slope = reader.pattern.shift, reader.pattern.slope
-        figures = coordinate(shift, sign=True), coordinate(slope), _tipping(reader)
+        across = BLANK if unordered(reader) else coordinate(shift, sign=True)
+        figures = across, coordinate(slope), _tipping(reader)
         if quiet := not reader.hedges or reader.reader in hidden:
             state = "not_reportable" if reader.hedges else "no_hedges"
             figures = words(f"state.{state}"), BLANK, BLANK

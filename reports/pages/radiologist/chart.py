@@ -16,6 +16,7 @@ from reports.figures.phrase_chart import Sign, phrase_chart, phrase_chart_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows, rated_row
 from reports.marked import subjects
 from reports.numbers import count
+from reports.out_of_order import unordered
 from reports.single_words import carriers
 from reports.strings import Strings
 from reports.swaps import Scale
@@ -81,8 +82,16 @@ class PhraseChart:
         marked = any(row.phrase in self.content.discouraged for row in self.rows)
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""
         off = "note" if any(row.side for row in self.rows) else "none"
-        note = self.words(f"phrase_chart.{off if self._hedged else 'certain'}") + dagger
+        off = off if self._hedged else "certain"
+        off = "no_rise" if self.unordered else off
+        note = self.words(f"phrase_chart.{off}") + dagger
         return note if self.rows else ""
+
+    @property
+    def unordered(self) -> bool:
+        """Whether the words do not rise with CT, so that rates are each word's counts alone."""
+        profile = self.content.profile
+        return isinstance(profile, ReaderProfile) and unordered(profile) is not None
 
     @property
     def _hedged(self) -> bool:

@@ -25,6 +25,7 @@ from reports.drawing.style import (
 from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
 from reports.numbers import count, hours
+from reports.out_of_order import unordered
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.chart import ROOMY, PhraseChart, picture_rows, scale_of
 from reports.strings import Strings
@@ -210,8 +211,9 @@ class _Verdict:
 
     @property
     def _heading(self) -> str:
-        key = "radiologist.actions_question" if self.said.question else "radiologist.actions"
-        return self.composer.style.strings(key)
+        key = "actions_question" if self.said.question else "actions"
+        key = "actions_check" if unordered(self.profile) else key
+        return self.composer.style.strings(f"radiologist.{key}")
 
     @property
     def _tries(self) -> list[str]:

@@ -195,11 +195,12 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides:
 
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
-    rows, certain = PhraseChart.of(content, words).rows, _certain(content, words)
+    chart, certain = PhraseChart.of(content, words), _certain(content, words)
+    rows, line = chart.rows, words(f"how.line{'_alone' * chart.unordered}")
     kind = ("tick_rates" if len(certain) == len(rows) else "tick_certain") if certain else "tick"
     tick = words(f"how.{kind}")
     drawn = any(math.isfinite(row.department) for row in rows)
-    return (words("how.line"), tick, *[words("how.department")] * drawn) if rows else ()
+    return (line, tick, *[words("how.department")] * drawn) if rows else ()
 
 
 def _certain(content: RadiologistContent, words: Strings) -> list[PhraseRow]:

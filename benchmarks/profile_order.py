@@ -1,0 +1,167 @@
+"""Do words rise with CT? `python benchmarks/profile_order.py [--departments 40] [--seed 0]`.
+
+How often `calibration.profile.order` sets a reader's words aside: readers of departments whose
+truth is no logit line (`benchmarks/departments/`), by how many hedges of theirs are kept, and by
+what is done to their labels:
+
+    as they are     calibrated readers, and those off by a curve, a habit or a shift: told wrongly
+    reversed        every label turned round (a column of the wrong sign, CT labels exchanged)
+    mispaired       labels of each finding dealt anew (other patients' CTs): flat
+    half mispaired  the same of a half of the exams
+    one finding     the most written finding's labels turned round, the others as they are
+
+Printed are the shares of readers whose words are said to fall, to be flat, and of whom single
+findings are set aside, with the last as counts. ``--answers FILE`` keeps every reader.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.departments.exams import CONDITIONS
+from benchmarks.departments.staff import draw_mixed_staff, draw_staff, scale
+from benchmarks.departments.truth import Department, ReaderTruth, draw_department
+from calibration.profile.department import set_aside
+from calibration.profile.rows import read_rows
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.tables import hedged
+from calibration.profile.vocabulary import vocabulary
+
+RULES: Final = ProfileSettings()
+WORDS: Final = vocabulary(scale(), settings=RULES)
+HEDGES: Final = (10, 50, 100, 200, 400)
+
+Fault = Callable[[pd.DataFrame, np.random.Generator], pd.Series]
+
+
+def reversed_(rows: pd.DataFrame, _: np.random.Generator) -> pd.Series:
+    """Turn every label round."""
+    return 1.0 - rows["label"]
+
+
+def mispaired(rows: pd.DataFrame, rng: np.random.Generator, share: float = 1.0) -> pd.Series:
+    """Deal the labels of each finding anew, of a share of the patients."""
+    patients = rows["patient"].unique()
+    dealt = rows["patient"].isin(patients[rng.random(len(patients)) < share])
+    found = rows["label"].copy()
+    for _, own in rows[dealt].groupby("pathology"):
+        found[own.index] = rng.permutation(own["label"].to_numpy())
+    return found
+
+
+def half(rows: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
+    """Deal the labels of half of the patients anew."""
+    return mispaired(rows, rng, 0.5)
+
+
+def one_finding(rows: pd.DataFrame, _: np.random.Generator) -> pd.Series:
+    """Turn the labels of the finding round of which most hedges are written."""
+    most = rows.loc[_hedges(rows), "pathology"].value_counts().index[0]
+    return rows["label"].where(rows["pathology"] != most, 1.0 - rows["label"])
+
+
+FAULTS: Final[dict[str, Fault]] = {
+    "as they are": lambda rows, _: rows["label"],
+    "reversed": reversed_,
+    "mispaired": mispaired,
+    "half mispaired": half,
+    "one finding": one_finding,
+}
+
+
+def _hedges(rows: pd.DataFrame) -> pd.Series:
+    return rows["phrase"].isin(WORDS.hedges)
+
+
+def readers(department: Department, rng: np.random.Generator) -> pd.DataFrame:
+    """Judge every reader of a department at every number of hedges and under every fault."""
+    every, asked, parts = department.observations, list[dict[str, Any]](), list[pd.DataFrame]()
+    for truth in department.truths:
+        own = every[every["reader"] == truth.reader.name].set_index("patient")
+        own = own.loc[rng.permutation(own.index.unique())].reset_index()
+        seen = _hedges(own).cumsum()
+        for hedges in [n for n in HEDGES if n <= seen.iloc[-1]]:
+            rows = own[seen <= hedges]
+            for fault, done in FAULTS.items():
+                code = f"{len(asked):06d}"
+                asked.append({"kind": kind(truth), "hedges": hedges, "fault": fault})
+                patient = code + rows["patient"]
+                parts.append(rows.assign(label=done(rows, rng), reader=code, patient=patient))
+    return pd.DataFrame(asked).join(told(pd.concat(parts)))
+
+
+def kind(truth: ReaderTruth) -> str:
+    """Name how a reader is off."""
+    if truth.reader.habit is not None:
+        return "habit"
+    if truth.is_calibrated:
+        return "calibrated"
+    return ", ".join(sorted(truth.standing.clear())) or "slightly off"
+
+
+def told(rows: pd.DataFrame) -> pd.DataFrame:
+    """Ask of each reader of some rows whether the words rise."""
+    read = read_rows(rows, table=scale())
+    found = set_aside(hedged(read, WORDS, misread=0.0), read, RULES)[1]
+    falls = found.every.below(0.0) >= RULES.falls_probability
+    single = found.single.below(0.0).reshape(found.out.shape)
+    return pd.DataFrame({
+        "falls": found.whole & falls,
+        "flat": found.whole & ~falls,
+        "single": np.where(found.whole, 0, found.out.sum(axis=1)),
+        "slope": found.every.mean,
+        "sd": found.every.sd,
+        "most": single.max(axis=1),
+    })  # fmt: skip
+
+
+def table(found: pd.DataFrame) -> str:
+    """Return the shares by fault, kind of reader and hedges."""
+    lines = [f"{'':50s}{'readers':>9s}{'falls':>9s}{'flat':>9s}{'single':>9s}"]
+    for (fault, hedges), rows in found.groupby(["fault", "hedges"], sort=False):
+        lines.append(_line(f"{fault}, {hedges} hedges", rows))
+    for name, rows in found[found["fault"] == "as they are"].groupby("kind"):
+        lines.append(_line(f"as they are, {name}", rows))
+    return "\n".join(lines)
+
+
+def _line(name: str, rows: pd.DataFrame) -> str:
+    single = (rows["single"] > 0).mean()
+    shares = f"{rows['falls'].mean():9.2%}{rows['flat'].mean():9.2%}{single:9.2%}"
+    return f"{name:50s}{len(rows):9,d}{shares}"
+
+
+def main() -> None:
+    """Print a table for every condition, and one for all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--departments", type=int, default=40, help="of each condition and staff")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--answers", type=Path, help="CSV of every reader")
+    options = parser.parse_args()
+    every = []
+    for number in range(options.departments):
+        for place, condition in enumerate(CONDITIONS):
+            for staff in (draw_staff, draw_mixed_staff):
+                rng = np.random.default_rng([options.seed, place, number, staff is draw_staff])
+                department = draw_department(CONDITIONS[condition], rng=rng, staffed=staff)
+                rows = readers(department, rng)
+                every.append(rows.assign(condition=condition))
+    found = pd.concat(every, ignore_index=True)
+    for condition, rows in found[found["fault"] == "as they are"].groupby("condition"):
+        print(_line(f"as they are, {condition}", rows))
+    print(table(found))
+    if options.answers is not None:
+        found.to_csv(options.answers, index=False)
+
+
+if __name__ == "__main__":
+    main()

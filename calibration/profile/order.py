@@ -1,0 +1,281 @@
+"""Do a reader's words rise with what CT shows? Asked of the reader's own counts, before any fit.
+
+Words that run against CT, or have nothing to do with it, are no line about which a department's
+readers scatter. Most often they are no reader's doing: X-rays paired with other patients' CTs, a
+label column turned round, a template misread. So this is asked first, and what does not rise is
+set aside (`Aside`): it moves no other figure, and nothing else is told of it.
+
+For one reader, or one reader's statements in one finding, n_fk uses of phrase k in finding f,
+
+    logit P(CT positive) = a + b_f + s · x_k + q_k,      x_k = logit(meaning of k),
+
+with independent normal priors of mean 0: a and b_f (how common a finding is) of deviations
+`_LEVEL` and `_FINDING`, s of `_SLOPE`, and q_k of `_QUIRK`, so that no slope rests on one word. The
+posterior of s is taken as normal at its mode (Laplace). Words
+
+    fall       if P(s < 0) ≥ `ProfileSettings.falls_probability`;
+    are flat   if they do not fall, and P(s < `flat_slope`) ≥ `flat_probability`, or ≥ ½ where
+               "absent" and "present" fail as well.
+
+The thresholds are chosen by simulation (`benchmarks/profile_order.py`). In one finding only a fall
+is looked for, because in some findings words may tell little. Where one finding's words fall and
+the others' surely rise, that finding alone is set aside; else all of the reader's hedges are.
+
+"Absent" and "present" take no part in the slope, which they would decide by where they are
+clipped. With the rates of CT-positive statements p of "present" and a of "absent", normal with the
+moments of Beta(½ + y, ½ + n − y) each, they hold if P(p − a > `_HOLDS`) ≥ `_SURE`, and fail if
+P(p − a < `_FAILS`) ≥ `_SURE`, both with `_LEAST_CERTAIN` effective statements or more. Whose fail
+is asked however few hedges there are; and whether they hold says where to look for the fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import TypeAlias
+
+import numpy as np
+from scipy.special import betaincinv, expit, ndtr
+
+from calibration.arrays import BoolArray, FloatArray
+from calibration.profile.atoms import AtomCounts, uncompared
+from calibration.profile.results import (
+    Aside,
+    Certain,
+    Coordinate,
+    Interval,
+    Pattern,
+    PhraseRate,
+    ReaderProfile,
+    Verdict,
+)
+from calibration.profile.settings import ProfileSettings
+
+_LEVEL, _FINDING, _SLOPE, _QUIRK = 2.0, 0.7, 1.0, 0.3
+_STEPS, _TOLERANCE, _LONGEST = 60, 1e-9, 2.0
+_HOLDS, _FAILS, _SURE, _LEAST_CERTAIN = 0.3, 0.1, 0.95, 20.0
+_EVEN = 0.5
+_ENDS = np.array([0.5, 0.025, 0.975])
+
+
+Certainties: TypeAlias = tuple[AtomCounts, AtomCounts]
+"""Statements of "absent" and of "present"."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slopes:
+    """Posterior mean and deviation of the slope s of every row of counts, shape (R,)."""
+
+    mean: FloatArray
+    sd: FloatArray
+
+    def below(self, value: float) -> FloatArray:
+        """P(s < value), shape (R,)."""
+        return np.asarray(ndtr((value - self.mean) / self.sd))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """What is set aside.
+
+    ``out`` (R, F) are the findings of each reader whose words do not rise, ``whole`` (R,) the
+    readers of whom that is all; ``every`` are the slopes of all their hedges, ``single`` (R·F,) of
+    those in each finding; ``certain`` is what each reader's "absent" and "present" do.
+    """
+
+    out: BoolArray
+    whole: BoolArray
+    every: Slopes
+    single: Slopes
+    certain: tuple[Certain, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Own:
+    """Readers' own counts of hedges, as written and effective, and what the hedges mean.
+
+    ``n``, ``mass`` and the effective ``worth`` and ``borne`` are (R, F, K); ``meaning`` and
+    ``doubt`` (K,) probabilities, the latter half of each meaning's 95 % interval by its survey.
+    """
+
+    n: FloatArray
+    mass: FloatArray
+    worth: FloatArray
+    borne: FloatArray
+    names: tuple[str, ...]
+    findings: tuple[str, ...]
+    meaning: FloatArray
+    doubt: FloatArray
+
+    def rate(self, name: str, r: int, cells: BoolArray) -> PhraseRate | None:
+        """Give the rate of a reader's ``cells`` (F, K) taken together, by their counts alone."""
+        n, mass, worth, borne = (
+            float(each[r][cells].sum()) for each in (self.n, self.mass, self.worth, self.borne)
+        )
+        if n <= 0.0:
+            return None
+        share = (self.n[r] * cells).sum(axis=0) / n
+        ends = betaincinv(_EVEN + borne, _EVEN + worth - borne, _ENDS)
+        means, doubt = float(share @ self.meaning), float(np.linalg.norm(share * self.doubt))
+        return PhraseRate(name, n, mass / n, Interval(*ends.tolist()), means, doubt=doubt)
+
+    def sides(self, r: int, where: BoolArray) -> tuple[PhraseRate, ...]:
+        """Give the rates of words above even odds, and of all others, in some findings (F,)."""
+        strong = self.meaning > _EVEN
+        named = (("strong", where[:, None] & strong), ("weak", where[:, None] & ~strong))
+        return tuple(each for side in named if (each := self.rate(side[0], r, side[1])))
+
+    def phrases(self, r: int) -> tuple[PhraseRate, ...]:
+        """Give the rate of every word that a reader wrote."""
+        alone = np.tile(np.eye(len(self.names), dtype=bool)[:, None], (1, len(self.findings), 1))
+        each = (self.rate(*named) for named in zip(self.names, repeat(r), alone, strict=False))
+        return tuple(rate for rate in each if rate)
+
+
+def own_slopes(n: FloatArray, mass: FloatArray, meaning: FloatArray) -> Slopes:
+    """Fit each row of counts (R, F, K) alone, by Newton's method."""
+    readers, findings, phrases = n.shape
+    # Columns of a cell's design: the level, the slope, its finding and its phrase.
+    finding = np.repeat(np.eye(findings), phrases, axis=0)
+    phrase = np.tile(np.eye(phrases), (findings, 1))
+    x = np.tile(meaning, findings)[:, None]
+    design = np.concatenate([np.ones_like(x), x, finding, phrase], axis=1)
+    spread = np.repeat([_LEVEL, _SLOPE, _FINDING, _QUIRK], [1, 1, findings, phrases])
+    n, mass = n.reshape(readers, -1), mass.reshape(readers, -1)
+    at = np.zeros((readers, len(spread)))
+    prior, products = np.diag(spread**-2.0), design[:, :, None] * design[:, None, :]
+    held = np.broadcast_to(prior, (readers, *prior.shape))
+    for _ in range(_STEPS):
+        chance = expit(at @ design.T)
+        weight = n * chance * (1.0 - chance)
+        held = (weight @ products.reshape(len(x), -1)).reshape(held.shape) + prior
+        up = (mass - n * chance) @ design - at / spread**2
+        step = np.linalg.solve(held, up[:, :, None])[:, :, 0]
+        longest = np.abs(step).max(axis=1, keepdims=True, initial=0.0)
+        at = at + step / np.maximum(longest / _LONGEST, 1.0)
+        if longest.max(initial=0.0) < _TOLERANCE:
+            break
+    return Slopes(at[:, 1], np.sqrt(np.linalg.inv(held)[:, 1, 1]))
+
+
+def order(
+    own: Own,
+    atoms: Certainties,
+    *,
+    meaning: FloatArray,
+    settings: ProfileSettings,
+) -> Order:
+    """Find what does not rise with what CT shows.
+
+    Parameters
+    ----------
+    own
+        Every reader's hedges; who wrote fewer than ``least_statements`` of them, in all or in a
+        finding, is not judged by them there.
+    atoms
+        Statements of "absent" and of "present".
+    meaning
+        Log-odds of what each phrase means, shape (K,).
+    """
+    readers, findings, phrases = own.n.shape
+    uses, least = own.n.sum(axis=2), settings.least_statements
+
+    def slopes(kept: BoolArray) -> Slopes:
+        return own_slopes(own.worth * kept[:, :, None], own.borne * kept[:, :, None], meaning)
+
+    apart = readers * findings, 1, phrases
+    single = own_slopes(own.worth.reshape(apart), own.borne.reshape(apart), meaning)
+    falls = single.below(0.0).reshape(readers, findings) >= settings.falls_probability
+    out = falls & (uses >= least) & (findings > 1)
+    every, rest = slopes(np.ones_like(out)), slopes(~out)
+    left = (uses * ~out).sum(axis=1) >= least
+    rises = left & (rest.below(settings.flat_slope) <= 1.0 - settings.rest_probability)
+    whole = (uses.sum(axis=1) >= least) & _unordered(every, settings) & ~(out.any(axis=1) & rises)
+    whole |= left & _unordered(rest, settings)
+    certain = certainties(*atoms)
+    fail = np.array([each == "fail" for each in certain], dtype=bool)
+    whole |= fail & (every.below(settings.flat_slope) >= _EVEN)
+    return Order(out | whole[:, None], whole, every, single, certain)
+
+
+def _unordered(found: Slopes, settings: ProfileSettings) -> BoolArray:
+    """Say whose words fall or are flat, shape (R,)."""
+    falls = found.below(0.0) >= settings.falls_probability
+    return np.asarray(falls | (found.below(settings.flat_slope) >= settings.flat_probability))
+
+
+def certainties(absent: AtomCounts, present: AtomCounts) -> tuple[Certain, ...]:
+    """Say of every reader whether "present" and "absent" rise with what CT shows."""
+    wrong, right = absent.effective_wrong.sum(axis=1), present.effective_wrong.sum(axis=1)
+    low, high = absent.effective.sum(axis=1), present.effective.sum(axis=1)
+    ends = ((wrong, low - wrong), (high - right, right))
+    mean, variance = zip(*(_beta(y + _EVEN, n + _EVEN) for y, n in ends), strict=True)
+    apart, sd = mean[1] - mean[0], np.sqrt(variance[0] + variance[1])
+    holds, fails = ndtr((apart - _HOLDS) / sd) >= _SURE, ndtr((_FAILS - apart) / sd) >= _SURE
+    few = np.minimum(low, high) < _LEAST_CERTAIN
+    kinds: list[Certain] = [
+        "open" if f else "hold" if h else "fail" if b else "open"
+        for f, h, b in zip(few.tolist(), holds.tolist(), fails.tolist(), strict=True)
+    ]
+    return tuple(kinds)
+
+
+def _beta(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of Beta(a, b)."""
+    mean = a / (a + b)
+    return mean, mean * (1.0 - mean) / (a + b + 1.0)
+
+
+def with_aside(
+    readers: Sequence[ReaderProfile],
+    found: Order,
+    own: Own,
+    atoms: Certainties,
+    *,
+    settings: ProfileSettings,
+) -> tuple[ReaderProfile, ...]:
+    """Say of every reader's profile what was set aside; of all hedges, in place of a verdict.
+
+    ``atoms`` are all statements of "absent" and of "present".
+    """
+    told = list[ReaderProfile]()
+    for r, reader in enumerate(readers):
+        places = [None] if found.whole[r] else np.flatnonzero(found.out[r]).tolist()
+        aside = tuple(_aside(r, f, found, own, settings) for f in places)
+        told.append(replace(reader, aside=aside))
+        if found.whole[r]:
+            whole = replace(aside[0], certain=found.certain[r])
+            absent, present = (uncompared(each, r) for each in atoms)
+            told[r] = replace(
+                reader, hedges=whole.n, pattern=_no_rise(reader.pattern, whole), absent=absent,
+                present=present, phrases=own.phrases(r), sides=whole.sides, aside=(whole,),
+            )  # fmt: skip
+    return tuple(told)
+
+
+def _no_rise(pattern: Pattern, whole: Aside) -> Pattern:
+    """Give the pattern of a reader of whom no line holds: only the slope of the words alone."""
+    verdict = Verdict(state="no rise", parts=(), question=False, more_exams=None)
+    none = float("nan")
+    return replace(
+        pattern, verdict=verdict, shift=Coordinate(none, none, none, none), slope=whole.slope,
+        correlation=none, within=none, clearly_off=none, tipping=none,
+    )  # fmt: skip
+
+
+def _aside(r: int, f: int | None, found: Order, own: Own, rules: ProfileSettings) -> Aside:
+    """Describe a reader's hedges in one finding, or all (None), that do not rise."""
+    slopes, row = (found.every, r) if f is None else (found.single, r * len(own.findings) + f)
+    falls = float(slopes.below(0.0)[row])
+    sure = falls >= rules.falls_probability
+    chance = falls if sure else float(slopes.below(rules.flat_slope)[row])
+    where = np.array([f is None or f == each for each in range(len(own.findings))])
+    return Aside(
+        finding=None if f is None else own.findings[f],
+        way="falls" if sure else "flat",
+        n=float(own.n[r][where].sum()),
+        slope=Coordinate.normal(slopes.mean[row], slopes.sd[row], chance),
+        sides=own.sides(r, where),
+        certain="open",
+    )

@@ -1,0 +1,47 @@
+"""What is said where a reader's words do not rise with what CT shows: where to look, and no blame.
+
+A fault upstream is likelier than such a reader, so the page says what to check, who checks it and
+in which order, and calls no word off (`calibration.profile.order`).
+"""
+
+from __future__ import annotations
+
+from calibration.profile import Aside, PhraseRate, ReaderProfile
+from calibration.profile.shown import LEAST_SHOWN
+from reports.strings import Strings
+from reports.swaps import figures
+
+
+def unordered(profile: ReaderProfile) -> Aside | None:
+    """Give what was set aside of a reader of whom that is everything."""
+    return profile.aside[0] if profile.pattern.verdict.state == "no rise" else None
+
+
+def claim(whole: Aside, words: Strings) -> str:
+    """Say it of all hedges: the page's first sentence."""
+    return words(f"verdict.no_rise.{whole.way}")
+
+
+def basis(whole: Aside, words: Strings) -> str:
+    """Say what it rests on, why a fault is likelier, and what the surest words point to."""
+    sides = (_side(each, words) for each in whole.sides if each.n >= LEAST_SHOWN)
+    sure = "" if whole.certain == "open" else words(f"verdict.no_rise.certain_{whole.certain}")
+    return " ".join(filter(None, (*sides, words("verdict.no_rise.why"), sure)))
+
+
+def in_findings(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
+    """Say a sentence of each single finding that was set aside."""
+    if unordered(profile):
+        return ()
+    return tuple(
+        " ".join([
+            words("verdict.aside.claim", finding=each.finding),
+            *(_side(side, words) for side in each.sides if side.n >= LEAST_SHOWN),
+            words("verdict.aside.why"),
+        ])
+        for each in profile.aside
+    )  # fmt: skip
+
+
+def _side(side: PhraseRate, words: Strings) -> str:
+    return words(f"verdict.no_rise.{side.phrase}", **figures(side, words))
