@@ -123,15 +123,8 @@ def _judged(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
         before, rules, one_label=alike,
     )  # fmt: skip
-    atoms = [judge_atoms(each, settings=rules) for each in (absent, present)]
-    said = rows.total(rows.count).sum(axis=1)
-    readers = tuple(
-        read_reader(reading, r, n=float(said[r]), atoms=(atoms[0][r], atoms[1][r]))
-        for r in range(len(rows.readers))
-    )
+    readers = with_aside(_read(reading, (absent, present)), aside, own, certain, settings=rules)
     advance(1)
-    readers = tuple(map(as_shown, with_sides(with_rest(readers, reading), reading)))
-    readers = with_aside(readers, aside, own, certain, settings=rules)
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
         readers=readers,
@@ -147,6 +140,18 @@ def _judged(
         settings=rules,
         spread=readers_apart(found.fitted, judged, least=rules.least_shared),
     )
+
+
+def _read(reading: Reading, certain: Certainties) -> tuple[ReaderProfile, ...]:
+    """Say of every reader what the fit holds."""
+    rows, rules = reading.rows, reading.settings
+    atoms = [judge_atoms(each, settings=rules) for each in certain]
+    said = rows.total(rows.count).sum(axis=1)
+    readers = tuple(
+        read_reader(reading, r, n=float(said[r]), atoms=(atoms[0][r], atoms[1][r]))
+        for r in range(len(rows.readers))
+    )
+    return tuple(map(as_shown, with_sides(with_rest(readers, reading), reading)))
 
 
 def set_aside(every: Hedged, rows: Rows, rules: ProfileSettings) -> tuple[Own, Order, Certainties]:

@@ -149,7 +149,7 @@ def own_slopes(n: FloatArray, mass: FloatArray, meaning: FloatArray) -> Slopes:
     for _ in range(_STEPS):
         chance = expit(at @ design.T)
         weight = n * chance * (1.0 - chance)
-        held = (weight @ products.reshape(len(x), -1)).reshape(held.shape) + prior
+        held = (weight @ products.reshape(len(x), len(spread) ** 2)).reshape(held.shape) + prior
         up = (mass - n * chance) @ design - at / spread**2
         step = np.linalg.solve(held, up[:, :, None])[:, :, 0]
         longest = np.abs(step).max(axis=1, keepdims=True, initial=0.0)

@@ -16,7 +16,13 @@ from tests.fixtures.faulty_hospital import mispair, readers_by_pairs, turn_round
 
 pytestmark = pytest.mark.slow
 
-CONFIG = '[input]\npaths = ["hospital/exams.csv"]\n\n[reports]\nlanguage = "{}"\n'
+CONFIG = """
+[input]
+paths = ["hospital/exams.csv"]
+[reports]
+language = "{}"
+demonstration = true
+"""
 
 
 @pytest.fixture(scope="module")
