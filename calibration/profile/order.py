@@ -23,9 +23,9 @@ the others' surely rise, that finding alone is set aside; else all of the reader
 
 "Absent" and "present" take no part in the slope, which they would decide by where they are
 clipped. With the rates of CT-positive statements p of "present" and a of "absent", normal with the
-moments of Beta(½ + y, ½ + n − y) each, they hold if P(p − a > `_HOLDS`) ≥ `_SURE`, and fail if
-P(p − a < `_FAILS`) ≥ `_SURE`, both with `_LEAST_CERTAIN` effective statements or more. Whose fail
-is asked however few hedges there are; and whether they hold says where to look for the fault.
+moments of Beta(½ + y, ½ + n − y) each, they hold if P(p − a > `_APART`) ≥ `_SURE`, and fail if
+P(p − a < `_APART`) ≥ `_VERY_SURE`, both with `_LEAST_CERTAIN` effective statements or more. Whose
+fail is asked however few hedges there are; whether they hold says where to look for the fault.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from calibration.profile.settings import ProfileSettings
 
 _LEVEL, _FINDING, _SLOPE, _QUIRK = 2.0, 0.7, 1.0, 0.3
 _STEPS, _TOLERANCE, _LONGEST = 60, 1e-9, 2.0
-_HOLDS, _FAILS, _SURE, _LEAST_CERTAIN = 0.3, 0.1, 0.95, 20.0
+_APART, _SURE, _VERY_SURE, _LEAST_CERTAIN = 0.3, 0.95, 0.99, 20.0
 _EVEN = 0.5
 _ENDS = np.array([0.5, 0.025, 0.975])
 
@@ -212,7 +212,8 @@ def certainties(absent: AtomCounts, present: AtomCounts) -> tuple[Certain, ...]:
     ends = ((wrong, low - wrong), (high - right, right))
     mean, variance = zip(*(_beta(y + _EVEN, n + _EVEN) for y, n in ends), strict=True)
     apart, sd = mean[1] - mean[0], np.sqrt(variance[0] + variance[1])
-    holds, fails = ndtr((apart - _HOLDS) / sd) >= _SURE, ndtr((_FAILS - apart) / sd) >= _SURE
+    z = (apart - _APART) / sd
+    holds, fails = ndtr(z) >= _SURE, ndtr(-z) >= _VERY_SURE
     few = np.minimum(low, high) < _LEAST_CERTAIN
     kinds: list[Certain] = [
         "open" if f else "hold" if h else "fail" if b else "open"
