@@ -30,8 +30,7 @@ from reports.drawing.tables import FEW_ROWS, Table
 from reports.drawing.typeset import at_most, fit, paragraph, paragraph_height, put
 from reports.strings import Strings
 
-_LOGO_WIDTH: Final = 110.0
-_LOGO_HEIGHT: Final = 36.0
+_LOGO_WIDTH, _LOGO_HEIGHT = 110.0, 36.0
 _BANNER_LINES, _INSTITUTION_LINES = 3, 2
 # Share of its height that a figure may give up to stand on the page where it is called.
 _GIVES: Final = 0.25
@@ -271,8 +270,8 @@ class Composer:
         with self._once(len(self.pages), drawing):
             bottom, step = (30.0, 8.5) if len(lines) < _BANNER_LINES else (32.0, 8.2)
             for i, line in enumerate(lines):
-                y = bottom - (len(lines) - 1 - i) * step
-                put(drawing, (MARGIN, y), line, NOTE.bold.muted, id="banner")
+                at = MARGIN, bottom - (len(lines) - 1 - i) * step
+                put(drawing, at, line, NOTE.bold.muted, id="banner")
         if stamp:
             put(drawing, (right, 30.0), stamp, NOTE.bold.in_ink(palette.department), anchor="end")
         drawing.add(Line(MARGIN, 36.0, right, 36.0, palette.ink, 0.8))
