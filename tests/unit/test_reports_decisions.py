@@ -1274,7 +1274,8 @@ def test_a_month_without_a_statement_is_named_and_no_line_leads_over_it(
 ) -> None:
     """A year with a month missing was drawn as if there were none."""
     charts = []
-    for each in review.run_charts or ():
+    assert review.run_charts is not None
+    for each in review.run_charts:
         level = each.level.copy()
         level[2] = np.nan
         charts.append(replace(each, level=level, process=process(level), partial=(), withheld=()))
@@ -1284,6 +1285,8 @@ def test_a_month_without_a_statement_is_named_and_no_line_leads_over_it(
         e.text for e in section.pieces if isinstance(e, Prose) and "Nothing in either" in e.text
     ]
     assert text.startswith(f"**Nothing in either chart:** {gone}, without any statement")
+    (alone,) = over_time(replace(review, run_charts=(charts[0], *review.run_charts[1:])), WORDS)
+    assert "Nothing in either" not in " ".join(e.text for e in alone.pieces if isinstance(e, Prose))
     drawn = Drawing(300.0, 120.0)
     run_chart(drawn, Box(0.0, 0.0, 300.0, 120.0), chart=charts[0], words=WORDS)
     places = {m.id: m.x for m in drawn.marks if isinstance(m, Disc)}

@@ -38,7 +38,7 @@ def over_time(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     figure = _charts(content.run_charts, words)
     below = [
         *(_shown(chart, content, words) for chart in content.run_charts),
-        *_not_drawn(content.run_charts[0], words),
+        *_not_drawn(content.run_charts, words),
         *later,
     ]
     given = " ".join(filter(None, (_advised(content, words), _returned(content, words))))
@@ -73,15 +73,17 @@ def _later(content: CommitteeContent, words: Strings) -> list[str]:
     return [words("run_chart.later", months=", ".join(each))] if each else []
 
 
-def _not_drawn(chart: RunChart, words: Strings) -> list[str]:
-    """Name months that a chart leaves out, each with its reason; one without a statement has none.
+def _not_drawn(charts: Sequence[RunChart], words: Strings) -> list[str]:
+    """Name months that a chart leaves out, each with its reason.
 
-    A month of the issue in which nothing was compared is told apart from one that is withheld.
+    A month of which neither has anything is told apart from one that is withheld.
     """
-    named = {*chart.partial, *chart.withheld}
-    levels = zip(chart.months, np.isfinite(chart.level), strict=True)
+    first = charts[0]
+    drawn = np.any([np.isfinite(chart.level) for chart in charts], axis=0)
+    named = {*first.partial, *first.withheld}
+    levels = zip(first.months, drawn, strict=True)
     empty = [month for month, shown in levels if not shown and month not in named]
-    reasons = {"partial": chart.partial, "withheld": chart.withheld, "empty": empty}
+    reasons = {"partial": first.partial, "withheld": first.withheld, "empty": empty}
     return [
         words(f"run_chart.{reason}", months=", ".join(words.month(m, "long") for m in months))
         for reason, months in reasons.items()
