@@ -88,7 +88,7 @@ def _of_words(found: DepartmentProfile, content: CommitteeContent, words: String
         said.append(words("decisions.no_hedges"))
     elif not weighs and not taught:
         said.append(words("decisions.none"))
-    return said + in_few_hands(content, words)
+    return said + in_few_hands(content, words, full=len(proposed) >= _MOST)
 
 
 def _common(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:

@@ -221,8 +221,11 @@ def _of_several(content: CommitteeContent, whole: GroupResult, phrase: str, side
     return most <= MUCH * float(whole.phrases.n[whole.phrases.phrases.index(phrase)])
 
 
-def in_few_hands(content: CommitteeContent, words: Strings) -> list[str]:
-    """Say of the heaviest word off in all hands together, and in few by themselves, that it is."""
+def in_few_hands(content: CommitteeContent, words: Strings, *, full: bool) -> list[str]:
+    """Say of the heaviest word off in all hands together, and in few by themselves, that it is.
+
+    A ``full`` page names it only where it is one reader's.
+    """
     whole, found = content.department, content.judged
     if isinstance(whole, SuppressedCell) or found is None:
         return []
@@ -240,7 +243,8 @@ def in_few_hands(content: CommitteeContent, words: Strings) -> list[str]:
     shown = {"phrase": row.phrase, "meaning": percent(row.expected), "rate": percent(row.observed)}
     rest = _without(off, row) if len(off) == 1 else row
     if missed(rest) == side:
-        return [words("decisions.few_hands", n=len(off), readers=len(enough), **shown)]
+        few = words("decisions.few_hands", n=len(off), readers=len(enough), **shown)
+        return [] if full else [few]
     others = ""
     if len(enough) > content.minimum_readers:
         others = words("decisions.one_hand_others", rate=percent(rest.observed))
