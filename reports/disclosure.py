@@ -125,7 +125,7 @@ def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell |
     found = content.profiles
     if found is None or isinstance(found, SuppressedCell):
         return found
-    if len(content.readers) < content.minimum_readers:
+    if content.few_readers:
         return SuppressedCell(content.minimum_readers, "readers")
     shown = {
         row.code
@@ -161,7 +161,8 @@ def guard_committee(content: CommitteeContent) -> CommitteeContent:
         flow=rounded.flow(content.flow),
         instrument=rounded.instrument(content.instrument),
         later=tuple((month, rounded.statements(n)) for month, n in content.later),
+        ct_plain=None if content.ct_plain is None else rounded.statements(content.ct_plain),
     )
-    if len(content.readers) >= content.minimum_readers:
+    if not content.few_readers:
         return guarded
     return replace(guarded, department=SuppressedCell(content.minimum_readers, "readers"))

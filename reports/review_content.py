@@ -209,6 +209,23 @@ class CommitteeContent:
     run_charts: tuple[RunChart, ...] | None = None
     returned: Returned | None = None
     later: tuple[tuple[str, int | SuppressedCell], ...] = ()
+    ct_plain: int | SuppressedCell | None = None
+    """Statements of which CT says plainly whether the finding is there; of the others it hedges."""
+
+    @property
+    def few_readers(self) -> bool:
+        """Whether the readers are too few for any figure of them."""
+        return len(self.readers) < self.minimum_readers
+
+    @property
+    def standard(self) -> Literal["plain", "hedged", "few", "none"]:
+        """How sure CT is: plain (or unknown) mostly, hedged mostly, plain too rarely, or never."""
+        plain, whole = self.ct_plain, self.counts.statements
+        if isinstance(plain, SuppressedCell):
+            return "few" if plain.of == "exams" else "plain"
+        if plain is None or whole is None or 2 * plain >= whole:
+            return "plain"
+        return "hedged" if plain else "none"
 
     @property
     def judged(self) -> DepartmentProfile | None:

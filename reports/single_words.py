@@ -11,6 +11,7 @@ import math
 from collections.abc import Container, Sequence, Set
 from typing import Final
 
+from calibration.estimate import Z95
 from calibration.profile import AtomJudgement, Habit, Pattern, PhraseRate, ReaderProfile, Swap
 from calibration.profile.results import Cell
 from calibration.profile.shown import LEAST_SHOWN, VISIBLE, Rated, Side, reaches, shows
@@ -55,7 +56,7 @@ def alone(
     """Say what single words but the first sentence's do, a sentence each, heaviest first."""
     found: tuple[Rated, ...] = (*told(profile), *unlike(profile, swaps))
     rest = sorted((each for each in found if each != first), key=weight, reverse=True)
-    atoms = (_atom(name, atom, words) for name, atom in wrong(profile))
+    atoms = (_atom(name, atom, words) for name, atom in (*wrong(profile), *unmatched(profile)))
     said = (f"{claim(each, profile, words)} {basis(each, profile, words)}" for each in rest)
     return (*said, *atoms)
 
@@ -343,6 +344,24 @@ def wrong(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:
     return tuple((name, atom) for name, atom in each if atom.state == "more often")
 
 
+def unmatched(profile: ReaderProfile) -> tuple[tuple[str, AtomJudgement], ...]:
+    """Give "absent" and "present" that CT contradicts often, and nobody's rate can stand beside.
+
+    Often is surely more than a tenth: as far off as any single word that is named.
+    """
+    each = (("absent", profile.absent), ("present", profile.present))
+    return tuple(
+        (name, atom)
+        for name, atom in each
+        if atom.state == "no comparison" and atom.n >= MANY_USES and _often(atom)
+    )
+
+
+def _often(atom: AtomJudgement) -> bool:
+    share = atom.wrong / atom.n
+    return share - Z95 * math.sqrt(share * (1.0 - share) / atom.n) > _CLEAR
+
+
 def as_others(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
     """Say how "absent" and "present" stand of which nothing shows that they are off."""
     each, off = (("absent", profile.absent), ("present", profile.present)), wrong(profile)
@@ -351,12 +370,13 @@ def as_others(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
 
 
 def _atom(name: str, atom: AtomJudgement, words: Strings, *, end: str = "look") -> str:
+    alone = atom.state == "no comparison"
     said = words(
-        f"verdict.atom.{name}",
+        f"verdict.atom.{name}{'_alone' if alone else ''}",
         phrases=quoted(atom.phrases, words),
         wrong=_number(atom.wrong),
         n=count(atom.n),
-        expected=_number(atom.expected_wrong),
+        expected="" if alone else _number(atom.expected_wrong),
     )
     return f"{said} {words(f'verdict.atom.{end}')}"
 

@@ -35,6 +35,7 @@ from reports.single_words import (
     stay,
     surveyed,
     suspected,
+    unmatched,
     unmoved,
     weight,
     wrong,
@@ -268,14 +269,15 @@ def _caveat(profile: ReaderProfile, swaps: Sequence[Swap], words: Strings) -> st
     shared = verdict.shared and verdict.state == "none"
     said = verdict.question or shared or verdict.untold == "instrument"
     off = verdict.state == "pattern" or foremost(profile, swaps)
-    of_all = words("verdict.choice") if (off or wrong(profile)) and not said else ""
+    certain = wrong(profile) or unmatched(profile)
+    of_all = words("verdict.choice") if (off or certain) and not said else ""
     return _joined(of_all, words("verdict.atom.mix") if wrong(profile) else "")
 
 
 def _none(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
     """Say that nothing is off as a whole; beside a single word in one sentence."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
-    more = bool(word or wrong(profile))
+    more = bool(word or wrong(profile) or unmatched(profile))
     if verdict.shared:
         lead = _what("verdict.shared.lead", "committee.common", verdict.shared, words)
         first = words(f"verdict.shared.{'first_but' if more else 'first'}")

@@ -2,8 +2,7 @@
 
 Factors beside the finding: age band, patient class, interval between X-ray and CT, difficulty, and
 whether someone else drafted the report. Difficulty is read off the CT, not off the X-ray whose
-words are on trial: a case is hard where the CT's own report hedges about the finding, by the
-entropy of its label (`calibration.neighbours.difficulty`).
+words are on trial: a case is hard where the CT's own report hedges about the finding.
 
 Words against words: the cases are those in which the X-ray hedged; "absent" and "present" would
 drown them. A CT that states the finding plainly and one that hedges itself are told apart, because
@@ -23,11 +22,10 @@ from calibration.errors import CalibrationError
 from calibration.estimate import Estimate
 from calibration.gaps import Gaps, adjusted_gaps, reader_gaps
 from calibration.groups import tally_of
-from calibration.neighbours.indicators import mean_entropy
 from calibration.regression import indicators
 from calibration.scores import CaseErrors, phrase_disagreement
 from pipeline.pages.small_cells import complementary, of_few
-from pipeline.tables.observations import BANDS, tallied
+from pipeline.tables.observations import BANDS, ct_labels, tallied
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.review_content import CaseHistogram, CaseMix, Disagreement, MixRow
@@ -49,18 +47,19 @@ _NAMES: Final = {
     "difficulty": "Difficulty",
     "draft": "First draft",
 }
-_PLAIN: Final = 0.1
-"""Entropy of a label in nats below which the CT is plain about the finding: .02 or .98."""
 HARD, EASY = "CT itself hedges", "CT is plain"
 
 
-def mix_columns(mix: pd.DataFrame) -> pd.DataFrame:
-    """Add difficulty as a level, and the label mass, to cases added up (`observations.mix`)."""
-    label = mix["label"].to_numpy(np.float64)
-    entropy = mean_entropy(probs=np.stack([1.0 - label, label], axis=1)[None])
-    return mix.assign(
-        difficulty=np.where(entropy > _PLAIN, HARD, EASY), mass=mix["label"] * mix["weight"]
-    )
+def mix_columns(mix: pd.DataFrame, *, scale: Scale) -> pd.DataFrame:
+    """Add difficulty as a level, and the label mass, to cases added up (`observations.mix`).
+
+    Plain is a CT that says or implies by its silence what is as sure as "present" or "absent".
+    """
+    labels = ct_labels(scale.phrases, rule=scale.config.calibration.label)
+    known = zip(scale.phrases.phrases, scale.phrases.certain, strict=True)
+    plain = [0.0, *(labels[phrase] for phrase, certain in known if certain)]
+    difficulty = np.where(mix["label"].isin(plain), EASY, HARD)
+    return mix.assign(difficulty=difficulty, mass=mix["label"] * mix["weight"])
 
 
 def case_mix(mix: pd.DataFrame, *, scale: Scale, effect: float = 1.0) -> CaseMix:
@@ -68,7 +67,7 @@ def case_mix(mix: pd.DataFrame, *, scale: Scale, effect: float = 1.0) -> CaseMix
 
     A patient's statements go together, by the design effect given.
     """
-    mix = mix_columns(mix)
+    mix = mix_columns(mix, scale=scale)
     rows: list[MixRow] = []
     alike: list[str] = []
     for factor, name in _NAMES.items():
@@ -169,13 +168,25 @@ def estimate(gaps: Gaps | None, at: int | None, method: str) -> Estimate | None:
     return Estimate(float(gaps.value[at]), float(low[at]), float(high[at]), n, method)
 
 
+def ct_plain(mix: pd.DataFrame, *, scale: Scale) -> int | SuppressedCell:
+    """Count the statements of which CT says plainly whether the finding is there; 0 is no secret.
+
+    Withheld where they, or the others, are of too few exams or readers.
+    """
+    mix = mix_columns(mix, scale=scale)
+    parts = {level: mix[mix["difficulty"] == level] for level in (EASY, HARD)}
+    sizes = {level: float(part["weight"].sum()) for level, part in parts.items() if len(part)}
+    withheld = _withheld({level: parts[level] for level in sizes}, sizes, scale)
+    return withheld.get(EASY, round(sizes.get(EASY, 0.0)))
+
+
 _BINS: Final = 10
 
 
 def disagreement(mix: pd.DataFrame, *, scale: Scale) -> Disagreement:
     """Spread the hedged statements over their distance from CT; too few stay withheld."""
     hedges = np.array(scale.phrases.phrases)[~scale.phrases.certain]
-    mix = mix_columns(mix)
+    mix = mix_columns(mix, scale=scale)
     said = mix[mix["phrase"].isin(hedges)]
     easy, hard = said[said["difficulty"] == EASY], said[said["difficulty"] == HARD]
     return Disagreement(

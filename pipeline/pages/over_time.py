@@ -43,8 +43,10 @@ def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tu
     partial = _partial(evidence.coverage, months)
     for values in (level, by_chance, use):
         values[np.isin(months, partial)] = np.nan
-    written = np.isin(months, [*evidence.cells["month"], *evidence.words["performed_month"]])
-    gone = written & (np.isnan(level) | np.isnan(use)) & ~np.isin(months, partial)
+    compared = np.isin(months, evidence.cells["month"])
+    hedged = np.isin(months, evidence.words["performed_month"])
+    gone = (compared & np.isnan(level)) | (hedged & np.isnan(use))
+    gone &= ~np.isin(months, partial)
     withheld = tuple(month for month, hidden in zip(months, gone, strict=True) if hidden)
     known = by_chance[np.isfinite(by_chance)]
     chance = float(known.mean()) if known.size else float("nan")
@@ -129,8 +131,8 @@ def scale_use(
     months: Sequence[str],
     config: Configuration,
     withheld: Collection[str] = (),
-) -> ScaleUse | None:
-    """Share out the hedges of X-ray reports (`observations.words`); None where there is none.
+) -> ScaleUse:
+    """Share out the hedges of X-ray reports (`observations.words`); no period where there is none.
 
     Statements of 0 % and 100 % are no use of the scale and are not among them. A share of fewer
     than ``min_exams`` phrases is withheld, and so is the count of a term used less often, what
@@ -139,8 +141,6 @@ def scale_use(
     phrases, settings = config.phrases, config.reports
     minimum, minimum_readers = settings.min_exams, settings.min_readers
     used = words[words["performed_month"].isin(list(months))]
-    if used.empty:
-        return None
     spans = {
         q: used[used["performed_month"].isin(inside)] for q, inside in quarters(months).items()
     }

@@ -22,7 +22,15 @@ from calibration.rounding import counted as printed
 from calibration.rounding import rounded
 from calibration.tally import Tally
 from pipeline.pages import content
-from pipeline.pages.cases import MIX, adjusted, case_mix, disagreement, estimate, mix_columns
+from pipeline.pages.cases import (
+    MIX,
+    adjusted,
+    case_mix,
+    ct_plain,
+    disagreement,
+    estimate,
+    mix_columns,
+)
 from pipeline.pages.over_time import run_charts, scale_use
 from pipeline.pages.sensitivity import Evidence, extraction_tables, sensitivity_tables
 from pipeline.pages.small_cells import complementary, of_few, results_without, withheld_phrases
@@ -66,7 +74,7 @@ def _measured(
     effects = [evidence.alike_by_reader.get(code, 1.0) for code in codes]
     raw = reader_gaps(list(shown.values()), means=means).widened(effects)
     seen = evidence.mix[evidence.mix["reader_code"].isin(codes)]
-    fair = adjusted(mix_columns(seen), "reader_code", codes, equal=MIX, scale=scale)
+    fair = adjusted(mix_columns(seen, scale=scale), "reader_code", codes, equal=MIX, scale=scale)
     fair, shrunk = fair and fair.widened(effects), shrink_gaps(raw)
     return {
         code: ReaderRow(
@@ -135,8 +143,7 @@ def committee_content(
     counted = tally_of(cells, scale.phrases)
     by_pathology = content.pathology_results(results, minimum, few_readers=few_readers)
     use = scale_use(words, months=months, config=issue.config, withheld=withheld[None])
-    terms = use.terms if use else ()
-    hidden = {t: n for t, n, _ in terms if isinstance(n, SuppressedCell) and n.of != "exams"}
+    hidden = {t: n for t, n, _ in use.terms if isinstance(n, SuppressedCell) and n.of != "exams"}
     unscored = content.unscored_of(words, scale.phrases, minimum=minimum)
     return replace(
         _frame(issue, results.overall or SuppressedCell(minimum), readers, evidence, facts),
@@ -144,6 +151,7 @@ def committee_content(
         profiles=facts.profiles,
         case_mix=case_mix(evidence.mix, scale=scale, effect=evidence.together.whole),
         disagreement=disagreement(evidence.mix, scale=scale),
+        ct_plain=ct_plain(evidence.mix, scale=scale),
         sensitivity=(
             *sensitivity_tables(evidence, scale=scale),
             *extraction_tables(counted, facts.audited, scale=scale, alike=evidence.together),

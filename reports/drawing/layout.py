@@ -27,11 +27,11 @@ from reports.drawing.style import (
     palette,
 )
 from reports.drawing.tables import FEW_ROWS, Table
-from reports.drawing.typeset import fit, paragraph, paragraph_height, put, wrap
+from reports.drawing.typeset import at_most, fit, paragraph, paragraph_height, put
 from reports.strings import Strings
 
-_LOGO_WIDTH: Final = 110.0
-_LOGO_HEIGHT: Final = 36.0
+_LOGO_WIDTH, _LOGO_HEIGHT = 110.0, 36.0
+_BANNER_LINES, _INSTITUTION_LINES = 3, 2
 # Share of its height that a figure may give up to stand on the page where it is called.
 _GIVES: Final = 0.25
 _SPREADS: Final = (0.93, 0.86, 0.8, 1.08, 1.16, 1.24, 1.3)
@@ -263,30 +263,30 @@ class Composer:
         return drawing.tag("P") if number == 1 else nullcontext()
 
     def _header(self, drawing: Drawing, head: Masthead) -> None:
-        right = (width := self.style.size[0]) - MARGIN
+        right = self.style.size[0] - MARGIN
         stamp = self.style.strings("page.demonstration") if head.demonstration else ""
-        space = width - 2 * MARGIN - (150.0 if stamp else 0.0)
-        lines = wrap(head.banner, NOTE.bold, space)[:2]
+        space = self.body.width - (150.0 if stamp else 0.0)
+        lines = at_most(head.banner, NOTE.bold, space, lines=_BANNER_LINES)
         with self._once(len(self.pages), drawing):
+            bottom, step = (30.0, 8.5) if len(lines) < _BANNER_LINES else (32.0, 8.2)
             for i, line in enumerate(lines):
-                y = 30.0 + (i - len(lines) + 1) * 8.5
-                put(drawing, (MARGIN, y), line, NOTE.bold.muted, id="banner")
+                at = MARGIN, bottom - (len(lines) - 1 - i) * step
+                put(drawing, at, line, NOTE.bold.muted, id="banner")
         if stamp:
             put(drawing, (right, 30.0), stamp, NOTE.bold.in_ink(palette.department), anchor="end")
         drawing.add(Line(MARGIN, 36.0, right, 36.0, palette.ink, 0.8))
 
     def _footer(self, drawing: Drawing, number: int, head: Masthead) -> None:
-        words = self.style.strings
-        width, height = self.style.size
-        y = height - 30.0
-        drawing.add(Line(MARGIN, y - 11.0, width - MARGIN, y - 11.0, palette.rule, 0.5))
-        page = words("page.number", number=number, of=len(self.pages))
-        first, kind = fit(head.institution, NOTE, width - 2 * MARGIN - 70.0)
+        width, y = self.body.width, self.style.size[1] - 30.0
+        drawing.add(Line(MARGIN, y - 11.0, MARGIN + width, y - 11.0, palette.rule, 0.5))
+        page = self.style.strings("page.number", number=number, of=len(self.pages))
+        names = at_most(head.institution, NOTE, width - 70.0, lines=_INSTITUTION_LINES)
+        last, kind = fit(footer(head, self.style.strings), NOTE, width)
         with self._once(number, drawing):
-            put(drawing, (MARGIN, y), first, kind.muted)
-            second, kind = fit(footer(head, words), NOTE, width - 2 * MARGIN)
-            put(drawing, (MARGIN, y + 9.0), second, kind.muted)
-        put(drawing, (width - MARGIN, y), page, NOTE.muted, anchor="end", id="page")
+            for i, line in enumerate(names):
+                put(drawing, (MARGIN, y + 8.5 * i), line, NOTE.muted, id="page.institution")
+            put(drawing, (MARGIN, y + 0.5 + 8.5 * len(names)), last, kind.muted, id="page.footer")
+        put(drawing, (MARGIN + width, y), page, NOTE.muted, anchor="end", id="page")
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,7 @@ def style_for(paper: str, *, language: str = "en") -> Style:
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _LARGEST_FILE: Final = 500_000
 _LARGEST_SIDE: Final = 4000
+_LONGEST: Final = 20
 
 
 class LogoError(ValueError):
@@ -159,6 +160,11 @@ def check(png: bytes) -> tuple[int, int]:
     width, height = struct.unpack(">II", png[16:24])
     if not (0 < width <= _LARGEST_SIDE and 0 < height <= _LARGEST_SIDE):
         raise LogoError(f"logo: {width} x {height} pixels; give at most {_LARGEST_SIDE} on a side.")
+    if max(width, height) > _LONGEST * min(width, height):
+        raise LogoError(
+            f"logo: {width} x {height} pixels would be drawn as a line; give one whose longer side "
+            f"is at most {_LONGEST} times the shorter."
+        )
     return int(width), int(height)
 
 

@@ -59,9 +59,14 @@ def fit(string: str, kind: Type, width: float) -> tuple[str, Type]:
     kind = replace(kind, size=min(max(_SMALLEST, kind.size * width / natural), kind.size))
     if width_of(string, kind) <= width * 1.0001:
         return string, kind
+    return _cut(string, kind, width), kind
+
+
+def _cut(string: str, kind: Type, width: float) -> str:
+    """Put an ellipsis in place of as much of a line's end as must go."""
     while string and width_of(string + _ELLIPSIS, kind) > width:
         string = string[:-1].rstrip()
-    return string + _ELLIPSIS, kind
+    return string + _ELLIPSIS
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,19 @@ def wrap(text: str, kind: Type, width: float) -> list[str]:
         "".join(("" if w.glued or i == 0 else " ") + w.string for i, w in enumerate(line))
         for line in _lines(text, kind, width)
     ]
+
+
+def at_most(text: str, kind: Type, width: float, *, lines: int) -> list[str]:
+    """Break a text into so many lines; where it needs more, the last one ends in an ellipsis.
+
+    >>> from reports.drawing.style import BODY
+    >>> at_most("one two three", BODY, 24.0, lines=2)
+    ['one', 'two…']
+    """
+    every = wrap(text, kind, width)
+    if len(every) <= lines:
+        return every
+    return [*every[: lines - 1], _cut(every[lines - 1], kind, width)]
 
 
 def balanced(text: str, kind: Type, width: float) -> float:

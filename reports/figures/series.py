@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -103,10 +104,12 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
     wide = max((width_of(month, NOTE) for month in months), default=0.0) + 5.0
     every = max(-(-len(months) // 5), math.ceil(wide / slot.width))
     middles = [slot.x + (i + 0.5) * slot.width for i in range(len(months))]
-    shown = [i for i in range(len(months)) if np.isfinite(chart.level[i])]
-    if len(shown) > 1:
-        path = tuple((middles[i], y(float(chart.level[i]))) for i in shown)
-        drawing.add(Polygon(path, stroke=palette.own_soft, stroke_width=1.0))
+    shown = np.flatnonzero(np.isfinite(chart.level)).tolist()
+    places = {i: (middles[i], y(float(chart.level[i]))) for i in shown}
+    for i, after in pairwise(shown):
+        if after == i + 1:  # a month that is not shown is a gap, and no line leads over it
+            path = (places[i], places[after])
+            drawing.add(Polygon(path, stroke=palette.own_soft, stroke_width=1.0))
     for i, month in enumerate(months):
         if i % every == 0:
             at = middles[i]

@@ -24,7 +24,7 @@ from calibration.rounding import measured, rounded
 from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.pages import content
-from pipeline.pages.cases import case_mix, disagreement
+from pipeline.pages.cases import case_mix, ct_plain, disagreement
 from pipeline.pages.over_time import incomplete_quarters, run_charts, scale_use
 from pipeline.pages.review import variation
 from pipeline.pages.sensitivity import Evidence, sensitivity_tables
@@ -697,3 +697,27 @@ def test_a_month_in_which_an_export_begins_or_ends_has_no_point_in_a_run_chart(
         assert chart.withheld == ()
         assert np.flatnonzero(np.isnan(chart.level)).tolist() == partial
         assert chart.process.n == len(MONTHS) - len(partial)
+
+
+def test_statements_of_which_ct_is_plain_are_counted_and_that_there_is_none_is_no_secret() -> None:
+    mix = hospital().evidence.mix
+    whole = round(float(mix["weight"].sum()))
+    assert ct_plain(mix, scale=SCALE) == whole
+    assert ct_plain(mix.assign(label=0.3), scale=SCALE) == 0
+    some = mix.assign(label=np.where(np.arange(len(mix)) < 3, 1.0, 0.3))
+    assert 0 < some["weight"][:3].sum() < CONFIG.reports.min_exams
+    assert ct_plain(some, scale=SCALE) == SuppressedCell(CONFIG.reports.min_exams)
+
+
+def test_months_without_a_hedge_are_not_said_to_be_withheld() -> None:
+    """Nobody wrote a hedge, and twelve months were said to be withheld from the chart of hedges."""
+    found = hospital(readers=7, per_reader=60)
+    cells = tallied(found.rows).rename(columns={"performed_month": "month"})
+    silent = replace(found.evidence, cells=cells, words=found.evidence.words[:0])
+    distance, use = run_charts(silent, months=MONTHS, scale=SCALE)
+    assert np.isfinite(distance.level).all()
+    assert np.isnan(use.level).all()
+    assert distance.withheld == use.withheld == ()
+    made = scale_use(silent.words, months=MONTHS, config=CONFIG)
+    assert made.periods == ()
+    assert made.terms == ()

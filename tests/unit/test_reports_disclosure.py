@@ -6,6 +6,7 @@ import ast
 import inspect
 import re
 from dataclasses import fields, replace
+from html import unescape
 
 import numpy as np
 import pytest
@@ -22,10 +23,12 @@ from calibration.profile import (
 from reports import content, review_content, rounded
 from reports.disclosure import guard_committee, guard_radiologist, state_of
 from reports.drawing.marks import Drawing, Text
-from reports.drawing.style import Style
-from reports.numbers import percent_interval
+from reports.drawing.style import Style, style_for
+from reports.numbers import percent, percent_interval
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
+from reports.pages.radiologist import later
+from reports.pages.radiologist.chart import PhraseChart
 from reports.strings import Strings
 from tests.fixtures.reports import sample_contents as samples
 
@@ -81,6 +84,34 @@ def test_what_is_expected_of_absent_is_not_told_where_it_is_mostly_one_colleague
     assert seen is not None
     assert np.isfinite(seen.absent.expected_wrong) == told
     assert (seen.absent.state == "no comparison") != told
+
+
+@pytest.mark.parametrize(("wrong", "told"), [(39.0, True), (8.0, False)])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_reader_with_nobody_to_compare_with_is_told_on_page_1_what_ct_contradicts(
+    wrong: float, told: bool, language: str
+) -> None:
+    """Of a department of one "present" came true in 35 %, and only the appendix said so."""
+    filled = samples.radiologist(department=False)
+    profile = filled.profile
+    assert isinstance(profile, ReaderProfile)
+    atom = replace(profile.present, n=60.0, wrong=wrong, positive=60.0 - wrong)
+    seen = replace(filled, profile=replace(profile, present=atom))
+    style = style_for("A4", language=language)
+    page = " ".join(strings(radiologist.pages(seen, style=style)[:1]).split(" | "))
+    shown = style.strings("verdict.atom.present_alone", phrases="X", wrong="Y", n="Z")
+    assert (shown.partition(". ")[2] in page) == told
+
+
+def test_the_numbers_have_one_department_rate_of_absent_and_it_is_the_charts() -> None:
+    """Chart and appendix printed two: what the others lead to expect, and a pooled rate."""
+    filled = guard_radiologist(samples.radiologist())
+    words = Strings.load()
+    assert not isinstance(filled.overall, content.SuppressedCell)
+    table = later.number_table(filled, filled.overall, words=words)
+    (row,) = [row for row in table.rows if row.cells[0] == "absent"]
+    (tick,) = [each for each in PhraseChart.of(filled, words).rows if "absent" in each.certain]
+    assert row.cells[-1] == percent(tick.expected)
 
 
 def test_nothing_of_a_profile_rests_on_fewer_uses_than_the_minimum() -> None:
@@ -145,8 +176,10 @@ def test_a_review_of_four_readers_shows_no_department_figure_in_pdf_or_html() ->
     assert guarded.department == content.SuppressedCell(5, "readers")
     printed = strings(committee.pages(filled, style=Style()))
     page = html.build(filled, style=Style()).decode()
-    for text in (printed, page):
-        assert "fewer than 5 readers contributed" in text
+    for text in (printed.replace(" | ", " "), page):
+        assert text.count("fewer than 5 readers contributed") == 1
+        assert "Which exams this run read" in text  # no figure rests on them
+        assert "readers' own pages say may come from misreading" in unescape(text)
         assert "Phrase error" not in text
         assert "pleural effusion" not in text
         assert all(row.code not in text for row in filled.readers)

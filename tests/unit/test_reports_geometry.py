@@ -30,6 +30,7 @@ from reports.pages.radiologist import card, chart, first
 from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
 from tests.fixtures.reports.measured import text_box
+from tests.unit.test_reports_logo import png
 
 LONG = "cannot be excluded with any certainty xx"
 SLACK = 0.6
@@ -787,6 +788,34 @@ def test_long_mastheads_are_fitted() -> None:
     style = Style()
     assert faults(radiologist.pages(samples.radiologist(masthead=long), style=style)) == []
     assert faults(committee.pages(samples.committee(masthead=long), style=style)) == []
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+@pytest.mark.parametrize("ratio", [(1, 20), (20, 1)])
+def test_long_names_stand_whole_beside_the_narrowest_logo(
+    paper: str, ratio: tuple[int, int]
+) -> None:
+    """190 letters of an institution ended inside a word, a banner inside a sentence."""
+    institution = (
+        "The Reverend Doctor Bartholomew Featherstonehaugh Memorial University Hospital and "
+        "Regional Trauma Center, Department of Diagnostic Radiology, Division of Cardiothoracic "
+        "Imaging and Care"
+    )
+    banner = "Confidential and privileged under every statute that could apply to this review. " * 4
+    head = samples.masthead(
+        institution=institution, banner=banner.strip(), recipient="Reader-" + "of-a-long-name-" * 3,
+        logo=png(60 * ratio[0], 60 * ratio[1]),
+    )  # fmt: skip
+    assert len(institution) >= 185
+    for pages in (
+        radiologist.pages(samples.radiologist(masthead=head), style=style_for(paper)),
+        committee.pages(samples.committee(masthead=head), style=style_for(paper)),
+    ):
+        assert faults(pages) == []
+        for page in pages:
+            for name, text in (("page.institution", institution), ("banner", banner.strip())):
+                printed = [m.string for m in page.marks if isinstance(m, Text) and m.id == name]
+                assert " ".join(printed) == text
 
 
 @pytest.mark.parametrize("width", [110.0, 180.0, 300.0, 480.0])

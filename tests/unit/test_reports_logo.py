@@ -63,6 +63,8 @@ def test_the_logo_stands_right_of_the_title_in_pdf_and_html() -> None:
         (b"GIF89a", "not a PNG"),
         (b"\x89PNG\r\n\x1a\n", "not a PNG"),
         (png(4001, 1), "4001 x 1 pixels"),
+        (png(60, 3000), "60 x 3000 pixels would be drawn as a line; .* at most 20 times"),
+        (png(3000, 60), "3000 x 60 pixels would be drawn as a line"),
         (b"\x89PNG\r\n\x1a\n" + b"x" * 500_001, "at most 500,000"),
     ],
 )

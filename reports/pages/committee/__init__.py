@@ -67,8 +67,7 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     content = translated(content, words, keep=(Masthead,))
     return (
         *_first_page(content, words),
-        *(() if _few(content) else (*apart(content, words), *profiles(content, words))),
-        *department(content, words),
+        *_of_readers(content, words),
         exams(content, words),
         *_appendix(content, words),
         later.instrument(content, words),
@@ -78,20 +77,22 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     )
 
 
+def _of_readers(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
+    """Lay out readers and the department's phrases; nothing where page 1 says why there is none."""
+    if content.few_readers:
+        return ()
+    return (*apart(content, words), *profiles(content, words), *department(content, words))
+
+
 def _first_page(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is for deciding: proposals, months, coverage, advice, what came back."""
-    months = () if _few(content) else over_time(content, words)
+    months = () if content.few_readers else over_time(content, words)
     return (*decisions(content, words), *months)
-
-
-def _few(content: CommitteeContent) -> bool:
-    """Say whether the readers are too few for any figure of them."""
-    return len(content.readers) < content.minimum_readers
 
 
 def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out the figures in full; those that rest on readers only where there are enough."""
-    if _few(content):
+    if content.few_readers:
         return ()
     glossary = tuple(Prose(text, BODY) for text in words.series("glossary"))
     opened = Section(words("committee.appendix"), glossary, words("committee.appendix_lead"))
@@ -158,30 +159,48 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
         key = "within" if gap.value <= gap.null_high else "beyond"
         key = "no_part" if points(gap.null_high) == points(0.0) else key
         chance = words(f"committee.headline_{key}", null=points(gap.null_high))
-    of = {"gap": gap.value, "true": gap.without_chance().value, "low": gap.low, "high": gap.high}
-    shown = {name: points(value) for name, value in of.items()}
-    shown["statements"] = words.several("unit.statements", statements(department))
-    shown |= {"side": _side(content, words), "told": _told(content, words)}
-    return words("committee.headline", chance=chance, **shown).strip()
+    said = words(
+        "committee.headline",
+        gap=points(gap.value),
+        true=points(gap.without_chance().value),
+        low=points(gap.low),
+        high=points(gap.high),
+        statements=words.several("unit.statements", statements(department)),
+        chance=chance,
+    )
+    more = _standard(content, words), _side(content, words), _told(content, words)
+    return " ".join(text for text in (said, *more) if text)
+
+
+def _standard(content: CommitteeContent, words: Strings) -> str:
+    """Say that CT itself hedges, where it does so of most statements: nothing sure to hold to."""
+    if content.standard == "plain":
+        return ""
+    plain = 0 if isinstance(content.ct_plain, SuppressedCell) else content.ct_plain
+    return words(f"committee.standard_{content.standard}", plain=count(plain or 0))
 
 
 def _side(content: CommitteeContent, words: Strings) -> str:
     """Say to which side the hedges of all lie, where chance does not explain it.
 
-    That is stated only beside a shared shift that no plausible choice of CTs explains.
+    That is stated only beside a shared shift that no plausible choice of CTs explains, and where CT
+    says plainly often enough what is there.
     """
     key = side_of_all(content)
-    if content.judged is None or not key:
+    if content.judged is None or not key or content.standard in {"none", "few"}:
         return ""
     shared, ratio = content.judged.shared, content.judged.large.ratio
     key += "_asked" if shared.question or shared.tipping != shared.tipping else ""
-    low, seen, high = (count(100.0 * each) for each in (ratio.low, ratio.value, ratio.high))
-    return words(f"committee.headline_{key}", seen=seen, low=low, high=high)
+    shown = {"seen": ratio.value, "low": ratio.low, "high": ratio.high}
+    ends = {name: count(100.0 * value) for name, value in shown.items()}
+    return words(f"committee.headline_{key}", **ends)
 
 
 def _told(content: CommitteeContent, words: Strings) -> str:
     """How many readers are told of a pattern; silent where readers were not judged or shown."""
-    if content.judged is None:
+    found, counts = content.judged, content.counts
+    if found is None:
         return ""
-    counts = content.counts
+    if not any(reader.hedges for reader in found.readers):
+        return words("committee.profiles_no_hedges")
     return words("committee.profiles_headline", told=counts.told, readers=counts.judged)

@@ -35,17 +35,16 @@ from reports.out_of_order import unordered
 from reports.pages.committee.heaviest import (
     MUCH,
     discouraged,
-    distances,
     hands,
+    hands_tell,
     heaviest,
+    in_few_hands,
     in_hands,
-    nearer,
     on_own_pages,
-    one_hand,
     scale_gap,
     several,
 )
-from reports.pages.committee.tables import upheld
+from reports.pages.committee.tables import distances, nearer, upheld
 from reports.review_content import CommitteeContent
 from reports.single_words import MANY_USES, by_finding
 from reports.strings import Strings
@@ -62,30 +61,49 @@ _APART: Final = 0.05
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed; of readers only where they were judged together."""
-    found, proposed = content.judged, []
-    if found is not None:
-        unread, held = _no_rise(found, words)
-        swap = None if held else _best(found, content)
-        taught = [_teach(found, swap, content, words)] if swap else []
-        weighs = [] if held else heaviest(content, words, {swap.source} if swap else ())
-        what = shared_pattern(found, words)
-        cover = content.coverage
-        unseen = cover is None or cover.xrays - cover.paired >= _FOLLOWED
-        common = words(f"decisions.{'common' if unseen else 'common_all'}", what=what)
-        scale = [] if held else discouraged(content, words) or scale_gap(content, words)
-        asked = [common] * bool(what) + _findings(found, words) + scale
-        asked += _contradicted(found, words)
-        proposed = unread + weighs + taught + asked
-        numbered = enumerate(proposed[:_MOST], start=1)
-        later = _after(proposed[_MOST:], words)
-        proposed = [text.replace("**", f"**{i}. ", 1) for i, text in numbered] + later
-        proposed += [] if weighs or taught or held else [words("decisions.none")]
-        proposed += [] if held else one_hand(content, words)
-    if len(content.readers) < content.minimum_readers:
-        proposed.append(words("decisions.pool", readers=content.minimum_readers))
+    found, proposed = content.judged, list[str]()
+    if content.few_readers:
+        proposed = [words("decisions.pool", readers=content.minimum_readers)]
+    elif content.standard in {"none", "few"}:
+        proposed = [words("decisions.standard")]
+    elif found is not None:
+        proposed = _of_words(found, content, words)
     proposed += _audit(content, words)
     pieces = tuple(Prose(text, BODY, after=7.0) for text in proposed)
     return (Section(words("decisions.title"), pieces, room=60.0),) if pieces else ()
+
+
+def _of_words(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
+    """Propose what is to be decided of words, numbered; then what is not, or not now."""
+    unread, held = _no_rise(found, words)
+    swap = None if held else _best(found, content)
+    taught = [_teach(found, swap, content, words)] if swap else []
+    weighs = [] if held else heaviest(content, words, {swap.source} if swap else ())
+    scale = [] if held else discouraged(content, words) or scale_gap(content, words)
+    asked = [
+        *_common(found, content, words),
+        *_findings(found, words),
+        *scale,
+        *_contradicted(found, words),
+    ]
+    proposed = [*unread, *weighs, *taught, *asked]
+    numbered = enumerate(proposed[:_MOST], start=1)
+    said = [text.replace("**", f"**{number}. ", 1) for number, text in numbered]
+    said += _after(proposed[_MOST:], words)
+    if not any(reader.hedges for reader in found.readers):
+        said.append(words("decisions.no_hedges"))
+    elif not (weighs or taught or held):
+        said.append(words("decisions.none"))
+    hands = [] if held else in_few_hands(content, words, full=len(proposed) >= _MOST)
+    return said + hands
+
+
+def _common(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
+    """Propose to look behind what holds of the readers taken together, if anything does."""
+    what, cover = shared_pattern(found, words), content.coverage
+    unseen = cover is None or cover.xrays - cover.paired >= _FOLLOWED
+    key = "decisions.common" if unseen else "decisions.common_all"
+    return [words(key, what=what)] if what else []
 
 
 def _no_rise(found: DepartmentProfile, words: Strings) -> tuple[list[str], bool]:
@@ -121,7 +139,8 @@ def _audit(content: CommitteeContent, words: Strings) -> list[str]:
     """Name what nobody has measured of the instrument here; nothing where all is measured."""
     figures = content.instrument.figures if content.instrument else ()
     missing = [figure.name for figure in figures if figure.estimate is None]
-    return [words("decisions.audit", names=", ".join(missing))] if missing else []
+    key = "decisions.audit_few" if content.few_readers else "decisions.audit"
+    return [words(key, names=", ".join(missing))] if missing else []
 
 
 def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
@@ -305,26 +324,24 @@ def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | N
     fit = (
         replace(swap, low=ends[swap.source][0], high=ends[swap.source][1])
         for finding, swap in upheld(content.maps or ())
-        if finding is None
-        and _unusual(swap.source, table)
-        and _stands(found, swap, content.minimum_n)
+        if finding is None and _unusual(swap.source, table) and _stands(found, swap, content)
     )
     gains = {s: nearer(s) for s in fit}
     return max(gains, key=lambda s: (s.target not in off, gains[s], s.source), default=None)
 
 
-def _stands(found: DepartmentProfile, swap: Suggestion, minimum: int) -> bool:
+def _stands(found: DepartmentProfile, swap: Suggestion, content: CommitteeContent) -> bool:
     """Say whether a word is off in most hands that hold it, or too few of them can be judged.
 
     Of one reader's own word, or a few readers', the others would be led away from CT by what is
     taught to all; the new word has to lie surely nearer, too, reader by reader.
     """
     side = side_of(swap.observed, swap.expected)
-    enough, off = hands(found, swap.source, side, minimum)
-    rates = in_hands(found, swap.source, minimum)
+    enough, off = hands(found, swap.source, side, content.minimum_n)
+    rates = in_hands(found, swap.source, content.minimum_n)
     if max((rate.n for rate in rates), default=0.0) > MUCH * swap.n:
         return False
-    if len(enough) < several(len(found.readers)):
+    if not hands_tell(len(enough), len(found.readers), content):
         return True
     if len(off) < max(several(len(enough)), len(enough) / 2):
         return False

@@ -9,9 +9,11 @@ on readers' own pages move.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from operator import itemgetter
 from typing import Final, get_args
 
@@ -22,21 +24,21 @@ from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.profile.shown import Side, reaches
 from calibration.profile.swaps import LOW
 from calibration.result import GroupResult
-from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
-from reports.figures.phrase_rows import missed, phrase_rows
+from reports.figures.phrase_rows import PhraseRow, missed, phrase_rows
 from reports.marked import hedges_in_parts
 from reports.numbers import percent, points
-from reports.pages.committee.tables import doubted, upheld
+from reports.pages.committee.tables import doubted, meanings, terms, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
-from reports.swaps import Scale, kept_swaps, side_of
+from reports.swaps import kept_swaps, side_of
 
+_SIDES: Final[tuple[Side, ...]] = get_args(Side)
 _NAMED: Final = 3
-# Distance from each recommended word from which a rate lies in a gap; readers whose words do.
-_FAR, _FEW = 0.08, 2
-# Share of the department's distance from which a word is worth a committee's time.
-_WORTH: Final = 0.05
+# Distance from each recommended word from which a rate lies in a gap.
+_FAR: Final = 0.08
+WORTH: Final = 0.05
+"""Share of the department's distance from which a word is worth a committee's time."""
 # Words whose swaps a discouraged one must hold back before it is put to the committee.
 _HELD_BACK: Final = 3
 _LEAST_READERS, _LEAST_SHARE = 2, 0.25
@@ -57,12 +59,12 @@ def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]
 
     Those ``besides`` have a proposal of their own: no word is counted in two.
     """
-    whole, sides = content.department, get_args(Side)
+    whole = content.department
     if isinstance(whole, SuppressedCell):
         return []
-    found = {side: carrying(content, whole, side, besides) for side in sides}
-    order = sorted((s for s in sides if found[s]), key=lambda s: -max(found[s].values()))
-    return [_of_side(tuple(found[side]), side, content, whole, words) for side in order[:1]]
+    weighs = {side: carrying(content, whole, side, besides) for side in _SIDES}
+    side = max(_SIDES, key=lambda lies: max(weighs[lies].values(), default=0.0))
+    return [_of_side(tuple(weighs[side]), side, content, whole, words)] if weighs[side] else []
 
 
 def _of_side(
@@ -81,18 +83,6 @@ def _of_side(
     return " ".join(each for each in said if each)
 
 
-def beside(content: CommitteeContent, whole: GroupResult, words: Strings) -> str:
-    """Say what words as sure as "present" weigh, and the heaviest that its survey leaves open."""
-    table, adds, gap = whole.phrases, added(whole), whole.phrase_error.value
-    rows = phrase_rows(table, minimum_n=content.minimum_n)
-    right = [row.phrase for row in rows if row.hedge and not missed(row)]
-    weighs = np.where(table.hedges & np.isin(table.phrases, right), adds, 0.0)
-    k, sure = int(np.argmax(weighs)), points(adds[~table.hedges].sum())
-    said = words("committee.sure", gap=points(gap), sure=sure)
-    heavy = {"phrase": table.phrases[k], "share": points(weighs[k])}
-    return f"{said} {words('committee.open', **heavy)}" if weighs[k] >= _WORTH * gap else said
-
-
 def on_own_pages(
     found: DepartmentProfile, phrases: Sequence[str], side: Side, words: Strings
 ) -> str:
@@ -105,13 +95,16 @@ def on_own_pages(
     swaps = [swap for swap in lead if swap.phrase in phrases]
     if not swaps:
         return words("decisions.no_effect")
-    n, rate, before, after = np.array(
-        [(s.n, s.rate.value, s.meaning, s.instead_meaning) for s in swaps]
-    ).T
-    gaps = (points(float(n @ abs(rate - says) / n.sum())) for says in (before, after))
-    shown = dict(zip(("before", "after"), gaps, strict=True))
-    moved = words.several("unit.statements", round(float(n.sum())))
-    return words.several("decisions.own_cards", len(swaps), statements=moved, **shown)
+    uses = sum(swap.n for swap in swaps)
+    before = sum(swap.n * abs(swap.rate.value - swap.meaning) for swap in swaps) / uses
+    after = sum(swap.n * abs(swap.rate.value - swap.instead_meaning) for swap in swaps) / uses
+    return words.several(
+        "decisions.own_cards",
+        len(swaps),
+        statements=words.several("unit.statements", round(uses)),
+        before=points(before),
+        after=points(after),
+    )
 
 
 def added(whole: GroupResult) -> FloatArray:
@@ -123,22 +116,35 @@ def added(whole: GroupResult) -> FloatArray:
 def _carried(
     phrase: str, side: Side, content: CommitteeContent, whole: GroupResult, words: Strings
 ) -> str:
-    """Say what a word weighs, and in how many readers' hands it is off, of those judged.
+    """Say what a word weighs, what it says, what CT shows, and in whose hands it is off."""
+    at = whole.phrases.phrases.index(phrase)
+    return words(
+        "decisions.carries",
+        phrase=phrase,
+        share=points(_adds(whole)[phrase]),
+        meaning=percent(whole.phrases.expected[at]),
+        rate=percent(whole.phrases.observed[at]),
+        hands=_in_whose_hands(phrase, side, content, words),
+    )
+
+
+def _in_whose_hands(phrase: str, side: Side, content: CommitteeContent, words: Strings) -> str:
+    """Say in how many hands a word is off, of those that can be judged, and of how many in all.
 
     Those in whose hands it is off to the other side count as well: what is taught to all is wrong
     for them.
     """
-    table, found, held = whole.phrases, content.judged, ""
-    k = table.phrases.index(phrase)
-    shown = {"meaning": percent(table.expected[k]), "rate": percent(table.observed[k])}
-    enough, off = hands(found, phrase, side, content.minimum_n) if found else ([], [])
-    if found and enough:
-        other: Side = "more" if side == "less" else "less"
-        against = len(hands(found, phrase, other, content.minimum_n)[1])
-        held = words("decisions.hand", n=len(off), readers=len(enough))
-        held += words("decisions.hand_other", n=against) if against else ""
-    share = points(_adds(whole)[phrase])
-    return words("decisions.carries", phrase=phrase, share=share, hands=held, **shown)
+    found = content.judged
+    if found is None:
+        return ""
+    enough, off = hands(found, phrase, side, content.minimum_n)
+    if not enough:
+        return words("decisions.hand_nobody")
+    key = "decisions.hand" if len(enough) == len(found.readers) else "decisions.hand_some"
+    said = words(key, n=len(off), readers=len(enough), all=len(found.readers))
+    other: Side = "more" if side == "less" else "less"
+    _, against = hands(found, phrase, other, content.minimum_n)
+    return said + words("decisions.hand_other", n=len(against)) if against else said
 
 
 def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words: Strings) -> str:
@@ -147,8 +153,8 @@ def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words
     A word that is advised, to a reader or by a map that held, is not to be taken off the scale, nor
     one that is right in most hands.
     """
-    steps, found = (("unrecommend", "recommended"), ("discourage", "neither")), content.judged
     kept = {swap.target for _, swap in upheld(content.maps or ())}
+    found = content.judged
     if found is not None:
         kept |= {swap.instead for reader in found.readers for swap in kept_swaps(reader)}
         for phrase in phrases:
@@ -157,23 +163,13 @@ def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words
                 kept.add(phrase)
     free = [phrase for phrase in phrases if phrase not in kept]
     scale = [
-        words(f"decisions.{step}", phrases=_named(of, words))
-        for step, kind in steps
-        if (of := [phrase for phrase in free if phrase in terms(content, kind)])
+        words(f"decisions.{step}", phrases=_named(named, words))
+        for step, kind in (("unrecommend", "recommended"), ("discourage", "neither"))
+        if (named := [phrase for phrase in free if phrase in terms(content, kind)])
     ]
     if not scale:
         return words("decisions.choose_two")
     return words("decisions.choose", scale=words("decisions.choices").join(scale))
-
-
-def distances(swap: Suggestion) -> tuple[float, float]:
-    """How far its statements lie from CT as they are, and written as the other word."""
-    return abs(swap.observed - swap.expected), abs(swap.observed - swap.target_expected)
-
-
-def nearer(swap: Suggestion) -> float:
-    """Give how much nearer to CT a swap brings all statements of it together."""
-    return float(swap.n * np.subtract(*distances(swap)))
 
 
 def in_hands(found: DepartmentProfile, phrase: str, minimum: int) -> list[PhraseRate]:
@@ -186,9 +182,14 @@ def hands(
     found: DepartmentProfile, phrase: str, side: Side, minimum: int
 ) -> tuple[list[ReaderProfile], list[ReaderProfile]]:
     """Give who wrote a word often enough, and in whose hands it is off as in the department's."""
-    wrote = ((r, p) for r in found.readers for p in r.phrases if p.phrase == phrase)
-    enough = [(reader, rate) for reader, rate in wrote if rate.n >= minimum]
-    return [r for r, _ in enough], [r for r, rate in enough if off_with(r, rate) == side]
+    enough = [
+        (reader, rate)
+        for reader in found.readers
+        for rate in reader.phrases
+        if rate.phrase == phrase and rate.n >= minimum
+    ]
+    off = [reader for reader, rate in enough if off_with(reader, rate) == side]
+    return [reader for reader, _ in enough], off
 
 
 def several(readers: int) -> float:
@@ -196,39 +197,68 @@ def several(readers: int) -> float:
     return max(_LEAST_READERS, _LEAST_SHARE * readers)
 
 
+def hands_tell(judged: int, readers: int, content: CommitteeContent) -> bool:
+    """Say whether so many hands can be judged that they speak for all: several, or five.
+
+    Five is how many a figure of the department takes; a quarter of sixty readers is not needed to
+    see that a word is right in most hands.
+    """
+    return judged >= min(several(readers), content.minimum_readers)
+
+
 def _of_several(content: CommitteeContent, whole: GroupResult, phrase: str, side: Side) -> bool:
     """Say whether a word is off in several hands; where too few can be judged, if it is no one's.
 
     Of one reader's word there is nothing to decide for all.
     """
-    if content.judged is None:
+    found = content.judged
+    if found is None:
         return True
-    enough, off = hands(content.judged, phrase, side, content.minimum_n)
-    if len(enough) >= several(len(content.judged.readers)):
+    enough, off = hands(found, phrase, side, content.minimum_n)
+    if hands_tell(len(enough), len(found.readers), content):
         return len(off) >= several(len(enough))
-    most = max((p.n for p in in_hands(content.judged, phrase, content.minimum_n)), default=0.0)
+    most = max((rate.n for rate in in_hands(found, phrase, content.minimum_n)), default=0.0)
     return most <= MUCH * float(whole.phrases.n[whole.phrases.phrases.index(phrase)])
 
 
-def one_hand(content: CommitteeContent, words: Strings) -> list[str]:
-    """Say of the heaviest word off in all hands together by one reader that it lies there."""
-    whole, found, said = content.department, content.judged, dict[float, str]()
+def in_few_hands(content: CommitteeContent, words: Strings, *, full: bool) -> list[str]:
+    """Say of the heaviest word off in all hands together, and in few by themselves, that it is.
+
+    A ``full`` page names it only where it is one reader's.
+    """
+    whole, found = content.department, content.judged
     if isinstance(whole, SuppressedCell) or found is None:
         return []
-    adds, least = _adds(whole), _WORTH * whole.phrase_error.value
-    for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n):
-        side = missed(row) if adds[row.phrase] >= least else None
-        enough, off = hands(found, row.phrase, side, content.minimum_n) if side else ([], [])
-        if side is None or len(off) != 1 or _of_several(content, whole, row.phrase, side):
-            continue
-        (own,) = (rate for rate in off[0].phrases if rate.phrase == row.phrase)
-        shown, others = {"meaning": percent(row.expected), "rate": percent(row.observed)}, ""
-        if len(enough) > content.minimum_readers:
-            rest = (row.n * row.observed - own.n * own.observed) / max(row.n - own.n, 1.0)
-            others = words("decisions.one_hand_others", rate=percent(min(max(rest, 0.0), 1.0)))
-        text = words("decisions.one_hand", phrase=row.phrase, others=others, **shown)
-        said[adds[row.phrase]] = text
-    return [said[max(said)]] if said else []
+    adds = _adds(whole)
+    heavy = [
+        (row, side)
+        for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n)
+        if (side := missed(row)) and adds[row.phrase] >= WORTH * whole.phrase_error.value
+        if not _of_several(content, whole, row.phrase, side)
+    ]
+    if not heavy:
+        return []
+    row, side = max(heavy, key=lambda each: adds[each[0].phrase])
+    enough, off = hands(found, row.phrase, side, content.minimum_n)
+    shown = {"phrase": row.phrase, "meaning": percent(row.expected), "rate": percent(row.observed)}
+    rest = _without(off, row) if len(off) == 1 else row
+    if missed(rest) == side:
+        few = words("decisions.few_hands", n=len(off), readers=len(enough), **shown)
+        return [] if full else [few]
+    others = ""
+    if len(enough) > content.minimum_readers:
+        others = words("decisions.one_hand_others", rate=percent(rest.observed))
+    return [words("decisions.one_hand", others=others, **shown)]
+
+
+def _without(off: Sequence[ReaderProfile], row: PhraseRow) -> PhraseRow:
+    """Give a word's row in all other hands; its interval is as wide as that of all."""
+    own = [rate for reader in off for rate in reader.phrases if rate.phrase == row.phrase]
+    uses = max(row.n - sum(rate.n for rate in own), 1.0)
+    left = row.n * row.observed - sum(rate.n * rate.observed for rate in own)
+    share = min(max(left / uses, 0.0), 1.0)
+    low, high = share - (row.observed - row.low), share + (row.high - row.observed)
+    return replace(row, observed=share, low=max(low, 0.0), high=min(high, 1.0))
 
 
 def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
@@ -249,55 +279,60 @@ def discouraged(content: CommitteeContent, words: Strings) -> list[str]:
     whole = content.department
     if isinstance(whole, SuppressedCell):
         return []
-    means = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
+    means = meanings(whole)
     held: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for each in (each for part in content.maps or () for each in part.advice.suppressed):
-        if each.reason == "forbidden" and each.target in means and each.source in means:
-            side = side_of(means[each.target], means[each.source])
-            if _of_several(content, whole, each.source, side):
-                held[each.target][each.source] = None
+    silent = (each for part in content.maps or () for each in part.advice.suppressed)
+    for each in silent:
+        source, target = each.source, each.target or ""
+        if each.reason != "forbidden" or source not in means or target not in means:
+            continue
+        if _of_several(content, whole, source, side_of(means[target], means[source])):
+            held[target][source] = None
     word = max(held, key=lambda target: (len(held[target]), target), default=None)
     if word is None or len(held[word]) < _HELD_BACK:
         return []
     sources = _named(tuple(held[word]), words)
     said = [words("decisions.discouraged", phrase=word, n=len(held[word]), sources=sources)]
-    if (rate := float(whole.phrases.observed[whole.phrases.phrases.index(word)])) == rate:
+    rate = float(whole.phrases.observed[whole.phrases.phrases.index(word)])
+    if not math.isnan(rate):
         shown = {"rate": percent(rate), "meaning": percent(means[word])}
         said.append(words("decisions.discouraged_rate", phrase=word, **shown))
     return [" ".join([*said, words("decisions.discouraged_effect")])]
 
 
-def terms(content: CommitteeContent, kind: str = "recommended") -> Scale:
-    """Give the phrases that the institution recommends, or discourages, with what they mean."""
-    whole, use = content.department, content.scale_use
-    if isinstance(whole, SuppressedCell) or use is None:
-        return {}
-    means = dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
-    named = {phrase for phrase, _, of in use.terms if of == kind}
-    return {phrase: means[phrase] for phrase in means if phrase in named}
-
-
 def scale_gap(content: CommitteeContent, words: Strings) -> list[str]:
-    """Put to the committee the gap of its scale in which most readers' words lie without a swap."""
-    scale, found = sorted(terms(content).items(), key=itemgetter(1)), content.judged
-    held: defaultdict[int, set[str]] = defaultdict(set)
-    for reader in found.readers if found else ():
-        swapped = {swap.phrase for swap in kept_swaps(reader)}
-        for word in (w for w in reader.phrases if w.phrase not in swapped and off_with(reader, w)):
-            near = min((abs(word.rate.value - says) for _, says in scale), default=0.0)
-            k = bisect(scale, word.rate.value, key=itemgetter(1))
-            if near >= _FAR and 0 < k < len(scale):
-                held[k].add(reader.reader)
-    k = max(held, key=lambda at: (len(held[at]), at), default=0)
-    if len(held[k]) < _FEW or found is None:
+    """Put to the committee the gap of its scale in which most readers' words lie without a swap.
+
+    These are several readers, of all.
+    """
+    found = content.judged
+    if found is None:
         return []
-    (low, least), (high, most) = scale[k - 1 : k + 1]
+    scale = sorted(terms(content).items(), key=itemgetter(1))
+    inside: defaultdict[int, set[str]] = defaultdict(set)
+    for reader in found.readers:
+        for rate in _off_without_swap(reader):
+            above = bisect(scale, rate, key=itemgetter(1))
+            nearest = min((abs(rate - says) for _, says in scale), default=0.0)
+            if nearest >= _FAR and 0 < above < len(scale):
+                inside[above].add(reader.reader)
+    above = max(inside, key=lambda place: (len(inside[place]), place), default=0)
+    if not above or len(inside[above]) < several(len(found.readers)):
+        return []
+    (low, least), (high, most) = scale[above - 1], scale[above]
     shown = {"low": low, "least": percent(least), "high": high, "most": percent(most)}
-    said = words("decisions.gap", n=len(held[k]), of=len(found.readers), **shown)
-    others = terms(content, "discouraged").items()
-    between = [phrase for phrase, says in others if least + _FAR <= says <= most - _FAR]
+    said = words("decisions.gap", n=len(inside[above]), of=len(found.readers), **shown)
+    discouraged = terms(content, "discouraged").items()
+    between = [phrase for phrase, says in discouraged if least + _FAR <= says <= most - _FAR]
     fit = words("decisions.gap_fit", phrases=_named(between, words)) if between else ""
     return [f"{said}{fit} {words('decisions.gap_effect')}"]
+
+
+def _off_without_swap(reader: ReaderProfile) -> list[float]:
+    """Give the rates at which a reader's words come true that are off and have no swap."""
+    swapped = {swap.phrase for swap in kept_swaps(reader)}
+    words = (word for word in reader.phrases if word.phrase not in swapped)
+    return [word.rate.value for word in words if off_with(reader, word)]
 
 
 def _adds(whole: GroupResult) -> dict[str, float]:
@@ -313,37 +348,39 @@ def carrying(
     chance explains to which side all hedges lie. A word that is off in few hands is no decision.
     """
     adds, falsely = _adds(whole), LOW if side == "more" else 0.0
-    least, most = _WORTH * whole.phrase_error.value, 1.0 if side_of_all(content) else falsely
-    off = {
-        row.phrase: adds[row.phrase] * (1.0 + (row.expected <= falsely))
-        for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n)
-        if missed(row) == side and row.expected <= most and row.phrase not in besides
-        if _of_several(content, whole, row.phrase, side)
-        if adds[row.phrase] >= least and points(adds[row.phrase]) != points(0.0)
-    }
-    return {p: off[p] for p in sorted(off, key=lambda p: (-off[p], p))[:_NAMED]}
+    most = 1.0 if side_of_all(content) else falsely
+    weighs: dict[str, float] = {}
+    for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n):
+        share = adds[row.phrase]
+        heavy = share >= WORTH * whole.phrase_error.value and points(share) != points(0.0)
+        named = heavy and row.expected <= most and row.phrase not in besides
+        if named and missed(row) == side and _of_several(content, whole, row.phrase, side):
+            weighs[row.phrase] = 2.0 * share if row.expected <= falsely else share
+    order = sorted(weighs, key=lambda phrase: (-weighs[phrase], phrase))
+    return {phrase: weighs[phrase] for phrase in order[:_NAMED]}
 
 
 def _kept(phrases: Sequence[str], content: CommitteeContent, words: Strings) -> list[str]:
     """Say of the words for which none is taught in all findings why not, each reason once."""
     whole = [part for part in content.maps or () if part.pathology is None]
-    silent = {
-        each.source: words(f"maps.why.{each.reason}", target=each.target)
-        for part in whole
-        for each in part.advice.suppressed
-    }
-    held_out = (swap for part in whole for swap, _ in doubted(part, words))
-    silent |= {each.source: words("decisions.uncertain", target=each.target) for each in held_out}
-    swapped = {swap.source for _, swap in upheld(whole)}
-    own = [phrase for phrase in phrases if phrase in swapped]
+    why: dict[str, str] = {}
+    for part in whole:
+        for each in part.advice.suppressed:
+            why[each.source] = words(f"maps.why.{each.reason}", target=each.target)
+    for part in whole:
+        for swap, _ in doubted(part, words):
+            why[swap.source] = words("decisions.uncertain", target=swap.target)
     alike: defaultdict[str, list[str]] = defaultdict(list)
     for phrase in phrases:
-        if phrase in silent:
-            alike[silent[phrase]].append(phrase)
-    kept = [
-        words("decisions.kept", phrases=_named(of, words), why=why) for why, of in alike.items()
+        if phrase in why:
+            alike[why[phrase]].append(phrase)
+    said = [
+        words("decisions.kept", phrases=_named(named, words), why=reason)
+        for reason, named in alike.items()
     ]
-    return [*kept, words("decisions.own_pages", phrases=_named(own, words))] if own else kept
+    swapped = {swap.source for _, swap in upheld(whole)}
+    own = [phrase for phrase in phrases if phrase in swapped]
+    return [*said, words("decisions.own_pages", phrases=_named(own, words))] if own else said
 
 
 def _named(phrases: Sequence[str], words: Strings) -> str:

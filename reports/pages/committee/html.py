@@ -68,7 +68,7 @@ def _choices(content: CommitteeContent, words: Strings) -> str:
 
     What a choice does not split says so beside it.
     """
-    if len(content.readers) < content.minimum_readers:
+    if content.few_readers:
         return ""
     department = content.department
     table = None if isinstance(department, SuppressedCell) else department.phrases

@@ -23,7 +23,8 @@ from reports.marked import swaps_in_order
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.out_of_order import unordered
 from reports.pages.committee.decisions import coordinate, shared_pattern
-from reports.pages.committee.heaviest import off_with, terms
+from reports.pages.committee.heaviest import off_with
+from reports.pages.committee.tables import terms
 from reports.review_content import CommitteeContent, Counts
 from reports.strings import Strings
 from reports.swaps import Scale, advised, kept_swaps, titled
@@ -42,11 +43,12 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
         return (Section(title, (statement(words("committee.no_hedges")),)),)
     hidden = _unreportable(content)
     readers = [each for each in found.readers if _on_a_line(each) and each.reader not in hidden]
-    drawn = partial(plane, readers=readers, rules=found.settings, words=words)
-    both = Figure(drawn, _PLANE, words("committee.plane_note"))
-    said: tuple[Piece, ...] = tuple(Prose(text, BODY) for text in _findings(content, found, words))
+    pieces: list[Piece] = [Prose(text, BODY) for text in _findings(content, found, words)]
+    if readers:
+        drawn = partial(plane, readers=readers, rules=found.settings, words=words)
+        pieces.append(Figure(drawn, _PLANE, words("committee.plane_note")))
     how = f"{words('reading.signals')} {words('reading.few')}"
-    return (Section(title, (*said, both), how, room=330.0),)
+    return (Section(title, tuple(pieces), how, room=330.0),)
 
 
 def _on_a_line(reader: ReaderProfile) -> bool:

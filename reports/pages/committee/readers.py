@@ -68,7 +68,8 @@ def _note(content: CommitteeContent, words: Strings) -> str:
     known = [row.reliability for row in content.readers if math.isfinite(row.reliability)]
     if known:
         low, high = decimal(min(known), 2), decimal(max(known), 2)
-        parts.append(words("readers_note.reliability", low=low, high=high, minimum=limit))
+        key = "reliability" if low < high else "reliability_one"
+        parts.append(words(f"readers_note.{key}", low=low, high=high, minimum=limit))
     parts.append(words("committee.readers_note", few=content.minimum_n))
     missing = [
         words(f"readers.{key}")

@@ -14,19 +14,21 @@ from calibration.estimate import Z95
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
+from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
 from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY, GUTTER
 from reports.figures.counts import spreads
-from reports.figures.phrase_chart import phrase_chart, phrase_chart_height, phrase_key
+from reports.figures.phrase_chart import Sign, phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import RowState, missed, phrase_rows
 from reports.figures.reliability import panel_pieces
 from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
 from reports.numbers import FINE, decimal, interval, percent, points
-from reports.pages.committee.heaviest import added, beside, nearer
+from reports.pages.committee.heaviest import WORTH, added
 from reports.pages.committee.tables import (
     SAME,
+    nearer,
     pathology_table,
     score_table,
     sensitivity_table,
@@ -50,8 +52,9 @@ _NO_TICK = {"expected": float("nan"), "expected_error": 0.0}
 
 def exams(content: CommitteeContent, words: Strings) -> Section:
     """Draw the pairing flow, down to the statements compared."""
-    title, heading_note = words("committee.flow"), words("committee.flow_note")
-    if len(content.readers) >= content.minimum_readers:
+    title, heading_note = words("committee.flow_few"), words("committee.flow_note")
+    if not content.few_readers:
+        title = words("committee.flow")
         heading_note = f"{words('reading.condition')} {heading_note}"
     if not content.flow:
         return Section(title, (statement(words("state.not_computed")),), heading_note)
@@ -92,8 +95,14 @@ def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]
     title, result = words("committee.phrases"), content.department
     if isinstance(result, SuppressedCell):
         return (Section(title, (statement(withheld(result, words)),)),)
+    note_key = "phrases_note" if _hedged(result) else "phrases_note_certain"
     pieces = _phrases(result, content, words)
-    return (Section(title, pieces, words("committee.phrases_note"), room=320.0),)
+    return (Section(title, pieces, words(f"committee.{note_key}"), room=320.0),)
+
+
+def _hedged(result: GroupResult) -> bool:
+    """Whether any hedge that is scored was written."""
+    return bool(result.phrases.n[result.phrases.hedges].any())
 
 
 def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -129,23 +138,43 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
     def paint(drawing: Drawing, box: Box) -> None:
         above, key = box.cut(bottom=_KEY), box.cut(top=box.height - _KEY)
         phrase_chart(drawing, above, rows=used, minimum_n=minimum, words=words)
-        phrase_key(drawing, key, words=words, signs=("band", "mean", "department_own"))
+        phrase_key(drawing, key, words=words, signs=signs)
 
-    below = beside(content, result, words)
-    below += f" {words('radiologist.unused', phrases=unused)}" if unused else ""
-    return (Figure(paint, phrase_chart_height(len(used), row=_ROW) + _KEY, below),)
+    signs: tuple[Sign, ...] = ("band", "mean") if _hedged(result) else ()
+    signs += ("department_own",)
+    below = [beside(content, result, words)]
+    below += [words("radiologist.unused", phrases=unused)] if unused else []
+    tall = phrase_chart_height(len(used), row=_ROW) + _KEY
+    return (Figure(paint, tall, " ".join(below).strip()),)
+
+
+def beside(content: CommitteeContent, whole: GroupResult, words: Strings) -> str:
+    """Say what words as sure as "present" weigh, and the heaviest that its survey leaves open."""
+    table, adds, gap = whole.phrases, added(whole), whole.phrase_error.value
+    if not _hedged(whole):
+        return ""
+    sure = points(adds[~table.hedges].sum())
+    said = words("committee.sure", gap=points(gap), sure=sure)
+    rows = phrase_rows(table, minimum_n=content.minimum_n)
+    right = [row.phrase for row in rows if row.hedge and not missed(row)]
+    weighs = np.where(np.isin(table.phrases, right), adds, 0.0)
+    heaviest = int(np.argmax(weighs))
+    if weighs[heaviest] < WORTH * gap:
+        return said
+    share = points(weighs[heaviest])
+    return f"{said} {words('committee.open', phrase=table.phrases[heaviest], share=share)}"
 
 
 def pathologies(content: CommitteeContent, words: Strings) -> Section:
     """Small multiples and their numbers."""
     heading_note, table = words("panel.note", minimum=FINE), pathology_table(content, words=words)
     same = any(str(cell).startswith(SAME) for row in table.rows for cell in row.cells)
-    pieces = (
+    pieces: tuple[Piece, ...] = (
         *(Prose(text, BODY) for text in single_findings(content, words)),
         *panel_pieces(content.by_pathology, words=words),
-        table,
-        *[note(words("scores.same_step"))] * same,
     )
+    if len(content.by_pathology) > 1:
+        pieces += (table, *[note(words("scores.same_step"))] * same)
     return Section(words("committee.pathologies"), pieces, heading_note, room=220.0)
 
 
@@ -216,6 +245,8 @@ def disagreement(content: CommitteeContent, words: Strings) -> Section:
     found = content.disagreement
     if found is None:
         return Section(title, (statement(words("state.not_computed")),), lead)
+    if isinstance(found.plain, SuppressedCell) and isinstance(found.hedged, SuppressedCell):
+        return Section(title, (statement(state_of(found.plain, words)),), lead)
     caption, wide = words("committee.disagreement_note"), 2 * PHONE + GUTTER
     figure = Figure(partial(spreads, found=found, words=words), 118.0, caption, wide)
     return Section(title, (figure,), lead, room=220.0)
@@ -238,6 +269,8 @@ def scale_use(content: CommitteeContent, words: Strings) -> Section:
     title, use = words("committee.scale_use"), content.scale_use
     if use is None:
         return Section(title, (statement(words("state.not_computed")),))
+    if not use.periods:
+        return Section(title, (statement(words("committee.no_hedge_written")),))
     pieces: tuple[Piece, ...] = (use_table(use, words=words),)
     if use.terms or content.written:
         said = [words("written.note")]
@@ -270,6 +303,8 @@ def _map(content: CommitteeContent, part: PathologyAdvice, words: Strings) -> Pi
         return statement(words("committee.map_not_converged"))
     if isinstance(content.department, SuppressedCell):
         return statement(words("state.complementary"))
+    if not _hedged(content.department):
+        return statement(words("committee.no_hedge"))
     streams, order = streams_of_map(fitted, content.department.phrases)
     caption = words("committee.map_no_effect")
     if effect is not None:

@@ -15,6 +15,7 @@ from reports.drawing.tables import Cell, Column, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable, Written
 from reports.strings import Strings
+from reports.swaps import Scale
 
 if TYPE_CHECKING:
     from calibration.profile import Interval, Large
@@ -143,6 +144,17 @@ def _gains(swap: Suggestion) -> bool:
     return swap.effect is not None and round(swap.effect.brier_difference.high, _PLACES) < 0.0
 
 
+def distances(swap: Suggestion) -> tuple[float, float]:
+    """How far its statements lie from CT as they are, and written as the other word."""
+    return abs(swap.observed - swap.expected), abs(swap.observed - swap.target_expected)
+
+
+def nearer(swap: Suggestion) -> float:
+    """Give how much nearer to CT a swap brings all statements of it together."""
+    before, after = distances(swap)
+    return float(swap.n * (before - after))
+
+
 def suggestion_table(maps: tuple[PathologyAdvice, ...], *, words: Strings) -> Table:
     """List the swaps that passed every guard-rail and were upheld on exams held out."""
     columns = heads(
@@ -226,6 +238,20 @@ def term_table(use: ScaleUse, written: Sequence[Written], *, words: Strings) -> 
         reports = (_uses(each.reports, words), _paired(each, words)) if each else (BLANK, BLANK)
         rows.append(Row((term, words(f"scale.{kind}_kind"), _uses(n, words), *reports)))
     return Table(columns, tuple(rows), empty=words("state.none"), id="terms")
+
+
+def terms(content: CommitteeContent, kind: str = "recommended") -> Scale:
+    """Give the phrases that the institution recommends, or discourages, with what they mean."""
+    whole, use = content.department, content.scale_use
+    if isinstance(whole, SuppressedCell) or use is None:
+        return {}
+    named = {phrase for phrase, _, of in use.terms if of == kind}
+    return {phrase: says for phrase, says in meanings(whole).items() if phrase in named}
+
+
+def meanings(whole: GroupResult) -> Scale:
+    """Give what each phrase means to those surveyed."""
+    return dict(zip(whole.phrases.phrases, whole.phrases.expected.tolist(), strict=True))
 
 
 def use_table(use: ScaleUse, *, words: Strings) -> Table:

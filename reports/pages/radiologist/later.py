@@ -302,6 +302,9 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
         judged |= dict.fromkeys(profile.absent.phrases, percent(profile.absent.rate.value))
         judged |= dict.fromkeys(profile.present.phrases, percent(1.0 - profile.present.rate.value))
     shown = department is not None
+    compared = {
+        phrase: percent(row.expected) for row in _certain(content, words) for phrase in row.certain
+    }
     columns = heads(
         words, "numbers",
         ("phrase", 2.6, "wraps"), ("n", 1.9, "right"),
@@ -311,15 +314,27 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
         *[("department", 1.3, "right")] * shown,
     )  # fmt: skip
     body = tuple(
-        _number_row(row, judged, words, department=shown)
+        _number_row(
+            row, judged, words, department=_department(row, compared, words) if shown else ""
+        )
         for row in rows
         if row.state is RowState.SHOWN
     )
     return Table(columns, body, id="numbers")
 
 
+def _department(row: PhraseRow, compared: Mapping[str, str], words: Strings) -> str:
+    """Print the department's rate; of "present" and "absent" the one of the chart, and no second.
+
+    That is what others' rates on the same findings lead to expect.
+    """
+    if not row.hedge:
+        return compared.get(row.phrase, BLANK)
+    return words("state.withheld_short") if row.department_withheld else percent(row.department)
+
+
 def _number_row(
-    row: PhraseRow, judged: Mapping[str, str], words: Strings, *, department: bool
+    row: PhraseRow, judged: Mapping[str, str], words: Strings, *, department: str
 ) -> Row:
     fine = row.n >= FINE
     own = (
@@ -327,14 +342,13 @@ def _number_row(
         percent_interval(row.low, row.high, row.observed) if fine else BLANK,
         *((judged.get(row.phrase, BLANK),) if judged else ()),
     )
-    few = words("state.withheld_short") if row.department_withheld else percent(row.department)
     return Row((
         row.phrase,
         count(row.n),
         *own,
         percent(row.expected),
         percent_interval(row.expected_low, row.expected_high, row.expected),
-        *((few,) if department else ()),
+        *((department,) if department else ()),
     ))  # fmt: skip
 
 
