@@ -23,6 +23,7 @@ _MARKS: Final = frozenset(".,;:!?()-–/")
 _ADJECTIVAL: Final = ("ive", "ous", "ic")
 _QUALIFYING: Final = (*_ADJECTIVAL, "al", "ar", "ary", "ed", "ing", "ly")
 _CAPITAL: Final = re.compile(r" (?:[A-Z][a-z]|[ALR] [a-z\d]|\?\w)")
+_OPENS: Final = re.compile(rf"{_CAPITAL.pattern}|(?<=\s[-–])\s+\w|(?<=\s--)\s+\w")
 _PLACING, _HEADS = frozenset({"the", "on", "in", "at"}), frozenset({"rib", "lung", "bilaterally"})
 _SPLICES: Final = frozenset({",", "-", "–", "|", "/"})
 _TWO, _NAMELESS = 2, 3
@@ -73,9 +74,9 @@ def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list
 
 
 def opens_within(tokens: list[Token], text: str) -> bool:
-    """Whether a capital stands inside a sentence, as at the start of another one."""
+    """Whether a capital stands inside a sentence, as at the start of another one, or a dash."""
     return (
-        len(tokens) > _NAMELESS and _CAPITAL.search(text, tokens[1].end, tokens[-1].end) is not None
+        len(tokens) > _NAMELESS and _OPENS.search(text, tokens[1].end, tokens[-1].end) is not None
     )
 
 
@@ -85,13 +86,15 @@ def at_capitals(
     """Cut the tokens of a sentence where a capital opens another one that no full stop parts.
 
     It stands behind a small word, a comma, a spaced dash or stroke, and what was said is complete.
+    Behind a dash a small letter does too ("no embolus - small effusion"), but no bare name behind
+    the only one ("collapse - consolidation").
     """
     line = _Line(tokens, items, {k: i for i in items for k in range(i.first, i.last)}, grammar)
     found: list[list[Token]] = []
     begin = 0
     at_start = {token.start: k for k, token in enumerate(tokens)}
-    for capital in _CAPITAL.finditer(text, tokens[0].end, tokens[-1].end):
-        at = at_start.get(capital.start() + 1, 0)
+    for capital in _OPENS.finditer(text, tokens[0].end, tokens[-1].end):
+        at = at_start.get(capital.end() - len(capital[0].lstrip()), 0)
         mark = at - 1 if at and tokens[at - 1].word in _SPLICES else at
         while mark > begin + 1 and mark < at and tokens[mark - 1].word in _SPLICES:
             mark -= 1
@@ -109,6 +112,8 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
     if (here is not None and here.first != at) or (opening == "?" and mark == at):
         return False
     spliced = mark < at and line.tokens[mark].word != ","
+    if spliced and not _is_dash(line, mark, here):
+        return False
     named = text[line.tokens[begin].end : line.tokens[mark - 1].end]
     if named.count("(") > named.count(")"):
         return False
@@ -119,7 +124,7 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
     if mark == at:
         return True
     after = here.last if here is not None else at + 1
-    ends = after >= len(line.tokens) or line.tokens[after].word in _MARKS
+    ends = after >= len(line.tokens) or line.tokens[after].word in _MARKS | line.grammar.adjuncts
     answers = (
         here is not None
         and opening != "?"
@@ -128,6 +133,20 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
     mentions = any(item.lexeme.parts & Part.MENTION for item in line.between(begin, mark))
     alone = line.tokens[at + 1].word in _MARKS if at + 1 < len(line.tokens) else True
     return not (answers or alone) and (mentions or _complete(line, begin, mark))
+
+
+def _is_dash(line: _Line, mark: int, opening: Item | None) -> bool:
+    """Whether a dash parts statements and is neither a colon nor between two names of one thing."""
+    over = line.over.get(mark)
+    if over is not None and over.lexeme.parts & Part.COLON:
+        return False
+    if opening is not None and (
+        opening.lexeme.parts & Part.OR or any(c.side == "around" for c in opening.lexeme.cues)
+    ):
+        return False
+    named = opening is not None and opening.lexeme.parts & Part.MENTION
+    word = line.tokens[mark].word
+    return not named or word in "|/" or sum(token.word == word for token in line.tokens) > 1
 
 
 def _is_whole(line: _Line, begin: int, at: int, nameless: int) -> bool:

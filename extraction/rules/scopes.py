@@ -184,7 +184,7 @@ def _values(clause: Clause, at: int, reach: Scope) -> bool:
     """
     items = clause.items
     if reach.cue.kind == "denial" and not clause.tokens[items[at].last].word.isalnum():
-        return governs(items, 0, at)
+        return governs(items, 0, at) or (clause.aside and len(items) == 1)  # "(cannot exclude)"
     label = at > 1 and items[at - 1].lexeme.parts & Part.COLON and governs(items, 0, at - 1)
     named = Part.MENTION | Part.SPLIT_SUBJECT
     return bool(label) and not any(i.lexeme.parts & named for i in items[at + 1 : reach.last])

@@ -155,6 +155,8 @@ class GrammarFile(_Entry):
     awaiting: dict[str, frozenset[str]] = {}
     yielding: dict[str, frozenset[str]] = {}
     referring: dict[str, tuple[str, ...]] = {}
+    answered: frozenset[str] = frozenset()
+    answers: dict[str, tuple[str, ...]] = {}
     spelling: dict[str, str] = {}
     inserted: tuple[str, ...] = ()
     alike: dict[str, tuple[str, ...]] = {}
