@@ -59,6 +59,7 @@ class SectionEntry(_Entry):
     headers: Words
     openings: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
+    initials: tuple[str, ...] = ()
 
 
 class SectionFile(_Entry):
