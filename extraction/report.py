@@ -84,11 +84,15 @@ _BEFORE, _DIFFERENTIAL, _ENDED = 90, "differential", frozenset(".:;!?)]")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a report, a section or a sentence: the section's canonical name, start, end."""
+    """A stretch of a report, a section or a sentence: the section's canonical name, start, end.
+
+    `amends`: what it states takes the place of what an impression above it did.
+    """
 
     section: str
     start: int
     end: int
+    amends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +134,7 @@ class SectionReader:
         initials = {name: each for each in vocabulary.sections for name in each.initials}
         self._initials = initials
         self._initial = re.compile(
-            rf"(?:^|\n|(?<=[.;?!)])\s)[ \t]*(?P<name>{'|'.join(initials) or '(?!)'})[ \t]?:(?!\s?\d+\s?(?:[y/,.]|$))"
+            rf"(?:^|\n|(?<=[.;?!)])\s)[ \t]*(?P<name>{'|'.join(initials) or '(?!)'})[ \t]?:(?!\s?\d+\s?(?:[y/,]|$))"
         )
         self._titles = {
             shown: entry
@@ -196,7 +200,7 @@ class SectionReader:
             if header.entry.read:
                 told = number > first_read and text[sections[-1].start : sections[-1].end].strip()
                 name = IMPRESSION if header.entry.closing and told else header.entry.name
-                sections.append(Place(name, start, following))
+                sections.append(Place(name, start, following, header.entry.amends))
             elif number > last_read and header.entry.name not in _CLOSING:
                 sections += self._unheaded(
                     text, _end_of_note(text, header.end, following), following

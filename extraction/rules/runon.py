@@ -118,7 +118,7 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
         return False
     spliced = mark < at and line.tokens[mark].word != ","
     listed = spliced and line.dashes > 1
-    if spliced and not _is_splice(line, mark, here):
+    if spliced and not _is_splice(line, begin, mark, here):
         return False
     named = text[line.tokens[begin].end : line.tokens[mark - 1].end]
     if named.count("(") > named.count(")"):
@@ -144,7 +144,7 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
     return not (answers or alone) and (mentions or _complete(line, begin, mark))
 
 
-def _is_splice(line: _Line, mark: int, opening: Item | None) -> bool:
+def _is_splice(line: _Line, begin: int, mark: int, opening: Item | None) -> bool:
     """Whether a dash parts statements and is neither a colon nor between two names of one thing."""
     over = line.over.get(mark)
     if over is not None and over.lexeme.parts & Part.COLON:
@@ -154,7 +154,9 @@ def _is_splice(line: _Line, mark: int, opening: Item | None) -> bool:
     ):
         return False
     named = opening is not None and opening.lexeme.parts & Part.MENTION
-    told = any(i.lexeme.parts & _TELLING for i in line.between(mark + 1, len(line.tokens)))
+    told = any(i.lexeme.parts & _TELLING for i in line.between(begin, mark)) and any(
+        i.lexeme.parts & _TELLING for i in line.between(mark + 1, len(line.tokens))
+    )
     return not named or told or line.tokens[mark].word in "|/" or line.dashes > 1
 
 

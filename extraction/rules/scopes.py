@@ -32,6 +32,7 @@ _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
 _VALUES: Final = frozenset({"n", "y"})
+_LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "confines"})
 _PAUSES: Final = frozenset({",", "and"})
 
 
@@ -255,6 +256,8 @@ def _may_look_back(clause: Clause, at: int) -> bool:
     following = tokens[last].word
     if following in grammar.sides:  # "aspiration possible RLL"
         return at > 0 and items[at - 1].last == item.first and governs(items, at - 1, at)
+    if following == "within":  # "is likely within the limits of this study", not "within the lobe"
+        return not _LIMITS.isdisjoint(token.word for token in tokens[last : last + _SHORT])
     if following == "of" and last > item.last:  # "is a possible cause of the cough"
         return True
     return not following[0].isalnum() or following in grammar.adjuncts

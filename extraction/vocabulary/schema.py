@@ -56,6 +56,7 @@ class SectionEntry(_Entry):
     read: bool
     keep: bool = False
     closing: bool = False
+    amends: bool = False
     headers: Words
     openings: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
