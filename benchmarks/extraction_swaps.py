@@ -329,9 +329,7 @@ def main() -> None:
     files = arguments.gold or sorted(set(FIXTURES.glob("*.jsonl")) - SEALED)
     said = labelled(files, engine)
     print("\n== labelled sentences")
-    swaps = (
-        v for sentence, found in said for v in exchanged(sentence, found, arguments.each, rng)
-    )
+    swaps = (v for sentence, found in said for v in exchanged(sentence, found, arguments.each, rng))
     count(swaps, engine, arguments.show)
 
 

@@ -50,16 +50,16 @@ _TITLED: Final = re.compile(
     r"(?:(?:ct|cta|ctpa|cect|ncct|hrct|mdct|ldct|cxr|xr|x|ray|chest|thorax|thoracic|pulmonary|angiogram"
     r"|angiography|radiograph|film|scan|study|low|high|dose|resolution|portable|mobile|plain|contrast"
     r"|enhanced|unenhanced|non|with|without|iv|and|abdomen|pelvis|pa|ap|lat|lateral|views?|\d|erect"
-    r"|supine|computed|tomography)\b[\s\-–/&,+().:]{0,4}){1,9}(?:for\b|follow[- ]?up\b|f/?u\b|post\b|\?"
-    r"|query\b|r/o\b|surveillance\b|\d{1,3}[ -]?/?(?:[MF]\b|y/?o\b|yrs?\b|years?\b))"
+    r"|supine|computed|tomography)\b[\s\-–/&,+().:]{0,4}){1,9}(?:for\b|follow[- ]?up\b|f/?u\b"
+    r"|post\b|\?|query\b|r/o\b|surveillance\b|\d{1,3}[ -]?/?(?:[MF]\b|y/?o\b|yrs?\b|years?\b))"
     r"(?:(?!\b(?:is|are|was|were|has|have|shows?|showed|no|without|seen|noted|normal|clear|unchanged"
     r"|stable|small)\b)[^\n:;.])*(?:\n|[.:;](?=\s))",
     re.IGNORECASE,
 )
 """A first line that names the examination and why it was asked for: "CT chest for PE"."""
 _TOLD: Final = re.compile(
-    r"[.?!)]\s{1,4}(?=(?:There (?:is|are)|Lungs?|Heart|Both|Cardiac|Cardiomegaly|Clear|Normal|Left|Right"
-    r"|Bilateral|Stable|Small|Mild|Patchy|The (?!patient)|No (?:focal|evidence|acute|pleural"
+    r"[.?!)]\s{1,4}(?=(?:There (?:is|are)|Lungs?|Heart|Both|Cardiac|Cardiomegaly|Clear|Normal|Left"
+    r"|Right|Bilateral|Stable|Small|Mild|Patchy|The (?!patient)|No (?:focal|evidence|acute|pleural"
     r"|p?neumothorax|effusions?|consolidation|nodules?|pulmonary|pericardial|lymph))\b)"
 )
 """Where a note that has its line in common with findings ends, because they are told."""
@@ -134,7 +134,8 @@ class SectionReader:
         initials = {name: each for each in vocabulary.sections for name in each.initials}
         self._initials = initials
         self._initial = re.compile(
-            rf"(?:^|\n|(?<=[.;?!)])\s)[ \t]*(?P<name>{'|'.join(initials) or '(?!)'})[ \t]?:(?!\s?\d+\s?(?:[y/,]|$))"
+            rf"(?:^|\n|(?<=[.;?!)])\s)[ \t]*(?P<name>{'|'.join(initials) or '(?!)'})[ \t]?:"
+            r"(?!\s?\d+\s?(?:[y/,]|$))"  # "F: 62 y" is a woman's age
         )
         self._titles = {
             shown: entry
@@ -210,9 +211,9 @@ class SectionReader:
             ):
                 stop = _own_line(text, header.end) or _PARAGRAPH.search(text, header.end, following)
                 apart = stop is not None and text[stop.end() : following].strip()
-                told = None if apart else _TOLD.search(text, header.end, following)
-                if told is not None:
-                    stop = told
+                shared = None if apart else _TOLD.search(text, header.end, following)
+                if shared is not None:
+                    stop = shared
                 elif header.entry.name == "technique" and not apart:
                     stop = _NOTE_ENDS[-1].search(text, header.end, following)
                 sections += self._unheaded(text, stop.end() if stop else following, following)

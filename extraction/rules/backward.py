@@ -55,9 +55,7 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         if parts & Part.MENTION and not governed and is_place(clause, j):
             first = j
             continue
-        if parts & Part.COMMA and governed and _list_ends(items, j, cue, tied=tied):
-            break
-        if parts & Part.COMMA and governed and not tied and _stands(clause, j, at):
+        if parts & Part.COMMA and governed and _list_ends(clause, j, at, cue, tied=tied):
             break
         if parts & (Part.COMMA | Part.COLON) and not governed and _named(clause, j, at):
             listed = (tied and cue.phrase == "versus") or _last_of_list(items, j)
@@ -126,19 +124,21 @@ def _last_of_list(items: list[Item], comma: int) -> bool:
     )
 
 
-def _list_ends(items: list[Item], comma: int, cue: Cue, *, tied: bool) -> bool:
+def _list_ends(clause: Clause, comma: int, at: int, cue: Cue, *, tied: bool) -> bool:
     """Whether a comma separates statements.
 
     Always an untied one for a hedge; for a negation when what stands before is asserted ("minimal
     effusion, …"); for a denial one before "and" that closes no list ("no X, and Y not excluded").
     """
+    items = clause.items
     if tied:
         opens = cue.kind == "denial" and items[comma + 1].lexeme.parts & Part.AND
         return bool(opens) and not _last_of_list(items, comma)
     if cue.kind != "negation":
         return True
     ahead = (item.lexeme.parts & _STATED for item in reversed(items[:comma]))
-    return not next(filter(None, ahead), Part.COMMA) & Part.COMMA
+    stated = not next(filter(None, ahead), Part.COMMA) & Part.COMMA
+    return stated or _stands(clause, comma, at)
 
 
 def _stands(clause: Clause, comma: int, at: int) -> bool:

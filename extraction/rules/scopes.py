@@ -110,6 +110,8 @@ def _weighs(clause: Clause, at: int) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
     items, tokens, grammar = clause.items, clause.tokens, clause.grammar
     item = items[at]
+    if _is_predicate(items, at):
+        return False
     if _grades_change(items, at, tokens, grammar):
         return False
     word = tokens[item.first].word
@@ -135,6 +137,17 @@ def _weighs(clause: Clause, at: int) -> bool:
     begin = max(items[0].first - _SHORT, 0)
     ahead = tokens[begin : item.first]
     return said not in grammar.weighing or any(t.word in grammar.weighing[said] for t in ahead)
+
+
+def _is_predicate(items: list[Item], at: int) -> bool:
+    """Whether an assertion is what a subject's own words say: "heart not enlarged, no effusion"."""
+    item = items[at]
+    if not item.lexeme.parts & Part.PREDICATE or item.lexeme.cues[0].kind != "assertion":
+        return False
+    ahead = items[max(at - 2, 0) : at]
+    return any(i.lexeme.parts & Part.SUBJECT for i in ahead) and not any(
+        i.lexeme.parts & Part.COMMA for i in ahead
+    )
 
 
 def _is_of_a_thing(items: list[Item], at: int, grammar: GrammarFile) -> bool:
