@@ -18,7 +18,7 @@ import re
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -43,9 +43,14 @@ SINGULAR = {
     "imply": "implies",
 }
 INFLECTED = re.compile(r"< (\w+) >")
+APART = re.compile(r" (?=[,:])")
 CONTRACTED = re.compile(r" ' (?=t\b)")
 ARTICLE = re.compile(r"\b([Aa])n? $")
 SEALED = {FIXTURES / f"authors_{name}.jsonl" for name in "gjp"}
+AGREEING = frozenset({"predicate", "denied", "rank", "longer", "unjudged"})
+"""Slots whose verb has the finding as its subject."""
+SILENT = "nothing"
+"""What a slot of the list calls a certainty where no statement is to be read."""
 BATCH = 4000
 
 
@@ -78,6 +83,7 @@ class Variant:
     slot: str
     cue: str
     finding: str
+    kind: str = ""
 
 
 @cache
@@ -95,7 +101,7 @@ def findings() -> list[Words]:
 def cues(slot: str, *, plural: bool) -> list[tuple[str, str]]:
     """Pairs of phrase and words of a slot, its verbs agreeing with their subject."""
     told = [
-        (phrase, CONTRACTED.sub("'", _agreed(" ".join(said), plural=plural)))
+        (phrase, APART.sub("", CONTRACTED.sub("'", _agreed(" ".join(said), plural=plural))))
         for phrase, patterns in WORDS["slot"][slot].items()
         for pattern in patterns
         for said in expand(pattern)
@@ -121,21 +127,23 @@ def written(each: int, rng: np.random.Generator) -> Iterator[Variant]:
             forms = {plural: cues(slot, plural=plural) for plural in (False, True)}
             for text in frame["text"]:
                 for words in named:
-                    if words.pathology in barred or (
-                        frame.get("placed") and words.pathology in UNPLACED
-                    ):
+                    only = frame.get("only", [words.pathology])
+                    if words.pathology in barred or words.pathology not in only:
                         continue
-                    ours = slot in {"predicate", "denied"}
+                    if frame.get("placed") and words.pathology in UNPLACED:
+                        continue
+                    ours = slot in AGREEING
                     number = words.number == "plural" if ours else "{P}" in text
                     told = forms[number]
                     for k in rng.choice(len(told), min(each, len(told)), replace=False):
-                        yield _filled(text, words, told[k][1], told[k][0], slot, also)
+                        filled = _filled(text, words, told[k][1], told[k][0], slot, also)
+                        yield replace(filled, kind=frame.get("class", ""))
 
 
 def _filled(
     frame: str, words: Words, cue: str, phrase: str, slot: str, also: tuple[tuple[str, str], ...]
 ) -> Variant:
-    text = re.sub(r"\{[pP]\}", cue, frame).replace(
+    text = re.sub(r"\{[pP]\}", cue, frame.replace("{C}", cue[0].upper() + cue[1:])).replace(
         "@", "{a F}" if words.number == "count" else "{F}"
     )
     said = words.with_article() if "{a F}" in text and slot != "deny" else words.text
@@ -158,7 +166,7 @@ def broken(found: Iterable[Finding], variant: Variant) -> str:
             here.add(phrase if same else f"{finding.pathology}: {phrase}")
         else:
             elsewhere.add((finding.pathology, phrase))
-    if here != {variant.phrase}:
+    if here != {variant.phrase} - {SILENT}:
         return " + ".join(sorted(here)) or "nothing"
     if elsewhere != set(variant.also):
         return "beside it: " + ", ".join(f"{n} {p}" for n, p in sorted(elsewhere))
@@ -275,7 +283,7 @@ def count(variants: Iterable[Variant], engine: RuleEngine, show: int) -> None:
             keys = {
                 "slot": variant.slot, "finding": variant.finding, "frame": variant.frame,
                 "words of certainty": f"{variant.slot}: {variant.cue} ({variant.phrase})",
-            }  # fmt: skip
+            } | ({"class": variant.kind} if variant.kind else {})  # fmt: skip
             wrong = broken(found, variant)
             for kind, key in keys.items():
                 tried[kind][key] += 1
@@ -308,16 +316,20 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=8, help="exchanges per frame and finding")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=20)
+    parser.add_argument("--kind", nargs="*", help="only frames whose class contains one of these")
     arguments = parser.parse_args()
     engine, rng = RuleEngine(), np.random.default_rng(arguments.seed)
     print("== written frames")
-    count(written(arguments.each, rng), engine, arguments.show)
+    kinds = arguments.kind
+    frames = written(arguments.each, rng)
+    some = (v for v in frames if v.kind and any(part in v.kind for part in kinds or ("",)))
+    count(frames if kinds is None else some, engine, arguments.show)
+    if kinds is not None:
+        return
     files = arguments.gold or sorted(set(FIXTURES.glob("*.jsonl")) - SEALED)
-    frames = labelled(files, engine)
+    said = labelled(files, engine)
     print("\n== labelled sentences")
-    swaps = (
-        v for sentence, found in frames for v in exchanged(sentence, found, arguments.each, rng)
-    )
+    swaps = (v for sentence, found in said for v in exchanged(sentence, found, arguments.each, rng))
     count(swaps, engine, arguments.show)
 
 

@@ -44,6 +44,25 @@ _TITLE: Final = (
     r"(?:(?:chest|cxr|xr|x-?ray|ct|hrct|ctpa|portable|mobile)\b[^.?:;\n]{0,40}(?:\.[ \t]{1,4}|\n))?"
 )
 """The name of the examination may stand before a request: "Chest PA. Fall, ?rib fracture"."""
+_TITLED: Final = re.compile(
+    r"\s{0,80}(?=(?:(?:low|high|plain|contrast|portable|mobile|computed|thoracic)\b[^\n]{0,24}?)?"
+    r"\b(?:ct|cta|ctpa|cect|ncct|hrct|mdct|ldct|cxr|xr|x-?ray|chest|tomography|radiograph)\b)"
+    r"(?:(?:ct|cta|ctpa|cect|ncct|hrct|mdct|ldct|cxr|xr|x|ray|chest|thorax|thoracic|pulmonary|angiogram"
+    r"|angiography|radiograph|film|scan|study|low|high|dose|resolution|portable|mobile|plain|contrast"
+    r"|enhanced|unenhanced|non|with|without|iv|and|abdomen|pelvis|pa|ap|lat|lateral|views?|\d|erect"
+    r"|supine|computed|tomography)\b[\s\-–/&,+().:]{0,4}){1,9}(?:for\b|follow[- ]?up\b|f/?u\b"
+    r"|post\b|\?|query\b|r/o\b|surveillance\b|\d{1,3}[ -]?/?(?:[MF]\b|y/?o\b|yrs?\b|years?\b))"
+    r"(?:(?!\b(?:is|are|was|were|has|have|shows?|showed|no|without|seen|noted|normal|clear|unchanged"
+    r"|stable|small)\b)[^\n:;.])*(?:\n|[.:;](?=\s))",
+    re.IGNORECASE,
+)
+"""A first line that names the examination and why it was asked for: "CT chest for PE"."""
+_TOLD: Final = re.compile(
+    r"[.?!)]\s{1,4}(?=(?:There (?:is|are)|Lungs?|Heart|Both|Cardiac|Cardiomegaly|Clear|Normal|Left"
+    r"|Right|Bilateral|Stable|Small|Mild|Patchy|The (?!patient)|No (?:focal|evidence|acute|pleural"
+    r"|p?neumothorax|effusions?|consolidation|nodules?|pulmonary|pericardial|lymph))\b)"
+)
+"""Where a note that has its line in common with findings ends, because they are told."""
 _REQUEST_WITHIN: Final = 400
 _REQUEST_ENDS: Final = re.compile(
     r"[.!](?=\s)|(?<=[a-z0-9?)])\s(?=(?:No|The|There|Lungs?|Heart|Normal|Clear|Both|Cardiac)\b)"
@@ -65,11 +84,15 @@ _BEFORE, _DIFFERENTIAL, _ENDED = 90, "differential", frozenset(".:;!?)]")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A stretch of a report, a section or a sentence: the section's canonical name, start, end."""
+    """A stretch of a report, a section or a sentence: the section's canonical name, start, end.
+
+    `amends`: what it states takes the place of what an impression above it did.
+    """
 
     section: str
     start: int
     end: int
+    amends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +131,12 @@ class SectionReader:
             rf"|[ \t](?!(?:{_SAYING})\b)(?=(?-i:[A-Z\d]))))",
             re.IGNORECASE,
         )
+        initials = {name: each for each in vocabulary.sections for name in each.initials}
+        self._initials = initials
+        self._initial = re.compile(
+            rf"(?:^|\n|(?<=[.;?!)])\s)[ \t]*(?P<name>{'|'.join(initials) or '(?!)'})[ \t]?:"
+            r"(?!\s?\d+\s?(?:[y/,]|$))"  # "F: 62 y" is a woman's age
+        )
         self._titles = {
             shown: entry
             for name, entry in self._entries.items()
@@ -137,6 +166,13 @@ class SectionReader:
         found.sort(key=lambda each: each.start)
         return list({each.start: each for each in found}.values())
 
+    def _short(self, text: str) -> list[_Header]:
+        """Headers of one letter, where all of them stand in their order: "F: … I: …"."""
+        found = list(self._initial.finditer(text))
+        if [match["name"] for match in found] != [*self._initials]:
+            return []
+        return [_Header(self._initials[m["name"]], m.start("name"), m.end()) for m in found]
+
     def opened(self, text: object) -> tuple[str, list[Place]] | Failed:
         """Give a report without markup, its offsets kept, and its sections; or why it has none."""
         if not isinstance(text, str):
@@ -152,6 +188,7 @@ class SectionReader:
     def read(self, text: str) -> list[Place]:
         """Stretches of a report that state findings, in order."""
         headers = self._headers_spoken(text) if _is_speech(text) else self._headers(text)
+        headers = sorted([*headers, *self._short(text)], key=lambda each: each.start)
         begin = self._request_ends(text, headers[0].start if headers else len(text))
         if not headers:
             return self._unheaded(text, begin, len(text))
@@ -164,7 +201,7 @@ class SectionReader:
             if header.entry.read:
                 told = number > first_read and text[sections[-1].start : sections[-1].end].strip()
                 name = IMPRESSION if header.entry.closing and told else header.entry.name
-                sections.append(Place(name, start, following))
+                sections.append(Place(name, start, following, header.entry.amends))
             elif number > last_read and header.entry.name not in _CLOSING:
                 sections += self._unheaded(
                     text, _end_of_note(text, header.end, following), following
@@ -174,7 +211,10 @@ class SectionReader:
             ):
                 stop = _own_line(text, header.end) or _PARAGRAPH.search(text, header.end, following)
                 apart = stop is not None and text[stop.end() : following].strip()
-                if header.entry.name == "technique" and not apart:
+                shared = None if apart else _TOLD.search(text, header.end, following)
+                if shared is not None:
+                    stop = shared
+                elif header.entry.name == "technique" and not apart:
                     stop = _NOTE_ENDS[-1].search(text, header.end, following)
                 sections += self._unheaded(text, stop.end() if stop else following, following)
         return [each for each in sections if text[each.start : each.end].strip()]
@@ -186,6 +226,9 @@ class SectionReader:
         within a line it must open with a complaint, and ends at a full stop or, where that is
         missing, at a capital.
         """
+        titled = _TITLED.match(text, 0, end)
+        if titled is not None and text[titled.end() : end].strip():
+            return titled.end()
         if text.find("?", 0, min(end, _REQUEST_WITHIN)) < 0:
             return 0
         opened = self._opening.match(text, 0, end)

@@ -40,6 +40,13 @@ _HEADERS: Final = {
     "lower case, lines of their own": ("findings\n", "impression\n"),
     "Impression/plan": ("Findings: ", "Impression/Plan: "),
     "Key findings": ("Findings: ", "KEY FINDINGS: "),
+    "Key findings first": ("KEY FINDINGS:\n", "CONCLUSION: "),
+    "Key findings, details": ("KEY FINDINGS: Lines in place.\nDETAILS:\n", "CONCLUSION: "),
+    "F I in a line": ("Hx: cough. F: ", "I: "),
+    "F. I. on lines": ("F:\n", "I:\n"),
+    "a request in the line": ("Indication: Pre-operative assessment. ", "Conclusion: "),
+    "a request in the line, no impression": ("Clinical: Follow up. ", "IMPRESSION: "),
+    "Indian": ("CLINICAL PROFILE: C/o cough.\nOBSERVATIONS: ", "IMPRESSION: "),
 }
 for header, pair in _HEADERS.items():
 
@@ -144,12 +151,17 @@ def _in_line_bracket(report: Report) -> str | None:
     return " ".join(parts)
 
 
-def _between(name: str, mark: str) -> None:
+def _between(name: str, mark: str, *, small: bool = False) -> None:
     """Put another mark between sentences that hold no mark of that kind."""
+
+    def told(sentence: str) -> str:
+        shown = sentence.rstrip(". ")
+        opens = small and shown[1:2].islower()
+        return shown[0].lower() + shown[1:] if opens else shown
 
     def write(report: Report) -> str | None:
         parts = [
-            header + mark.join(sentence.rstrip(". ") for sentence in said) + "."
+            header + mark.join(map(told, said)) + "."
             for header, said in (
                 ("FINDINGS: ", report.findings),
                 ("IMPRESSION: ", report.impression),
@@ -163,7 +175,30 @@ def _between(name: str, mark: str) -> None:
 
 _between("marks: semicolons", "; ")
 _between("marks: dashes", " - ")
+_between("marks: dashes, small letters", " - ", small=True)
+_between("marks: double dashes, small letters", " -- ", small=True)
 _between("marks: bars", " | ")
 _between("marks: slashes", " // ")
 _between("marks: ellipses", "... ")
 _between("marks: commas and capitals", ", ")
+
+# A first line that names the examination and why it was asked for states nothing.
+_TITLES: Final = (
+    "CT CHEST FOR PE",
+    "CTPA for pulmonary embolism",
+    "CT for lung nodule (GP referral).",
+    "CT chest with contrast: 71M, fever, RUL mass on plain film.",
+    "HRCT chest - ?fibrosis",
+    "CT thorax, follow-up of pulmonary nodules",
+    "CT CHEST, 55 F WITH COPD AND COUGH",
+    "Low dose CT chest for nodule surveillance",
+    "CXR post drainage of pneumothorax",
+    "XR chest, 82 year old with pneumonia",
+)
+for _title in _TITLES:
+
+    def _titled(report: Report, title: str = _title) -> str | None:
+        said = report.findings and "pneumonia" not in report.text[:40].lower()
+        return title + "\n" + in_sections(report, ("", "Conclusion: ")) if said else None
+
+    FORMS.append(Form(f"title: {_title}", _titled))

@@ -43,6 +43,10 @@ _SHORT: Final = (
 )  # fmt: skip
 simple("words: abbreviated", lambda t: _swapped(t, _SHORT))
 simple("words: w/ and w/o alone", lambda t: _swapped(t, (("without", "w/o"), ("with", "w/"))))
+_NORMAL: Final = re.compile(
+    r"(?<=: )(?:normal|unremarkable)(?=[.\n;]|$)|(?<=Heart size )is normal(?=[.\n])", re.IGNORECASE
+)
+simple("words: N for normal", lambda t: _NORMAL.sub("N", t))
 simple("words: vs.", lambda t: _swapped(t, (("vs", "vs."), ("versus", "vs."))).replace("..", "."))
 simple(
     "words: contracted",

@@ -11,11 +11,12 @@ from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_f
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-_STATED: Final = Part.ASSERTING | Part.PARTICIPLE | Part.COMMA
+_STATED: Final = Part.ASSERTING | Part.PARTICIPLE | Part.PREDICATE | Part.COMMA
 _POSSESSIVE, _HYPHEN = "'", "-"
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN, _YEAR, _ADVERBS = 7, 4, 2
+_ARTICLES: Final = frozenset({"a", "an"})
 _AGAINST: Final = frozenset({"than", "of", "to"})
 _ONCE: Final = frozenset({"suspected", "queried", "questioned", "suggested", "possible"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
@@ -54,7 +55,7 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         if parts & Part.MENTION and not governed and is_place(clause, j):
             first = j
             continue
-        if parts & Part.COMMA and governed and _list_ends(items, j, cue, tied=tied):
+        if parts & Part.COMMA and governed and _list_ends(clause, j, at, cue, tied=tied):
             break
         if parts & (Part.COMMA | Part.COLON) and not governed and _named(clause, j, at):
             listed = (tied and cue.phrase == "versus") or _last_of_list(items, j)
@@ -123,19 +124,38 @@ def _last_of_list(items: list[Item], comma: int) -> bool:
     )
 
 
-def _list_ends(items: list[Item], comma: int, cue: Cue, *, tied: bool) -> bool:
+def _list_ends(clause: Clause, comma: int, at: int, cue: Cue, *, tied: bool) -> bool:
     """Whether a comma separates statements.
 
     Always an untied one for a hedge; for a negation when what stands before is asserted ("minimal
     effusion, …"); for a denial one before "and" that closes no list ("no X, and Y not excluded").
     """
+    items = clause.items
     if tied:
         opens = cue.kind == "denial" and items[comma + 1].lexeme.parts & Part.AND
         return bool(opens) and not _last_of_list(items, comma)
     if cue.kind != "negation":
         return True
     ahead = (item.lexeme.parts & _STATED for item in reversed(items[:comma]))
-    return not next(filter(None, ahead), Part.COMMA) & Part.COMMA
+    stated = not next(filter(None, ahead), Part.COMMA) & Part.COMMA
+    return stated or _stands(clause, comma, at)
+
+
+def _stands(clause: Clause, comma: int, at: int) -> bool:
+    """Whether what a comma parts from a denial is there: "cardiomegaly, effusion not seen".
+
+    It has a size or an article, or nobody denies it in passing, as in front of a list.
+    """
+    items, undenied = clause.items, clause.grammar.undenied
+    opens = next((k + 1 for k in range(comma - 1, -1, -1) if items[k].lexeme.parts & Part.COMMA), 0)
+    begin = items[opens].first
+    while begin and clause.tokens[begin - 1].word.isalnum():
+        begin -= 1
+    if clause.tokens[begin].word[0].isdigit() or clause.tokens[begin].word in _ARTICLES:
+        return True
+    named = {name for item in items[opens:comma] for name in item.lexeme.pathologies}
+    denied = {name for item in items[comma:at] for name in item.lexeme.pathologies}
+    return not named.isdisjoint(undenied) and denied.isdisjoint(undenied)
 
 
 def meant(clause: Clause, at: int, cue: Cue) -> Cue:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeVar
 
@@ -16,7 +17,7 @@ from extraction.finding import (
     NothingStated,
     Outcome,
 )
-from extraction.report import Place, SectionReader, own_words
+from extraction.report import FINDINGS, Place, SectionReader, own_words
 from extraction.rules.decide import Decision, carry_back, decide, referred, settled
 from extraction.rules.lexicon import Tree, build
 from extraction.rules.mentions import MentionFinder
@@ -28,7 +29,7 @@ from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "18"
+REVISION: Final = "19"
 
 _BATCH: Final = 256
 _APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
@@ -141,12 +142,18 @@ class RuleEngine:
         for section in sections:
             for tokens, decisions in self._sentences(clean, section):
                 stating = [each for each in decisions if each.states]
-                findings += [_finding(section.section, str(text), tokens, d) for d in stating]
+                said = [_finding(section.section, str(text), tokens, d) for d in stating]
+                if section.amends and self._is_of_both_sides(tokens):
+                    findings = _amended(findings, said, section.start)
+                findings += said
                 unseen = [d for d in decisions if d.rule == "not evaluable" and not d.states]
                 not_evaluable.update(each.mention.pathology for each in unseen)
         if findings:
             return Extracted(tuple(findings), frozenset(not_evaluable))
         return NothingStated(frozenset(not_evaluable))
+
+    def _is_of_both_sides(self, tokens: Sequence[Token]) -> bool:
+        return self.vocabulary.grammar.sides.isdisjoint(token.word for token in tokens)
 
     def _sentences(self, text: str, section: Place) -> Iterator[tuple[list[Token], list[Decision]]]:
         grammar = self.vocabulary.grammar
@@ -181,6 +188,15 @@ class RuleEngine:
                 previous = found
         grammar = self.vocabulary.grammar
         return settled(referred(decisions, tokens, grammar.referring), tokens, grammar)
+
+
+def _amended(findings: list[Finding], said: list[Finding], start: int) -> list[Finding]:
+    """Make findings of what an impression said of what an addendum below it says anew."""
+    anew = {each.pathology for each in said}
+    return [
+        replace(each, section=FINDINGS) if each.pathology in anew and each.end <= start else each
+        for each in findings
+    ]
 
 
 def _beside(decisions: list[Decision], aside: Clause) -> list[Decision]:

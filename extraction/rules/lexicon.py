@@ -100,6 +100,7 @@ def build(vocabulary: Vocabulary) -> Tree:
     with _uncollected():
         _add_grammar(root, vocabulary)
         _add_cues(root, vocabulary)
+        _add_answers(root, vocabulary)
         _add_pathologies(root, vocabulary)
         _even_out(root, vocabulary)
     if len(_BUILT) >= _KEPT:
@@ -223,6 +224,23 @@ def _add_cues(root: Tree, vocabulary: Vocabulary) -> None:
                 continue
             noun = "favor" in tokens and "in favor" in " ".join(tokens)
             lexeme.finite = not (noun and finite.isdisjoint(set(tokens) - {"favor"}))
+
+
+def _add_answers(root: Tree, vocabulary: Vocabulary) -> None:
+    """Make of every answer a cue that looks back to its question: "? not convincing ."."""
+    grammar = vocabulary.grammar
+    for phrase, patterns in grammar.answers.items():
+        cue = Cue(phrase, _ANSWERING.get(phrase, "hedge"), "after")
+        for tokens, _ in _each(Tree(), patterns):
+            for mark in grammar.answered:
+                lexeme = _lexeme(root, ("?", *tokens, mark))
+                lexeme.parts, lexeme.cues, lexeme.loose = Part.CUE, (cue,), True
+                lexeme.said = " ".join(tokens)
+
+
+_ANSWERING: Final[dict[str, CueKind]] = {
+    "absent": "negation", "present": "assertion", "cannot exclude": "denial",
+}  # fmt: skip
 
 
 def _add_pathologies(root: Tree, vocabulary: Vocabulary) -> None:

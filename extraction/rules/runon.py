@@ -23,9 +23,12 @@ _MARKS: Final = frozenset(".,;:!?()-–/")
 _ADJECTIVAL: Final = ("ive", "ous", "ic")
 _QUALIFYING: Final = (*_ADJECTIVAL, "al", "ar", "ary", "ed", "ing", "ly")
 _CAPITAL: Final = re.compile(r" (?:[A-Z][a-z]|[ALR] [a-z\d]|\?\w)")
+_OPENS: Final = re.compile(rf"{_CAPITAL.pattern}|(?<=\s[-–])\s+\w|(?<=\s--)\s+\w")
+_DASH: Final = re.compile(r"\s[-–—]{1,2}\s")
 _PLACING, _HEADS = frozenset({"the", "on", "in", "at"}), frozenset({"rib", "lung", "bilaterally"})
 _SPLICES: Final = frozenset({",", "-", "–", "|", "/"})
 _TWO, _NAMELESS = 2, 3
+_TELLING: Final = Part.CUE | Part.VERB | Part.PREDICATE
 _SHORTEST, _SUBJECT_WITHIN, _NOUN_WITHIN = 7, 8, 4
 _NAMED: Final = Part.MENTION | Part.SUBJECT | Part.SPLIT_SUBJECT
 _SAID: Final = _NAMED | Part.PREDICATE | Part.VERB
@@ -44,6 +47,7 @@ class _Line(NamedTuple):
     items: list[Item]
     over: dict[int, Item]
     grammar: GrammarFile
+    dashes: int = 0
 
     def between(self, begin: int, at: int) -> Iterator[Item]:
         """Items that start in a range of tokens."""
@@ -73,9 +77,9 @@ def pieces(tokens: list[Token], items: list[Item], grammar: GrammarFile) -> list
 
 
 def opens_within(tokens: list[Token], text: str) -> bool:
-    """Whether a capital stands inside a sentence, as at the start of another one."""
+    """Whether a capital stands inside a sentence, as at the start of another one, or a dash."""
     return (
-        len(tokens) > _NAMELESS and _CAPITAL.search(text, tokens[1].end, tokens[-1].end) is not None
+        len(tokens) > _NAMELESS and _OPENS.search(text, tokens[1].end, tokens[-1].end) is not None
     )
 
 
@@ -85,13 +89,17 @@ def at_capitals(
     """Cut the tokens of a sentence where a capital opens another one that no full stop parts.
 
     It stands behind a small word, a comma, a spaced dash or stroke, and what was said is complete.
+    Behind a dash a small letter does too ("no embolus - small effusion"), but no bare name behind
+    the only one ("collapse - consolidation").
     """
-    line = _Line(tokens, items, {k: i for i in items for k in range(i.first, i.last)}, grammar)
+    over = {k: i for i in items for k in range(i.first, i.last)}
+    dashes = len(_DASH.findall(text, tokens[0].start, tokens[-1].end))
+    line = _Line(tokens, items, over, grammar, dashes)
     found: list[list[Token]] = []
     begin = 0
     at_start = {token.start: k for k, token in enumerate(tokens)}
-    for capital in _CAPITAL.finditer(text, tokens[0].end, tokens[-1].end):
-        at = at_start.get(capital.start() + 1, 0)
+    for capital in _OPENS.finditer(text, tokens[0].end, tokens[-1].end):
+        at = at_start.get(capital.end() - len(capital[0].lstrip()), 0)
         mark = at - 1 if at and tokens[at - 1].word in _SPLICES else at
         while mark > begin + 1 and mark < at and tokens[mark - 1].word in _SPLICES:
             mark -= 1
@@ -109,17 +117,21 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
     if (here is not None and here.first != at) or (opening == "?" and mark == at):
         return False
     spliced = mark < at and line.tokens[mark].word != ","
+    listed = spliced and line.dashes > 1
+    if spliced and not _is_splice(line, begin, mark, here):
+        return False
     named = text[line.tokens[begin].end : line.tokens[mark - 1].end]
     if named.count("(") > named.count(")"):
         return False
     if not spliced and (_CAPITAL.search(named) or (mark == at and not named[-1:].islower())):
         return False  # who writes "with Pneumonia, Effusion" opens no sentence by a capital
-    if not _is_whole(line, begin, mark, _NAMELESS if mark == at else 1):
+    nameless = _NAMELESS if mark == at else 1
+    if _waits_still(line, begin, mark) if listed else not _is_whole(line, begin, mark, nameless):
         return False
     if mark == at:
         return True
     after = here.last if here is not None else at + 1
-    ends = after >= len(line.tokens) or line.tokens[after].word in _MARKS
+    ends = after >= len(line.tokens) or line.tokens[after].word in _MARKS | line.grammar.adjuncts
     answers = (
         here is not None
         and opening != "?"
@@ -127,7 +139,32 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
     )
     mentions = any(item.lexeme.parts & Part.MENTION for item in line.between(begin, mark))
     alone = line.tokens[at + 1].word in _MARKS if at + 1 < len(line.tokens) else True
+    if listed:
+        return not answers
     return not (answers or alone) and (mentions or _complete(line, begin, mark))
+
+
+def _is_splice(line: _Line, begin: int, mark: int, opening: Item | None) -> bool:
+    """Whether a dash parts statements and is neither a colon nor between two names of one thing."""
+    over = line.over.get(mark)
+    if over is not None and over.lexeme.parts & Part.COLON:
+        return False
+    if opening is not None and (
+        opening.lexeme.parts & Part.OR or any(c.side == "around" for c in opening.lexeme.cues)
+    ):
+        return False
+    named = opening is not None and opening.lexeme.parts & Part.MENTION
+    told = any(i.lexeme.parts & _TELLING for i in line.between(begin, mark)) and any(
+        i.lexeme.parts & _TELLING for i in line.between(mark + 1, len(line.tokens))
+    )
+    return not named or told or line.tokens[mark].word in "|/" or line.dashes > 1
+
+
+def _waits_still(line: _Line, begin: int, mark: int) -> bool:
+    """Whether the last word before one of several dashes waits for what it is of."""
+    before, word = line.over.get(mark - 1), line.tokens[mark - 1].word
+    graded = before is not None and before.lexeme.parts & Part.CUE and before.first > begin
+    return word in line.grammar.unending and word not in line.grammar.sides | _HEADS and not graded
 
 
 def _is_whole(line: _Line, begin: int, at: int, nameless: int) -> bool:

@@ -32,6 +32,7 @@ _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
 _VALUES: Final = frozenset({"n", "y"})
+_LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "confines"})
 _PAUSES: Final = frozenset({",", "and"})
 
 
@@ -109,6 +110,8 @@ def _weighs(clause: Clause, at: int) -> bool:
     """Whether the cue is one at all: "over" only after a word of preference in its clause."""
     items, tokens, grammar = clause.items, clause.tokens, clause.grammar
     item = items[at]
+    if _is_predicate(items, at):
+        return False
     if _grades_change(items, at, tokens, grammar):
         return False
     word = tokens[item.first].word
@@ -134,6 +137,17 @@ def _weighs(clause: Clause, at: int) -> bool:
     begin = max(items[0].first - _SHORT, 0)
     ahead = tokens[begin : item.first]
     return said not in grammar.weighing or any(t.word in grammar.weighing[said] for t in ahead)
+
+
+def _is_predicate(items: list[Item], at: int) -> bool:
+    """Whether an assertion is what a subject's own words say: "heart not enlarged, no effusion"."""
+    item = items[at]
+    if not item.lexeme.parts & Part.PREDICATE or item.lexeme.cues[0].kind != "assertion":
+        return False
+    ahead = items[max(at - 2, 0) : at]
+    return any(i.lexeme.parts & Part.SUBJECT for i in ahead) and not any(
+        i.lexeme.parts & Part.COMMA for i in ahead
+    )
 
 
 def _is_of_a_thing(items: list[Item], at: int, grammar: GrammarFile) -> bool:
@@ -184,7 +198,7 @@ def _values(clause: Clause, at: int, reach: Scope) -> bool:
     """
     items = clause.items
     if reach.cue.kind == "denial" and not clause.tokens[items[at].last].word.isalnum():
-        return governs(items, 0, at)
+        return governs(items, 0, at) or (clause.aside and len(items) == 1)  # "(cannot exclude)"
     label = at > 1 and items[at - 1].lexeme.parts & Part.COLON and governs(items, 0, at - 1)
     named = Part.MENTION | Part.SPLIT_SUBJECT
     return bool(label) and not any(i.lexeme.parts & named for i in items[at + 1 : reach.last])
@@ -255,6 +269,8 @@ def _may_look_back(clause: Clause, at: int) -> bool:
     following = tokens[last].word
     if following in grammar.sides:  # "aspiration possible RLL"
         return at > 0 and items[at - 1].last == item.first and governs(items, at - 1, at)
+    if following == "within":  # "is likely within the limits of this study", not "within the lobe"
+        return not _LIMITS.isdisjoint(token.word for token in tokens[last : last + _SHORT])
     if following == "of" and last > item.last:  # "is a possible cause of the cough"
         return True
     return not following[0].isalnum() or following in grammar.adjuncts

@@ -8,9 +8,11 @@ of one case, by the room that the next word would have had.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from extraction.rules.tokens import Token
+from extraction.vocabulary.patterns import expand
 from extraction.vocabulary.schema import GrammarFile
 
 _BULLETS: Final = frozenset('"“”•·●▪◦*‣➢→§■□▶►✓')
@@ -30,7 +32,7 @@ _STOPS: Final = frozenset(".!?")
 _FULL_STOP: Final = "."
 _ENDED: Final = frozenset(".!,;:")
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
-_ANSWER: Final = re.compile(r"(?:Yes|No|None|Nil|N|Y|Neg|Negative|Absent|Present)\b(?![ \t]*\w)")
+_ANSWER_WITHIN: Final = 10
 _HYPHENS, _LABEL, _TWO = "-–", 3, 2
 _PLACING: Final = frozenset({"the", "on", "in", "at"})
 _OPENED_WITHIN: Final = 4
@@ -62,7 +64,7 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         if number < skipped:
             continue
         if listing or (
-            (word in _NUMBERS or "\n" in word) and _opens_list(tokens, number, current, grammar)
+            (word in _NUMBERED or "\n" in word) and _opens_list(tokens, number, current, grammar)
         ):
             listing = len(current) < _LONGEST and _in_list(tokens, number)
             if listing:
@@ -120,8 +122,8 @@ def _opens_list(
     """Whether a differential's first item starts here: "D/D: 1. …", "Differential:" and a dash."""
     if not any(token.word in grammar.differentials for token in current[-_OPENED_WITHIN:]):
         return False
-    if tokens[number].word in _NUMBERS:
-        return _numbers_item(tokens, number)
+    if tokens[number].word in _NUMBERED:
+        return _numbers_item(tokens, number + (tokens[number].word not in _NUMBERS))
     return number + 1 < len(tokens) and _opens_line(tokens, number + 1)
 
 
@@ -163,8 +165,8 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
         apart = before is None or before.end < token.start or before.word in ",;:(\r\n"
         shouted = before is not None and text[before.start : before.end].isupper()
         opens_word = apart and (joined or shouted or following.word not in grammar.restarts)
-        goes_on = depth > 0 or opens_word or _ANSWER.match(text, following.start) is not None
-        return not goes_on and text[following.start].isupper()
+        goes_on = depth > 0 or opens_word or not text[following.start].isupper()
+        return not goes_on and not _answers(tokens, number, grammar)
     if before is None or token.word == "!":
         return True
     if before.end == token.start:
@@ -174,6 +176,20 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
         if (short and before.word not in _UNITS) or (joined and (number or initial or short)):
             return False
     return not (joined and following.word in {",", ")", ";"})
+
+
+def _answers(tokens: list[Token], number: int, grammar: GrammarFile) -> bool:
+    """Whether what follows a question mark answers it: "Effusion? Not convincing."."""
+    behind = (token.word for token in tokens[number + 1 : number + _ANSWER_WITHIN])
+    words = [*(word for word in behind if not word.isspace() or "\n" in word), _FULL_STOP]
+    known = _written(tuple(grammar.answers.values()))
+    ends = (k for k in range(1, len(words)) if "\n" in words[k] or words[k] in grammar.answered)
+    return any(tuple(words[:k]) in known for k in ends)
+
+
+@lru_cache(maxsize=4)
+def _written(patterns: tuple[tuple[str, ...], ...]) -> frozenset[tuple[str, ...]]:
+    return frozenset(said for some in patterns for pattern in some for said in expand(pattern))
 
 
 def _restarts(

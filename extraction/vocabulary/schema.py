@@ -56,9 +56,11 @@ class SectionEntry(_Entry):
     read: bool
     keep: bool = False
     closing: bool = False
+    amends: bool = False
     headers: Words
     openings: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
+    initials: tuple[str, ...] = ()
 
 
 class SectionFile(_Entry):
@@ -155,6 +157,8 @@ class GrammarFile(_Entry):
     awaiting: dict[str, frozenset[str]] = {}
     yielding: dict[str, frozenset[str]] = {}
     referring: dict[str, tuple[str, ...]] = {}
+    answered: frozenset[str] = frozenset()
+    answers: dict[str, tuple[str, ...]] = {}
     spelling: dict[str, str] = {}
     inserted: tuple[str, ...] = ()
     alike: dict[str, tuple[str, ...]] = {}

@@ -55,6 +55,8 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_w.jsonl", 100, 0.985, 0.94, 0.997),
         ("authors_y.jsonl", 110, 0.985, 0.97, 0.996),
         ("authors_z.jsonl", 90, 0.85, 0.62, 0.968),
+        ("authors_aa.jsonl", 60, 0.985, 0.95, 0.995),
+        ("authors_bb.jsonl", 25, 0.96, 0.8, 0.99),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(

@@ -6,6 +6,7 @@ import pytest
 
 from extraction.finding import Extracted
 from extraction.report import SectionReader
+from extraction.resolution import resolve
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
 
@@ -151,3 +152,37 @@ def test_line_ends_of_other_machines_are_line_ends(end: str) -> None:
     assert isinstance(opened, tuple)
     assert [part.section for part in opened[1]] == ["findings", "impression"]
     assert len(opened[0]) == len(text)
+
+
+def test_headers_of_one_letter_are_seen_together_and_never_alone() -> None:
+    assert sections("F: Small effusion.\nI: 1. Edema.") == [
+        ("findings", "Small effusion."),
+        ("impression", "1. Edema."),
+    ]
+    assert sections("F: 62 y\nSmall effusion.") == [("findings", "F: 62 y\nSmall effusion.")]
+
+
+def test_key_findings_are_the_impression_only_behind_findings() -> None:
+    assert sections("KEY FINDINGS: Edema.")[0][0] == "findings"
+    assert sections("Findings: Clear.\nKEY FINDINGS: Edema.")[-1] == ("impression", "Edema.")
+
+
+def test_a_title_that_says_why_the_scan_was_asked_for_states_nothing() -> None:
+    assert sections("CT CHEST FOR PE\nClear.") == [("findings", "Clear.")]
+    told = "CT chest for pain shows an effusion.\nClear."
+    assert sections(told) == [("findings", told)]
+
+
+def test_findings_on_the_line_of_their_request_are_read() -> None:
+    text = "Indication: Cough. The heart is large.\nConclusion: Edema."
+    assert sections(text)[0] == ("findings", "The heart is large.")
+
+
+@pytest.mark.parametrize(("side", "last"), [("", "absent"), ("left ", "present")])
+def test_an_addendum_amends_the_impression_unless_it_speaks_of_one_side(
+    side: str, last: str
+) -> None:
+    text = f"IMPRESSION: Right pneumothorax.\nADDENDUM: No {side}pneumothorax."
+    engine = RuleEngine()
+    (outcome,) = engine.extract([text], modality="CT")
+    assert resolve(outcome, vocabulary=engine.vocabulary)["pneumothorax"].phrase == last
