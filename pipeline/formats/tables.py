@@ -11,6 +11,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Final, TypeVar
@@ -67,6 +68,15 @@ def read_table(
         raise InputError(f"{path.name}: cannot be read ({type(error).__name__}).") from None
     require_columns(frame, needed or {}, source=path.name)
     return frame
+
+
+@contextmanager
+def named(setting: str) -> Iterator[None]:
+    """Name the setting whose table cannot be used."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{setting}: {error}") from None
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:

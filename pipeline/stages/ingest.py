@@ -26,7 +26,7 @@ from pipeline.formats.exams import ExamBatch, Merge
 from pipeline.formats.fhir.directory import BY_RESOURCE
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.sources import FOLDERS, Sources, spool
-from pipeline.formats.tables import read_table
+from pipeline.formats.tables import named, read_table
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stages import Keyed, Look, Named, options
 from pipeline.store.files import require_readable
@@ -318,7 +318,8 @@ def _exam_codes(site: Site) -> pd.DataFrame:
         return pd.DataFrame({"exam_code": [], "chest": [], "modality": []}, dtype="str")
     path = site.config.path(name)
     needed = {"exam_code": "the code as exported", "chest": "true or false"}
-    return read_table(path, needed, site.config.input.encoding).astype("str")
+    with named("input.exam_codes"):
+        return read_table(path, needed, site.config.input.encoding).astype("str")
 
 
 def chest_codes(site: Site) -> dict[str, bool]:
@@ -330,6 +331,12 @@ def chest_codes(site: Site) -> dict[str, bool]:
         raise ConfigurationError(
             f"input.exam_codes: in {unread:,} row(s) the column chest is neither true nor false; "
             f"first for the exam code {stated['exam_code'][chest.isna()].iloc[0]}."
+        )
+    meant = pd.DataFrame({"code": stated["exam_code"], "chest": chest}).drop_duplicates()
+    if twice := int(meant["code"].duplicated().sum()):
+        raise ConfigurationError(
+            f"input.exam_codes: {twice:,} exam code(s) are true in one row and false in another. "
+            "Keep one row of each."
         )
     return dict(zip(stated["exam_code"], chest.astype(bool), strict=True))
 

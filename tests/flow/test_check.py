@@ -133,11 +133,11 @@ def test_an_export_without_orders_is_told_the_line_that_numbers_its_reports(fold
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('chest_pattern = "chest("', "input.chest_pattern: Value error, missing )"),
-        ('encoding = "latin-15"', "input.encoding: Value error, unknown encoding: latin-15"),
+        ('chest_pattern = "chest("', "input.chest_pattern: missing )"),
+        ('encoding = "latin-15"', "input.encoding: unknown encoding: latin-15"),
         ('time_format = "DD.MM.YYYY"', "`time_format`: 'DD.MM.YYYY' is none"),
         ('columns = {ACC_NO = "accession"}', 'ours stands first: accession = "ACC_NO"'),
-        ('fhir = {orders = "no"}', "input.fhir.orders: Input should be 'exported' or 'none'"),
+        ('fhir = {orders = "no"}', "input.fhir.orders: the text 'no' is not 'exported' or 'none'"),
     ],
 )
 def test_a_wrong_option_is_refused_with_what_to_write(folder: Path, line: str, told: str) -> None:
