@@ -19,7 +19,7 @@ import pandas as pd
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points, simultaneous_band
-from calibration.errors import TallyError
+from calibration.errors import TallyError, of_kind
 from calibration.estimate import (
     Estimate,
     IntervalRule,
@@ -149,6 +149,11 @@ def calibrate(
     TallyError
         If the tally counts another number of phrases than the table has.
     """
+    of_kind("tally", tally, Tally)
+    of_kind("phrase_table", phrase_table, PhraseTable)
+    of_kind("options", options, Options)
+    of_kind("patients", patients, GroupedTally, Likeness, type(None))
+    of_kind("rng", rng, np.random.Generator)
     if tally.n_phrases != len(phrase_table):
         raise TallyError(
             f"The tally counts {tally.n_phrases} phrases but the phrase table "

@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from calibration.arrays import FloatArray
+from calibration.errors import of_kind
 from calibration.estimate import Likeness
 from calibration.plain import LEFT_OUT, named
 from calibration.substitution.cost import SubstitutionMap
@@ -83,6 +84,12 @@ def advise(
     rng
         Source of chance.
     """
+    of_kind("tally", tally, Tally)
+    of_kind("phrase_table", phrase_table, PhraseTable)
+    of_kind("guard_rails", guard_rails, GuardRails)
+    of_kind("regularisation", regularisation, Regularisation)
+    of_kind("alike", alike, Likeness)
+    of_kind("rng", rng, np.random.Generator)
     setting = Setting.of(phrase_table, guard_rails, alike.phrase)
     fit = partial(
         fitted_map,

@@ -30,7 +30,7 @@ from scipy.special import rel_entr
 
 from calibration.arrays import BoolArray, FloatArray, numbers
 from calibration.bins import BinTables, phrase_bins
-from calibration.errors import CalibrationError, check_option, refuse
+from calibration.errors import CalibrationError, check_option, number, of_kind, refuse
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblem, solve_dual
 from calibration.substitution.effect import Scores
@@ -64,6 +64,8 @@ class Regularisation:
     regulariser: Regulariser = "kl"
 
     def __post_init__(self) -> None:
+        for name in ("epsilon", "tau"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
         if not (1e-300 <= self.epsilon <= 1e300 and 1e-300 <= self.tau <= 1e300):
             raise CalibrationError(
                 f"epsilon = {self.epsilon} and tau = {self.tau} must be from 1e-300 to 1e300."
@@ -103,6 +105,8 @@ def transport_map(
     CalibrationError
         If shapes differ, a number is missing, or a used phrase may go nowhere.
     """
+    of_kind("phrases", phrases, tuple, list)
+    of_kind("regularisation", regularisation, Regularisation)
     given = source_weights if target_weights is None else target_weights
     cost, a, b = _checked(cost, source_weights, given, size=len(phrases))
     plan, gradient, steps = _solved(cost, a, b, regularisation)
