@@ -173,7 +173,13 @@ def _read_csv(path: Path, encoding: str) -> pd.DataFrame:
 def _refuse_long_rows(path: Path, text: str, delimiter: str) -> None:
     """Refuse rows of more cells than the header, which would shift every cell to another column."""
     rows = csv.reader(StringIO(text, ""), delimiter=delimiter)
-    width = len(next(rows, []))
+    header = next(rows, [])
+    width, names = len(header), [name for name in header if name.strip()]
+    if twice := width and len(names) - len({*names}):
+        raise InputError(
+            f"{path.name}: {twice} column(s) are called as another is, so nothing tells which is "
+            "meant. Rename or drop them."
+        )
     long = [rows.line_num for row in rows if len(row) > width]
     if long and width:
         raise InputError(
