@@ -79,8 +79,10 @@ def _register() -> None:
     panels = {name: panel for panel, names in _PANELS.items() for name in names}
     places = {name: at for at, name in enumerate(panels)}
     app.registered_commands.sort(key=lambda each: places.get(str(each.name), len(places)))
-    for each in (*app.registered_commands, *app.registered_groups):
-        each.rich_help_panel = panels.get(str(each.name), "Others")
+    for command in app.registered_commands:
+        command.rich_help_panel = panels.get(str(command.name), "Others")
+    for group in app.registered_groups:
+        group.rich_help_panel = panels.get(str(group.name), "Others")
 
 
 def main() -> None:
