@@ -81,6 +81,12 @@ def of_kind(name: str, value: object, *kinds: type) -> None:
         raise CalibrationError(f"{name}: {_shown(value)} is no {wanted}. Give one.")
 
 
+def of_kinds(**given: tuple[object, type]) -> None:
+    """Refuse the first of several arguments that is of another type than the one beside it."""
+    for name, (value, kind) in given.items():
+        of_kind(name, value, kind)
+
+
 def _shown(value: object) -> str:
     """Show a small number or a word; of anything else only what type it is of."""
     small = isinstance(value, float) or (isinstance(value, int) and abs(value) <= _MOST)
