@@ -207,3 +207,18 @@ def test_settings_that_wait_for_another_are_told_and_shipped_ones_are_not(tmp_pa
         "input.query, because format is 'auto'",
         "extraction.server_url, because engine is 'rules'",
     ]
+
+
+def test_a_folder_where_a_file_is_needed_and_the_reverse_are_told_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ris.csv").write_text("x")
+    (tmp_path / "survey.csv").write_text("phrase,percent\nmaybe,40\nmaybe,50\n")
+    fitted = ["survey", "fit", str(tmp_path / "survey.csv"), "--out"]
+    for asked in (["init", str(tmp_path / "ris.csv" / "new")], [*fitted, f"{tmp_path}/x.csv"]):
+        (tmp_path / "x.csv").mkdir(exist_ok=True)
+        monkeypatch.setattr("sys.argv", ["radcal", *asked])
+        monkeypatch.setattr("os.umask", lambda _: 0)
+        with pytest.raises(SystemExit):
+            main()
+        assert "Name another." in capsys.readouterr().err
