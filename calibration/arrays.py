@@ -8,9 +8,11 @@ smaller than 1e-13, the size to which solvers certify their results.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from numbers import Real
+from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from calibration.errors import CalibrationError
@@ -24,12 +26,26 @@ _DECIMALS, _DIGITS_BELOW, _DIGITS_ABOVE = 10, 3, 12
 _NOTHING = 1e-13
 
 
-def numbers(name: str, values: ArrayLike) -> FloatArray:
-    """Return values as floats, masked ones as NaN, or say that they are no numbers."""
+def numbers(
+    name: str, values: ArrayLike, *, error: type[CalibrationError] = CalibrationError
+) -> FloatArray:
+    """Return values as floats, masked and missing ones as NaN, or say that they are no numbers.
+
+    Texts, times and complex numbers are none, though numpy would make floats of them.
+    """
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return values
     try:
-        return np.asarray(np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan))
-    except (TypeError, ValueError):
-        raise CalibrationError(f"{name}: not an array of numbers; give one.") from None
+        given: np.ma.MaskedArray[Any, Any] = np.ma.asarray(values)
+        if given.dtype.kind in "biuf":
+            return np.asarray(np.ma.filled(given.astype(np.float64), np.nan))
+        missing = np.ma.getmaskarray(given) | pd.isna(given.data)
+        mixed = given.dtype.kind == "O" and given.ndim > 0
+        if mixed and all(isinstance(each, Real) for each in given.data[~missing]):
+            return np.where(missing, np.nan, given.data).astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise error(f"{name}: not an array of numbers; give one.")
 
 
 def settled(values: FloatArray) -> FloatArray:

@@ -101,7 +101,10 @@ def _hash_table(values: FloatArray) -> IntArray | None:
 
 def checked_indices(name: str, values: ArrayLike, limit: int) -> IntArray:
     """Return indices (N,) below a limit, or say which is not."""
-    index = np.asarray(np.ma.filled(values, -1))
+    try:
+        index = np.asarray(np.ma.filled(values, -1))
+    except ValueError:
+        raise TallyError(f"{name}: expected a flat array of integers, got rows.") from None
     if index.ndim != 1 or (index.size and index.dtype.kind not in "iub"):
         raise TallyError(f"{name}: expected a flat array of integers, got {index.dtype}.")
     if index.size and (int(index.min()) < 0 or int(index.max()) >= limit):
@@ -112,16 +115,15 @@ def checked_indices(name: str, values: ArrayLike, limit: int) -> IntArray:
 
 def checked_labels(label: ArrayLike) -> FloatArray:
     """Return labels (N,) in [0, 1] as floats, or say which is not."""
-    labels = np.asarray(label)
-    if labels.ndim != 1 or (labels.size and labels.dtype.kind not in "iubf"):
-        raise TallyError(f"label: expected a flat array of numbers, got {labels.dtype}.")
-    numbers = np.ascontiguousarray(np.ma.filled(np.ma.asarray(label, np.float64), np.nan))
-    low, high = (float(numbers.min()), float(numbers.max())) if labels.size else (0.0, 1.0)
+    labels = np.ascontiguousarray(numbers("label", label, error=TallyError))
+    if np.ndim(label) != 1:
+        raise TallyError(f"label: expected a flat array of numbers, got shape {np.shape(label)}.")
+    low, high = (float(labels.min()), float(labels.max())) if labels.size else (0.0, 1.0)
     if not (low >= 0.0 and high <= 1.0):
-        inside = (numbers >= 0.0) & (numbers <= 1.0)
+        inside = (labels >= 0.0) & (labels <= 1.0)
         fault = "values are outside [0, 1] or missing"
-        refuse("label", ~inside, fault, shown=numbers, error=TallyError)
-    return numbers
+        refuse("label", ~inside, fault, shown=labels, error=TallyError)
+    return labels
 
 
 def checked_weights(weight: ArrayLike, expected: int) -> FloatArray:

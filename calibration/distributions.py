@@ -28,8 +28,8 @@ import numpy as np
 from scipy.special import betainc, betaincc, betaincinv, xlog1py, xlogy
 from scipy.special import betaln as log_beta
 
-from calibration.arrays import FloatArray
-from calibration.errors import CalibrationError, SurveyError
+from calibration.arrays import FloatArray, numbers
+from calibration.errors import CalibrationError, SurveyError, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,8 @@ class Beta:
     beta: float
 
     def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
         if not (0 < self.alpha < np.inf and 0 < self.beta < np.inf):
             raise CalibrationError(
                 f"Beta({self.alpha}, {self.beta}): both parameters must be positive and finite."
@@ -93,6 +95,7 @@ class Atom:
     at: float
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "at", number("at", self.at))
         if not 0.0 <= self.at <= 1.0:
             raise CalibrationError(f"Atom({self.at}): the score must lie in [0, 1].")
 
@@ -148,22 +151,25 @@ class UniformMixture:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
-        if len(edges) != len(weights) + 1 or not np.all(np.diff(edges) > 0):
+        edges, weights = numbers("edges", self.edges), numbers("weights", self.weights)
+        flat = edges.ndim == weights.ndim == 1
+        if not flat or len(edges) != len(weights) + 1 or not np.all(np.diff(edges) > 0):
             raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
         if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
             raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")
         if abs(float(weights.sum()) - 1.0) > 1e-9:
             raise CalibrationError("UniformMixture: the weights must sum to 1; use from_counts.")
+        object.__setattr__(self, "edges", tuple(edges.tolist()))
+        object.__setattr__(self, "weights", tuple(weights.tolist()))
 
     @classmethod
     def from_counts(cls, edges: FloatArray, counts: FloatArray) -> UniformMixture:
         """Renormalise counts or proportions (J,) over the ranges between edges (J + 1,)."""
-        total = float(np.sum(counts))
-        if not total > 0:
+        asked = numbers("counts", counts)
+        total = float(np.sum(asked))
+        if not 0 < total < np.inf:
             raise CalibrationError("UniformMixture: no respondent in any range.")
-        weights = np.asarray(counts, dtype=np.float64) / total
-        return cls(tuple(map(float, edges)), tuple(map(float, weights)))
+        return cls(edges, asked / total)  # type: ignore[arg-type]
 
     @property
     def mean(self) -> float:
@@ -220,7 +226,7 @@ Distribution: TypeAlias = Beta | Atom | UniformMixture
 
 
 def _check_probability(q: float) -> None:
-    if not 0.0 <= q <= 1.0:
+    if not 0.0 <= number("q", q) <= 1.0:
         raise CalibrationError(f"quantile({q}): the probability must lie in [0, 1].")
 
 
@@ -254,7 +260,11 @@ def moments_of_ranges(edges: FloatArray, proportions: FloatArray) -> tuple[float
 
 def moments_of_percentages(percentages: Sequence[float] | FloatArray) -> tuple[float, float]:
     """Mean and population variance of stated percentages (0 to 100), as probabilities."""
-    values = np.asarray(percentages, dtype=np.float64) / 100.0
+    values = numbers("percentages", percentages) / 100.0
+    if not values.size or not np.all(np.isfinite(values)):
+        raise SurveyError(
+            "percentages: none, or some are missing. Give at least one, each a number."
+        )
     clamped = np.clip(values, _CLAMP, 1.0 - _CLAMP)
     return float(clamped.mean()), float(clamped.var())
 
@@ -273,6 +283,7 @@ def fit_moments(mean: float, variance: float, *, phrase: str = "phrase") -> Beta
     >>> round(fitted.alpha, 6), round(fitted.beta, 6)
     (2.0, 2.0)
     """
+    mean, variance = number("mean", mean), number("variance", variance)
     limit = mean * (1.0 - mean)
     if not 0.0 < variance < limit:
         raise SurveyError(
@@ -301,6 +312,8 @@ def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phra
     """
     from scipy.optimize import minimize  # here: all who only look a phrase up would wait for it
 
+    start_of = UniformMixture.from_counts(edges, counts)  # checks both
+    edges, counts = np.asarray(start_of.edges), numbers("counts", counts)
     if np.count_nonzero(counts) < 2:
         raise SurveyError(
             f"{phrase!r}: every respondent chose the same range, so the likelihood has no "
@@ -308,7 +321,7 @@ def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phra
         )
     kept = counts > 0
     low, high, weight = edges[:-1][kept], edges[1:][kept], counts[kept] / counts.sum()
-    start = fit_moments(*moments_of_ranges(edges, counts), phrase=phrase)
+    start = fit_moments(start_of.mean, start_of.variance, phrase=phrase)
 
     def loss(theta: FloatArray) -> float:
         alpha, beta = np.exp(theta)

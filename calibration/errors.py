@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike
+
+
+_WORD = 20
+_MOST = 2**31 - 1
+"""No count of bins, phrases or replicates is larger."""
 
 
 class CalibrationError(ValueError):
@@ -22,7 +27,7 @@ def check_option(name: str, value: str, known: object) -> None:
     CalibrationError
         Naming those that there are.
     """
-    if value not in get_args(known):
+    if not isinstance(value, str) or value not in get_args(known):
         raise CalibrationError(f"{name} {value!r}: use one of {', '.join(get_args(known))}.")
 
 
@@ -38,10 +43,57 @@ def whole(
     ...
     calibration.errors.CalibrationError: bins: 2.5 is not a whole number from 1. Give another.
     """
-    if not isinstance(value, Integral) or value < least:
-        fault = f"{name}: {value!r} is not a whole number from {least}. Give another."
+    counted = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
+    if counted is None or not least <= counted <= _MOST:
+        fault = f"{name}: {_shown(value)} is not a whole number from {least}. Give another."
         raise (error or CalibrationError)(fault)
-    return int(value)
+    return counted
+
+
+def number(name: str, value: object) -> float:
+    """Return a number as a float, or refuse what is none.
+
+    Examples
+    --------
+    >>> number("alpha", "2")
+    Traceback (most recent call last):
+    ...
+    calibration.errors.CalibrationError: alpha: '2' is not a number. Give one.
+    """
+    try:
+        if isinstance(value, Real) and not isinstance(value, bool):
+            return float(value)
+    except OverflowError:
+        pass
+    raise CalibrationError(f"{name}: {_shown(value)} is not a number. Give one.")
+
+
+def of_kind(name: str, value: object, *kinds: type) -> None:
+    """Refuse an argument of another type.
+
+    Raises
+    ------
+    CalibrationError
+        Naming the type that was given and those that can be.
+    """
+    if not isinstance(value, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise CalibrationError(f"{name}: {_shown(value)} is no {wanted}. Give one.")
+
+
+def of_kinds(**given: tuple[object, type]) -> None:
+    """Refuse the first of several arguments that is of another type than the one beside it."""
+    for name, (value, kind) in given.items():
+        of_kind(name, value, kind)
+
+
+def _shown(value: object) -> str:
+    """Show a small number or a word; of anything else only what type it is of."""
+    small = isinstance(value, float) or (isinstance(value, int) and abs(value) <= _MOST)
+    word = isinstance(value, str) and len(value) <= _WORD
+    return (
+        repr(value) if small or word or value is None else f"a value of type {type(value).__name__}"
+    )
 
 
 def refuse(

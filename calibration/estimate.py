@@ -25,10 +25,10 @@ from typing import Final, Literal
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray, numbers
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.distributions import Distribution
-from calibration.errors import check_option, whole
+from calibration.errors import check_option, number, whole
 from calibration.tally import GroupedTally, Tally
 
 
@@ -107,6 +107,8 @@ class Options:
     def __post_init__(self) -> None:
         whole("bins", self.bins, least=1)
         whole("bootstrap", self.bootstrap, least=0)
+        check_option("bin_rule", self.bin_rule, BinRule)
+        check_option("interval", self.interval, IntervalRule)
 
     def tables(self, distributions: tuple[Distribution, ...]) -> BinTables:
         """Bin tables of the phrases' distributions."""
@@ -127,6 +129,10 @@ class Likeness:
 
     phrase: float = 1.0
     whole: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("phrase", "whole"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
 
 
 def likeness(patients: GroupedTally) -> Likeness:
@@ -215,6 +221,7 @@ def interval(
     distributions or atoms, the phrase error (docs/method.md has figures).
     """
     check_option("interval rule", rule, IntervalRule)
+    value, replicates = number("value", value), numbers("replicates", replicates)
     kept = replicates[np.isfinite(replicates)]
     if not kept.size or not np.isfinite(value):
         return float("nan"), float("nan")

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, numbers
 from calibration.bins import BinTables
 from calibration.curve import calibration_error
 from calibration.errors import CalibrationError
@@ -58,6 +58,15 @@ class Audit:
 
     phrase_confusion: FloatArray
     label_confusion: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("phrase_confusion", "label_confusion"):
+            given = getattr(self, name)
+            if name == "phrase_confusion" or given is not None:
+                counts = numbers(name, given)
+                if counts.ndim != 2 or not np.all((counts >= 0) & np.isfinite(counts)):
+                    raise CalibrationError(f"{name}: counts stand in rows, and none is missing.")
+                object.__setattr__(self, name, counts)
 
     def resampled(self, rng: np.random.Generator) -> Audit:
         """Draw every row again with as many checks as it had."""

@@ -24,7 +24,7 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, numbers
 
 LEAST: Final = 10
 """Values below which limits say nothing."""
@@ -58,6 +58,7 @@ class Process:
 
 def process(values: FloatArray) -> Process:
     """Judge values (T,) as one process."""
+    values = numbers("values", values)
     places = np.flatnonzero(np.isfinite(values))
     known = values[places]
     mean = float(known.mean()) if known.size else float("nan")

@@ -12,8 +12,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
+from numbers import Integral
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -27,7 +28,7 @@ from calibration.distributions import (
     fit_moments,
     moments_of_ranges,
 )
-from calibration.errors import SurveyError
+from calibration.errors import SurveyError, of_kind
 
 BUILTIN = ("diagnostic-certainty-scale", "probability-words", "language-model-phrases")
 """Names accepted by :func:`builtin`."""
@@ -68,6 +69,14 @@ class PhraseTable:
     source: str = ""
 
     def __post_init__(self) -> None:
+        for name in ("phrases", "distributions", "respondents"):
+            of_kind(name, getattr(self, name), tuple, list)
+        for phrase, each, asked in zip(
+            self.phrases, self.distributions, self.respondents, strict=False
+        ):
+            of_kind("phrases", phrase, str)
+            of_kind("distributions", each, *get_args(Distribution))
+            of_kind("respondents", asked, Integral, type(None))
         if not len(self.phrases) == len(self.distributions) == len(self.respondents):
             raise SurveyError(
                 f"{self.name}: {len(self.phrases)} phrases, {len(self.distributions)} "
@@ -221,7 +230,7 @@ def builtin(name: str) -> PhraseTable:
 
 def builtin_source(name: str) -> tuple[list[dict[str, str]], dict[str, Any]]:
     """Rows of a built-in survey as text, and its metadata."""
-    if name not in BUILTIN:
+    if not isinstance(name, str) or name not in BUILTIN:
         raise SurveyError(f"{name!r}: no such built-in table; there are {', '.join(BUILTIN)}.")
     folder = resources.files("calibration") / "surveys"
     data = (folder / f"{name}.csv").read_bytes()

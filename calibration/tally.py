@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray, numbers
 from calibration.counting import checked_indices, checked_labels, checked_weights, count_cells
 from calibration.errors import TallyError, whole
 
@@ -39,10 +39,14 @@ class Tally:
     counts: FloatArray
 
     def __post_init__(self) -> None:
-        if self.counts.ndim != 2 or self.counts.shape[1] != len(self.label_values):
+        for name in ("label_values", "counts"):
+            kept = numbers(f"Tally: {name}", getattr(self, name), error=TallyError)
+            object.__setattr__(self, name, kept)
+        labels = self.label_values.shape
+        if len(labels) != 1 or self.counts.ndim != 2 or self.counts.shape[1:] != labels:
             raise TallyError(
                 f"Tally: counts have shape {self.counts.shape}, "
-                f"expected (phrases, {len(self.label_values)})."
+                f"expected (phrases, {self.label_values.size})."
             )
         if not np.all(np.isfinite(self.counts)) or np.any(self.counts < 0):
             raise TallyError("Tally: counts must be finite and not negative.")
@@ -99,8 +103,8 @@ class Tally:
     @classmethod
     def from_moments(cls, n: ArrayLike, label_mass: ArrayLike) -> Tally:
         """Build counts with the given n and label mass (K,), as if every label were 0 or 1."""
-        uses = np.asarray(n, dtype=np.float64)
-        mass = np.asarray(label_mass, dtype=np.float64)
+        uses = numbers("n", n, error=TallyError)
+        mass = numbers("label_mass", label_mass, error=TallyError)
         return cls(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
 
 

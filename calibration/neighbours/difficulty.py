@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from calibration.arrays import FloatArray, IntArray
-from calibration.errors import CalibrationError
+from calibration.arrays import FloatArray, IntArray, numbers
+from calibration.errors import CalibrationError, whole
 from calibration.estimate import Estimate
 from calibration.neighbours.categorical import checked_pool, checked_votes
 from calibration.neighbours.correlation import SuccessSplit, correlations, split_by_success
@@ -106,7 +106,7 @@ def difficulty(
         human = {"H_dis": human_dissensus(votes=counts), "H_ent": human_entropy(votes=counts)}
         reference = majority_reference(votes=counts) if reference is None else reference
     dependent = _dependent(pool, reference, layers, checkpoints)
-    free = _free(pool, reference, alphas)
+    free = _free(pool, reference, numbers("alphas", alphas).ravel().tolist())
     return Difficulty(
         n=pool.shape[1],
         models=len(pool),
@@ -218,8 +218,8 @@ def strata(values: ArrayLike, *, count: int = 3) -> tuple[IntArray, FloatArray]:
     >>> strata([0.1, 0.2, 0.2, 0.9], count=2)
     (array([0, 0, 0, 1]), array([0.2]))
     """
-    level = np.asarray(values, dtype=np.float64)
-    if level.ndim != 1 or not level.size or not np.isfinite(level).all() or count < 1:
+    level, count = numbers("values", values), whole("count", count, least=1)
+    if level.ndim != 1 or not level.size or not np.isfinite(level).all():
         raise CalibrationError(
             f"strata: {level.size} values into {count}; give finite values and one stratum or more."
         )

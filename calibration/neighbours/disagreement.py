@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from calibration.arrays import FloatArray, IntArray, numbers
-from calibration.errors import CalibrationError, refuse, whole
+from calibration.errors import CalibrationError, of_kind, refuse, whole
 from calibration.estimate import Estimate, estimate_from_replicates
 from calibration.neighbours.binned import (
     classwise_ece,
@@ -53,8 +53,12 @@ def subsample_votes(*, votes: ArrayLike, size: int, rng: np.random.Generator) ->
     CalibrationError
         If an item has fewer votes than asked for.
     """
-    counts = checked_votes(votes).astype(np.int64)
+    held = checked_votes(votes)
+    most = held.sum(axis=1) > _MOST_DRAWN_FROM
+    refuse("votes", most, "rows hold more than a billion votes. Give fewer.")
+    counts = held.astype(np.int64)
     size = whole("size", size, least=1)
+    of_kind("rng", rng, np.random.Generator)
     left: IntArray = counts.sum(axis=1)
     refuse("votes", left < size, f"rows hold fewer than {size} votes. Draw fewer.", shown=left)
     drawn = np.zeros_like(counts)
@@ -101,6 +105,10 @@ def error_histogram(errors: ArrayLike, *, bins: int = 20) -> FloatArray:
     count = whole("bins", bins, least=1)
     refuse("errors", np.abs(values - 0.5) > 0.5 + SUM_TOLERANCE, "values are outside [0, 1]")
     return np.histogram(values.clip(0.0, 1.0), bins=count, range=(0.0, 1.0))[0].astype(np.float64)
+
+
+_MOST_DRAWN_FROM = 1e9
+"""numpy draws without replacement from no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +280,7 @@ def disagreement(
     p, v = checked_pair(probs, votes)
     bootstrap = whole("bootstrap", bootstrap, least=0)
     control_votes = whole("control_votes", control_votes, least=0)
+    of_kind("rng", rng, np.random.Generator)
     return _measured(p, v, bins, bootstrap, control_votes, rng)
 
 

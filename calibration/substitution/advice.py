@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from calibration.arrays import FloatArray
+from calibration.errors import of_kinds
 from calibration.estimate import Likeness
 from calibration.plain import LEFT_OUT, named
 from calibration.substitution.cost import SubstitutionMap
@@ -83,14 +84,12 @@ def advise(
     rng
         Source of chance.
     """
+    of_kinds(tally=(tally, Tally), phrase_table=(phrase_table, PhraseTable))
+    of_kinds(guard_rails=(guard_rails, GuardRails), alike=(alike, Likeness))
+    of_kinds(regularisation=(regularisation, Regularisation), rng=(rng, np.random.Generator))
     setting = Setting.of(phrase_table, guard_rails, alike.phrase)
-    fit = partial(
-        fitted_map,
-        phrases=phrase_table.phrases,
-        tables=setting.tables,
-        allowed=setting.allowed,
-        regularisation=regularisation,
-    )
+    mapped = partial(fitted_map, phrases=phrase_table.phrases, regularisation=regularisation)
+    fit = partial(mapped, tables=setting.tables, allowed=setting.allowed)
     chosen = fit(tally)
     effect = None
     if chosen.converged and tally.total >= 2 * guard_rails.min_n:

@@ -32,7 +32,7 @@ from scipy.special import betainc
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables, phrase_bins
-from calibration.errors import CalibrationError
+from calibration.errors import CalibrationError, number, whole
 from calibration.survey import PhraseTable
 
 SuppressionReason = Literal[
@@ -89,7 +89,10 @@ class GuardRails:
 
     def __post_init__(self) -> None:
         names = ("min_stability", "informativeness_floor", "max_step", "min_gap", "family_error")
-        if self.min_n < 1 or not all(0.0 <= getattr(self, name) <= 1.0 for name in names):
+        whole("min_respondents", self.min_respondents, least=0)
+        for name in ("min_n", *names):
+            number(name, getattr(self, name))
+        if not self.min_n >= 1 or not all(0.0 <= getattr(self, name) <= 1.0 for name in names):
             raise CalibrationError(
                 "GuardRails: min_n must be at least 1; max_step, min_gap, family_error, "
                 "min_stability and informativeness_floor lie between 0 and 1."

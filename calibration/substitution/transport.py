@@ -30,7 +30,7 @@ from scipy.special import rel_entr
 
 from calibration.arrays import BoolArray, FloatArray, numbers
 from calibration.bins import BinTables, phrase_bins
-from calibration.errors import CalibrationError, check_option, refuse
+from calibration.errors import CalibrationError, check_option, number, of_kinds, refuse
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblem, solve_dual
 from calibration.substitution.effect import Scores
@@ -64,6 +64,8 @@ class Regularisation:
     regulariser: Regulariser = "kl"
 
     def __post_init__(self) -> None:
+        for name in ("epsilon", "tau"):
+            object.__setattr__(self, name, number(name, getattr(self, name)))
         if not (1e-300 <= self.epsilon <= 1e300 and 1e-300 <= self.tau <= 1e300):
             raise CalibrationError(
                 f"epsilon = {self.epsilon} and tau = {self.tau} must be from 1e-300 to 1e300."
@@ -103,8 +105,8 @@ def transport_map(
     CalibrationError
         If shapes differ, a number is missing, or a used phrase may go nowhere.
     """
-    given = source_weights if target_weights is None else target_weights
-    cost, a, b = _checked(cost, source_weights, given, size=len(phrases))
+    of_kinds(phrases=(phrases, tuple), regularisation=(regularisation, Regularisation))
+    cost, a, b = _checked(cost, source_weights, target_weights, size=len(phrases))
     plan, gradient, steps = _solved(cost, a, b, regularisation)
     # No phrase in use is a stated absence, not an empty plan.
     posed = bool(a.any())
@@ -154,10 +156,10 @@ def fitted_map(
 
 
 def _checked(
-    cost: ArrayLike, source: ArrayLike, target: ArrayLike, *, size: int
+    cost: ArrayLike, source: ArrayLike, target: ArrayLike | None, *, size: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     cost, a = numbers("cost", cost), numbers("source_weights", source)
-    b = numbers("target_weights", target)
+    b = a if target is None else numbers("target_weights", target)
     if cost.shape != (size, size) or a.shape != (size,) or b.shape != (size,):
         raise CalibrationError(
             f"cost {cost.shape}, weights {a.shape} and {b.shape} for {size} phrases; give a square "

@@ -206,17 +206,18 @@ class RecordingCompleter:
         The file; begun anew if it was recorded otherwise, else continued.
     heading
         Its first line.
+
+    Raises
+    ------
+    ModelSettingsError
+        If something else lies there: it is left as it is.
     """
 
     def __init__(self, inner: Completer, path: Path, heading: Heading) -> None:
         self._inner, self._path = inner, path
         self._lock = threading.Lock()
-        first = heading.model_dump_json() + "\n"
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        known = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-        if not known.startswith(first):
-            path.touch(mode=0o600)
-            path.write_text(first, encoding="utf-8")
+        self._first = heading.model_dump_json() + "\n"
+        self._is_begun = _first_line(path) == self._first
 
     @property
     def usage(self) -> Usage:
@@ -236,13 +237,36 @@ class RecordingCompleter:
             for question, answer in zip(questions, answers, strict=True)
             if isinstance(answer, Reply)
         ]
-        with self._lock, self._path.open("a", encoding="utf-8") as file:
-            file.write("".join(["\n", *kept]))
+        with self._lock:
+            if not self._is_begun:
+                self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                self._path.touch(mode=0o600)
+                self._path.write_text(self._first, encoding="utf-8")
+                self._is_begun = True
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write("".join(["\n", *kept]))
         return answers
 
     def close(self) -> None:
         """Free what the other holds."""
         self._inner.close()
+
+
+def _first_line(path: Path) -> str:
+    """Give a recording's first line; '' where nothing lies there yet."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            first = file.readline()
+        if first:
+            Heading.model_validate_json(first)
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError):
+        raise ModelSettingsError(
+            f"{path.name} is no recording of a model's answers and is left as it is; name another "
+            "file to record to."
+        ) from None
+    return first
 
 
 class ReplayCompleter:

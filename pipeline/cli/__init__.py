@@ -77,11 +77,12 @@ def _register() -> None:
     for module in _GROUPS:
         importlib.import_module(module).register(app)
     panels = {name: panel for panel, names in _PANELS.items() for name in names}
-    app.registered_commands.sort(key=lambda command: list(panels).index(str(command.name)))
+    places = {name: at for at, name in enumerate(panels)}
+    app.registered_commands.sort(key=lambda each: places.get(str(each.name), len(places)))
     for command in app.registered_commands:
-        command.rich_help_panel = panels[str(command.name)]
+        command.rich_help_panel = panels.get(str(command.name), "Others")
     for group in app.registered_groups:
-        group.rich_help_panel = panels[str(group.name)]
+        group.rich_help_panel = panels.get(str(group.name), "Others")
 
 
 def main() -> None:

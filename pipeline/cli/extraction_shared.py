@@ -180,19 +180,18 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
     """
     from pydantic import ValidationError
 
+    from pipeline.config import explained
     from pipeline.config.sections import Extraction
 
     one_of("--engine", name, ENGINES)
     problem = _misfit(name, choice)
     if problem:
         raise ConfigurationError(problem)
+    said = {"engine": name} | _stated(choice)
     try:
-        return Extraction.model_validate({"engine": name} | _stated(choice))
+        return Extraction.model_validate(said)
     except ValidationError as error:
-        problems = "; ".join(
-            ": ".join([*map(str, each["loc"]), each["msg"].removeprefix("Value error, ")])
-            for each in error.errors(include_input=False, include_url=False)
-        )
+        problems = "; ".join(explained(error, said))
         raise ConfigurationError(f"--engine {name}: {problems}") from None
 
 

@@ -8,16 +8,17 @@ from the environment and have no place here.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from pipeline.config.basis import digest_of
+from pipeline.config.kinds import Section
 from pipeline.config.sections import (
     Advice,
     Calibration,
@@ -29,12 +30,41 @@ from pipeline.config.sections import (
     Pairing,
     Phrases,
     Reports,
-    Section,
     Store,
 )
 from pipeline.errors import ConfigurationError
 
-__all__ = ["Configuration", "load", "outline", "template"]
+__all__ = ["Configuration", "explained", "load", "outline", "template"]
+
+
+_MODELS: Final = ("server", "vllm", "transformers")
+_WAITS_FOR: Final[Mapping[str, Mapping[tuple[str, ...], tuple[str, tuple[object, ...]]]]] = {
+    "input": {
+        ("query",): ("format", ("sql",)),
+        ("paths",): ("format", ("auto", "csv", "parquet", "jsonl", "hl7v2", "fhir")),
+        ("columns",): ("format", ("auto", "csv", "parquet", "jsonl", "sql")),
+        ("hl7", "patient_authority"): ("format", ("auto", "hl7v2")),
+        ("fhir",): ("format", ("auto", "fhir")),
+    },
+    "deidentification": {("presidio_model",): ("second_layer", ("presidio",))},
+    "extraction": {
+        ("model", "examples", "record", "max_disagreement_share"): ("engine", (*_MODELS, "replay")),
+        (
+            "template", "quote_by", "structured_output", "context_tokens", "answer_tokens",
+        ): ("engine", _MODELS),
+        (
+            "server_url", "server_concurrency", "server_timeout_seconds",
+            "server_silence_seconds", "server_plain_sampling",
+        ): ("engine", ("server",)),
+        (
+            "vllm_python", "dtype", "tensor_parallel", "data_parallel", "weights", "cache",
+            "memory_share", "max_sequences", "model_timeout_seconds",
+        ): ("engine", ("vllm", "transformers")),
+    },
+    "phrases": {("builtin",): ("table", (None,))},
+    "execution": {("dask_stages",): ("runner", ("dask",))},
+}  # fmt: skip
+"""Settings by section → the setting of it that must have one of some values for them to count."""
 
 
 class Configuration(Section):
@@ -66,6 +96,17 @@ class Configuration(Section):
     def digest(self) -> str:
         """Hash of everything that can change a number or a page (not where things lie)."""
         return digest_of(self.material())
+
+    def without_effect(self) -> Iterator[str]:
+        """Name the settings that were changed and that nothing reads, because of another."""
+        for section, waiting in _WAITS_FOR.items():
+            given = getattr(self, section)
+            usual = type(given).model_construct()
+            for names, (on, values) in waiting.items():
+                stands = getattr(given, on)
+                for name in names if stands not in values else ():
+                    if getattr(given, name) != getattr(usual, name):
+                        yield f"{section}.{name}, because {on} is {stands!r}"
 
     def material(self) -> dict[str, Any]:
         """Give every option that can change a number or a page, by section."""
@@ -104,12 +145,14 @@ def load(path: Path) -> Configuration:
         raise ConfigurationError(f"{path.name}: not valid TOML: {error}") from None
     except OSError as error:
         raise ConfigurationError(f"{path}: cannot be read ({error.strerror}).") from None
-    content.pop("folder", None)
+    if "folder" in content:
+        raise ConfigurationError(f"{path.name}: folder: there is no such setting; take it out.")
     try:
         return Configuration(**content, folder=path.resolve().parent)
     except ValidationError as error:
-        lines = "\n".join(_explained(error.errors(include_url=False)))
-        raise ConfigurationError(f"{path.name}: {error.error_count()} error(s):\n{lines}") from None
+        lines = list(explained(error, content))
+        told = "\n  ".join([f"{path.name}: {len(lines)} error(s):", *lines])
+        raise ConfigurationError(told) from None
 
 
 def outline(path: Path) -> Configuration | None:
@@ -127,17 +170,78 @@ def template() -> str:
     return resources.files("pipeline.config").joinpath("radcal.toml").read_text(encoding="utf-8")
 
 
-def _explained(errors: Iterable[ErrorDetails]) -> Iterable[str]:
-    for error in errors:
-        where = ".".join(map(str, error["loc"]))
-        yield f"  {where}: {error['msg']}{_suggested(error)}"
+_WANTED: Final[Mapping[str, str]] = {
+    "string_type": "a text in quotes",
+    "bool_type": "true or false",
+    "int_type": "a whole number, written without a point",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "tuple_type": "a list",
+    "dict_type": "a table of settings",
+    "mapping_type": "a table of settings",
+    "model_type": "a table of settings",
+    "too_short": "a list of at least {min_length}",
+    "string_too_short": "a text of at least {min_length} character",
+    "greater_than": "a number above {gt:g}",
+    "greater_than_equal": "a number of at least {ge:g}",
+    "less_than": "a number below {lt:g}",
+    "less_than_equal": "a number of at most {le:g}",
+    "literal_error": "{expected}",
+}
+"""What may stand in a setting, by why what stands there may not."""
+_SHOWN: Final = 40
+"""A longer text is not shown, only called one."""
 
 
-def _suggested(error: ErrorDetails) -> str:
-    """Name the option that an unknown one is most like; '' for other errors."""
-    location = error["loc"]
-    if error["type"] != "extra_forbidden":
-        return ""
+def explained(errors: ValidationError, content: Mapping[str, object]) -> Iterator[str]:
+    """Say of each setting of what was given what stands there and what may."""
+    told: dict[str, str] = {}
+    for error in errors.errors(include_url=False):
+        at = _place(error, content)
+        wanted = _WANTED.get(error["type"], "").format(**error.get("ctx", {}))
+        if error["type"] == "too_short" and error["input"]:
+            continue  # its entries are told
+        if error["type"] == "extra_forbidden":
+            told[at] = f"there is no such setting{_suggested(error['loc'])}"
+        elif wanted and at in told:  # of several kinds that a setting may be of, none is this
+            told[at] += f" or {wanted}"
+        elif wanted:
+            told[at] = f"{_met(error['input'])} is not {wanted}"
+        else:
+            told[at] = error["msg"].removeprefix("Value error, ")
+    return (f"{at}: {said}" for at, said in told.items())
+
+
+def _place(error: ErrorDetails, content: object) -> str:
+    """Name a setting as the file does, without the kinds that it may be of."""
+    steps = []
+    for step in error["loc"]:
+        try:
+            content = content[step]  # type: ignore[index]
+        except (LookupError, TypeError):
+            if error["type"] != "missing":
+                continue
+        steps.append(str(step))
+    return ".".join(steps)
+
+
+def _met(given: object) -> str:
+    """Name the kind of a value, or show one that is short and tells more than its kind."""
+    if isinstance(given, bool):
+        return str(given).lower()
+    if isinstance(given, int | float):
+        return str(given)
+    if isinstance(given, str) and len(given) <= _SHOWN:
+        return f"the text {given!r}"
+    if isinstance(given, tuple):
+        return "a list" if given else "an empty list"
+    if isinstance(given, str | dict):
+        return "a text" if isinstance(given, str) else "a table"
+    return "a date or a time"
+
+
+def _suggested(location: Sequence[int | str]) -> str:
+    """Name the option that an unknown one is most like, if one is."""
     model: type[BaseModel] = Configuration
     for step in location[:-1]:
         within = model.model_fields[str(step)].annotation

@@ -11,35 +11,40 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Annotated, Final, Literal, Self
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from extraction.engines.settings import DType, Precision, ServerSettings
 from extraction.errors import ModelSettingsError
 from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.config.kinds import (
+    Address,
+    Count,
+    Hours,
+    Place,
+    Seconds,
+    Section,
+    Share,
+    Shown,
+    Stated,
+    Words,
+    once_each,
+)
 from reports.numbers import Language
 
-Share = Annotated[float, Field(ge=0, le=1)]
-Modality = Literal["XR", "CT"]
+Modality = Literal["XR", "CT", ""]
 _TIMES: Final = r"(?is:epoch)|(?s:(?=.*%)(?:[^%]|%[aAbBcdfGHIjmMpSuUVwWxXyYzZ%])+)"
 ColumnSpec = Annotated[str, Field(min_length=1)] | Annotated[tuple[str, ...], Field(min_length=1)]
-
-
-class Section(BaseModel):
-    """A section: frozen, and an unknown name in it is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ReaderIds(Section):
     """Which ids are one reader's: whether case tells them apart, and a table of aliases."""
 
     case_sensitive: bool = True
-    aliases: str | None = None
+    aliases: Place | None = None
 
 
 class Fhir(Section):
@@ -56,27 +61,27 @@ _MODALITIES: Final[Mapping[str, Modality]] = {
 class Input(Section):
     """Where the exports are and how their columns, codes and times are to be read."""
 
-    paths: tuple[str, ...] = Field(default=(), min_length=1)
+    paths: tuple[Place, ...] = Field(default=(), min_length=1)
     format: Literal["auto", "csv", "parquet", "jsonl", "hl7v2", "fhir", "sql"] = "auto"
     query: str | None = None
     encoding: str = "auto"
     columns: Mapping[str, ColumnSpec] = Field(default_factory=dict)
-    modalities: Mapping[str, Modality | Literal[""]] = Field(default=_MODALITIES)
+    modalities: Mapping[str, Modality] = Field(default=_MODALITIES)
     statuses: Mapping[str, Literal["prelim", "final", "corrected", "addendum", "retracted"]] = (
         Field(default_factory=dict)
     )
-    exam_codes: str | None = None
-    chest_pattern: str = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"
+    exam_codes: Place | None = None
+    chest_pattern: Stated = r"\b(?:chest|thora(?:x|cic)|lungs?|pulmonary|CXR)\b"
     time_zone: str = "UTC"
     time_format: str | tuple[str, ...] = ""
-    max_text_characters: int = Field(default=200_000, ge=1_000)
+    max_text_characters: int = Field(default=200_000, ge=1_000, le=100_000_000)
     max_missing_share: Share = 0.1
     hl7: Mapping[str, str] = Field(default_factory=dict)
     fhir: Fhir = Fhir()
     patient_authority: str = ""
     patient_ids_shared: bool = False
     reader_ids: ReaderIds = ReaderIds()
-    left_out: str | None = None
+    left_out: Place | None = None
 
     @property
     def time_formats(self) -> tuple[str, ...]:
@@ -117,7 +122,7 @@ class Input(Section):
                 re.compile(given)
             elif given.casefold() != "auto":
                 codecs.lookup(given)
-        except (re.error, LookupError) as error:
+        except (re.error, LookupError, ValueError) as error:
             raise ValueError(str(error)) from None
         return given
 
@@ -153,8 +158,8 @@ class Deidentification(Section):
 
     replacement: Literal["token", "surrogate"] = "token"
     second_layer: Literal["none", "presidio"] = "none"
-    presidio_model: str | None = None
-    word_lists: str | None = None
+    presidio_model: Place | None = None
+    word_lists: Place | None = None
     caution: float = Field(default=12.0, ge=0, le=1000)
     max_quarantined_share: Share = 0.02
 
@@ -162,11 +167,11 @@ class Deidentification(Section):
 class Pairing(Section):
     """Which CT answers which X-ray."""
 
-    window_hours: float = Field(default=12.0, gt=0, le=24 * 31)
+    window_hours: Hours = 12.0
     ct_before_hours: float = Field(default=0.0, ge=0, le=24 * 31)
     min_age_years: int = Field(default=18, ge=0, le=120)
     preliminary_reads: Literal["exclude", "accept"] = "exclude"
-    other_windows_hours: tuple[Annotated[float, Field(gt=0, le=24 * 31)], ...] = (6.0, 24.0, 72.0)
+    other_windows_hours: Annotated[tuple[Hours, ...], AfterValidator(once_each)] = (6.0, 24.0, 72.0)
 
 
 _CHAT_NAME: Final = re.compile(r"(?i)(?:\b|_)(?:instruct|chat|it)(?:\b|_)|medgemma")
@@ -177,31 +182,31 @@ class Extraction(Section):
     """Which engine reads the reports, and where its model is served or lies if it has one."""
 
     engine: Literal["rules", "server", "vllm", "transformers", "replay"] = "rules"
-    vocabulary: str | None = None
-    audit: str | None = None
-    examples: str | None = None
-    record: str | None = None
+    vocabulary: Place | None = None
+    audit: Place | None = None
+    examples: Place | None = None
+    record: Place | None = None
     server_url: str | None = None
-    model: str | None = None
+    model: Place | None = None
     template: Literal["auto", "raw", "chat"] = "auto"
     quote_by: Literal["words", "number"] = "words"
     guided: bool = False
     structured_output: bool | Literal["json_schema"] | None = None
-    context_tokens: int = 8192
-    answer_tokens: int = 1536
-    server_concurrency: int | Literal["auto"] = "auto"
-    server_timeout_seconds: float = 120.0
-    server_silence_seconds: float = 30.0
+    context_tokens: Count = 8192
+    answer_tokens: Count = 1536
+    server_concurrency: Count | Literal["auto"] = "auto"
+    server_timeout_seconds: Seconds = 120.0
+    server_silence_seconds: Seconds = 30.0
     server_plain_sampling: bool = False
-    vllm_python: str | None = None
+    vllm_python: Place | None = None
     dtype: DType = "auto"
-    tensor_parallel: int = 1
-    data_parallel: int = 1
+    tensor_parallel: Count = 1
+    data_parallel: Count = 1
     weights: Precision = "auto"
     cache: Precision = "auto"
-    memory_share: float = 0.9
-    max_sequences: int | Literal["auto"] = "auto"
-    model_timeout_seconds: float = 600.0
+    memory_share: float = Field(default=0.9, gt=0, le=1)
+    max_sequences: Count | Literal["auto"] = "auto"
+    model_timeout_seconds: Seconds = 600.0
     max_failed_share: Share = 0.05
     max_unmapped_share: Share = 0.10
     max_disagreement_share: Share = 0.20
@@ -259,16 +264,21 @@ class Phrases(Section):
     """What each phrase means: a shipped survey or, in its place, a table of the site's own."""
 
     builtin: str = "diagnostic-certainty-scale"
-    table: str | None = None
+    table: Place | None = None
     borrow: Mapping[str, str] = Field(default_factory=lambda: {"concerning for": "suspicious for"})
-    discouraged: tuple[str, ...] = (
+    discouraged: Words = (
         "maybe", "probably", "possibly", "question of", "suggestive of", "suspicious for",
         "worrisome for", "concerning for",
     )  # fmt: skip
-    reserved: tuple[str, ...] = ("consistent with", "compatible with", "diagnostic of")
-    recommended: tuple[str, ...] = (
+    reserved: Words = ("consistent with", "compatible with", "diagnostic of")
+    recommended: Words = (
         "most likely", "likely", "may represent", "unlikely", "very unlikely",
     )  # fmt: skip
+
+    @property
+    def listed(self) -> set[str]:
+        """Every word that one of the lists names."""
+        return {*self.discouraged, *self.reserved, *self.recommended, *self.borrow}
 
 
 class Calibration(Section):
@@ -282,17 +292,17 @@ class Calibration(Section):
     interval: Literal["percentile", "basic", "bias-corrected"] = "percentile"
     pattern_probability: float = Field(default=0.82, ge=0.7, lt=1)
     min_rise: Share = 0.1
-    seed: int = Field(default=0, ge=0)
+    seed: int = Field(default=0, ge=0, lt=2**63)
 
 
 class Advice(Section):
     """The guard-rails of phrase advice."""
 
-    min_exams: int = Field(default=20, ge=5)
+    min_exams: int = Field(default=20, ge=5, le=1_000_000)
     max_step: Share = 0.5
     min_stability: Share = 0.7
-    epsilon: float = Field(default=1e-3, gt=0)
-    tau: float = Field(default=1e-3, gt=0)
+    epsilon: float = Field(default=1e-3, gt=0, le=1_000)
+    tau: float = Field(default=1e-3, gt=0, le=1_000)
     regulariser: Literal["kl", "entropy"] = "kl"
     keep_order: bool = False
 
@@ -300,22 +310,22 @@ class Advice(Section):
 class Reports(Section):
     """What stands on the pages beside the numbers; an empty text is that of the pages' language."""
 
-    institution: str = "Department of Radiology"
-    logo: str | None = None
-    banner: str = ""
-    contact: str = ""
-    returns_by: str = ""
-    next_issue: str = ""
-    governance: str = ""
+    institution: Shown = "Department of Radiology"
+    logo: Place | None = None
+    banner: Shown = ""
+    contact: Shown = ""
+    returns_by: Shown = ""
+    next_issue: Shown = ""
+    governance: Shown = ""
     page: Literal["A4", "Letter"] = "A4"
     window_months: int = Field(default=12, ge=1, le=120)
-    min_exams: int = Field(default=20, ge=5)
-    min_readers: int = Field(default=5, ge=5)
+    min_exams: int = Field(default=20, ge=5, le=1_000_000)
+    min_readers: int = Field(default=5, ge=5, le=1_000_000)
     target_distance: float | None = Field(default=None, gt=0, lt=1)
     target_scale_use: float | None = Field(default=None, gt=0, le=1)
     language: Language = "en"
     demonstration: bool = False
-    passphrases: str | None = None
+    passphrases: Place | None = None
     pacs_link: str | None = None
     accessions: bool = False
 
@@ -340,9 +350,9 @@ class Reports(Section):
 class Store(Section):
     """Where the workspace lies, and what of it stays on this machine if that is elsewhere."""
 
-    workspace: str = "workspace"
-    local: str = "workspace"
-    keep_runs: int = Field(default=3, ge=1)
+    workspace: Place = "workspace"
+    local: Place = "workspace"
+    keep_runs: Count = 3
 
     @property
     def url(self) -> str | None:
@@ -382,12 +392,5 @@ class Execution(Section):
 class Notify(Section):
     """Whom to tell that a run was refused or failed."""
 
-    command: tuple[str, ...] = ()
-    url: str = Field(default="", pattern=r"^(https?://.+)?$")
-
-    @field_validator("url")
-    @classmethod
-    def _can_be_asked(cls, url: str) -> str:
-        parts = urlsplit(url)  # what is no address is a ValueError here, or in a host or port
-        _ = (parts.hostname or "").encode("idna"), parts.port
-        return url
+    command: tuple[Place, ...] = ()
+    url: Address = ""

@@ -29,6 +29,7 @@ from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Quarantined, Removed
 from pipeline.deidentify.surrogates import Surrogates
+from pipeline.errors import ConfigurationError
 from pipeline.names import lexicon as lexicons
 from pipeline.names.grammar import as_capitals
 from pipeline.names.lexicon import Lexicon, triggers, unaccented
@@ -96,6 +97,7 @@ class Deidentifier:
         caution = self.options.caution
         self._judge = Judge(self.lexicon, caution=caution, weights=weights) if caution > 0 else None
         self.rules = house_rules.load(self.lexicon)
+        self._refuse_idle_rows()
         self._surrogates = Surrogates(secrets.token_bytes(32))
 
     def clean(
@@ -206,6 +208,18 @@ class Deidentifier:
             claims.guard(start, end)
         _take(claims, self.rules.find(Window(text, every, self.lexicon)), self.lexicon)
         return Hearing(text, every, claims, phrases)
+
+    def _refuse_idle_rows(self) -> None:
+        """Refuse a site's row that takes what nothing may take."""
+        for at, row in enumerate(house_rules.of_site(self.lexicon), start=1):
+            text, spans = house_rules.marked(row)
+            claims = self.read(text).claims
+            if not all(starmap(claims.has_taken, spans)):
+                raise ConfigurationError(
+                    f"{house_rules.RULES}, rule {at} ({row.name}): what its example marks with ⟦⟧ "
+                    "stays in the text, all or in part, because words of certainty, clinical "
+                    "expressions and words that name nobody are kept. Mark the identifier alone."
+                )
 
     def _removed(
         self, heard: Hearing, known: KnownIdentifiers, missed: Sequence[Found]

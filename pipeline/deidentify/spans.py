@@ -135,6 +135,11 @@ class Claims:
                 self._record_part(begin, at, category, rule)
                 begin = None
 
+    def has_taken(self, start: int, end: int) -> bool:
+        """Tell whether every letter and figure of a span is some identifier's."""
+        marks, text = self.marks, self.text
+        return all(marks[at] == _TAKEN for at in range(start, end) if text[at].isalnum())
+
     def is_beside(self, start: int, end: int) -> bool:
         """Tell whether something taken stands before or behind a span, with blanks or & between."""
         behind = self.text[end : end + 4]

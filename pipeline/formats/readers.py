@@ -22,7 +22,7 @@ import pandas as pd
 
 from pipeline.errors import ConfigurationError
 from pipeline.formats.people import Person, can_be_name, lexicon, named_in_full, person_from_text
-from pipeline.formats.tables import read_table
+from pipeline.formats.tables import named, read_table
 from pipeline.formats.values import data, is_no_number
 from pipeline.names.grammar import UPPER, name_end
 
@@ -52,7 +52,8 @@ class ReaderRules:
         """
         if path is None:
             return cls(case_sensitive)
-        table = read_table(path, _COLUMNS, encoding).astype("str")
+        with named(_OPTION):
+            table = read_table(path, _COLUMNS, encoding).astype("str")
         rules = cls(case_sensitive)
         ids, meant = (rules._spelt(table[name]) for name in _COLUMNS)
         twice = pd.DataFrame({"id": ids, "as": meant}).drop_duplicates()["id"].duplicated().sum()

@@ -289,7 +289,16 @@ def objects(lines: Iterable[str], source: str) -> Iterator[Mapping[str, object] 
     elif alone is not None and len(alone) == 1 and _is_list(within := next(iter(alone.values()))):
         yield from (row if isinstance(row, dict) else None for row in within)
     else:
-        yield from map(_object, chain(first, filled))
+        yield from map(_object, _beginnings(chain(first, filled)))
+
+
+def _beginnings(pieces: Iterable[str]) -> Iterator[str]:
+    """Give the first piece of each line: one that was cut for its length is one broken record."""
+    is_cut = False
+    for piece in pieces:
+        if not is_cut:
+            yield piece
+        is_cut = not piece.endswith(("\n", "\r")) and (is_cut or len(piece) >= _LONGEST_VALUE)
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:

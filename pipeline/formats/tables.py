@@ -11,6 +11,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
 from typing import Final, TypeVar
@@ -67,6 +68,15 @@ def read_table(
         raise InputError(f"{path.name}: cannot be read ({type(error).__name__}).") from None
     require_columns(frame, needed or {}, source=path.name)
     return frame
+
+
+@contextmanager
+def named(setting: str) -> Iterator[None]:
+    """Name the setting whose table cannot be used."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{setting}: {error}") from None
 
 
 def write_table(frame: pd.DataFrame, path: Path) -> None:
@@ -163,7 +173,13 @@ def _read_csv(path: Path, encoding: str) -> pd.DataFrame:
 def _refuse_long_rows(path: Path, text: str, delimiter: str) -> None:
     """Refuse rows of more cells than the header, which would shift every cell to another column."""
     rows = csv.reader(StringIO(text, ""), delimiter=delimiter)
-    width = len(next(rows, []))
+    header = next(rows, [])
+    width, names = len(header), [name for name in header if name.strip()]
+    if twice := width and len(names) - len({*names}):
+        raise InputError(
+            f"{path.name}: {twice} column(s) are called as another is, so nothing tells which is "
+            "meant. Rename or drop them."
+        )
     long = [rows.line_num for row in rows if len(row) > width]
     if long and width:
         raise InputError(

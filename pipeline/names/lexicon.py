@@ -372,7 +372,7 @@ def own_lexicon(folder: Path, *, option: str) -> Lexicon:
         If the folder holds no list, a file that is none of ours, or one that cannot be read.
     """
     contents(folder, option=option)
-    return load(folder)
+    return load.__wrapped__(folder)  # anew: a process may outlive a site's lists
 
 
 def contents(folder: Path, *, option: str) -> dict[str, str]:

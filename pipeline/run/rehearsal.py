@@ -112,7 +112,7 @@ def cheap_findings(site: Site) -> Iterator[Finding]:
     yield finding("exam codes", lambda: f"{len(site.once(ingest.chest_codes)):,} mapped")
     yield finding("reader ids", lambda: f"{len(site.once(ingest.reader_rules).aliases):,} aliases")
     yield finding("left out", lambda: _left_out(site))
-    yield finding("word lists", lambda: f"{len(clean.own_words(site)):,} of the site's own")
+    yield finding("word lists", lambda: clean.tried_words(site))
     yield finding("sources", lambda: _sources(site))
     if site.config.execution.dask_address:
         yield finding("dask scheduler", lambda: _scheduler(site.config.execution.dask_address))
@@ -143,7 +143,8 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
 
     `values`: whether values that no map knows may be shown although they may be names.
     """
-    findings = [*cheap_findings(site), finding("extraction engine", lambda: _engine(site))]
+    met = [*cheap_findings(site), finding("extraction engine", lambda: _engine(site))]
+    findings = list({each if each.state != "fault" else each.told: each for each in met}.values())
     if any(each.state == "fault" for each in findings):
         return Rehearsal(tuple(findings))
     parts, sources = [], []

@@ -128,7 +128,7 @@ class Run:
         faults = [each for each in cheap_findings(self.site) if each.state == "fault"]
         if faults:
             self._unfit = ", ".join(each.subject for each in faults)
-            raise ConfigurationError("\n".join(each.told for each in faults))
+            raise ConfigurationError("\n".join(dict.fromkeys(each.told for each in faults)))
 
     def map(self, stage: Stage[Item, Found], items: Iterable[Item]) -> list[Found]:
         """Take all items through a stage in parallel; returns their counts in the items' order."""

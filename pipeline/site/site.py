@@ -27,8 +27,9 @@ from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
 from pipeline.config.basis import digest_of
+from pipeline.config.sections import Phrases
 from pipeline.errors import ConfigurationError, RadcalError
-from pipeline.formats.tables import read_table
+from pipeline.formats.tables import named, read_table
 from pipeline.site import engines
 from pipeline.site.audited import SiteAudit, misread_share, read_audit
 from pipeline.site.engines import OutcomeMemory
@@ -187,7 +188,8 @@ class Site:
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))
         needed = {"phrase": "the phrase", "kind": "beta or atom"}
-        frame = read_table(path, needed, self.config.input.encoding)
+        with named("phrases.table"):
+            frame = read_table(path, needed, self.config.input.encoding)
         return PhraseTable.from_frame(frame, name=path.stem, source=path.name)
 
 
@@ -228,6 +230,8 @@ def site_findings(site: Site) -> Iterator[Finding]:
     yield finding("vocabulary", lambda: f"{len(site.vocabulary.entries)} findings")
     yield finding("phrase table", lambda: _phrases(site))
     yield finding("extraction audit", lambda: "none" if site.audited is None else "can be read")
+    if idle := list(site.config.without_effect()):
+        yield Finding("settings", "note", f"without effect: {'; '.join(idle)}")
     for program in site.config.notify.command[:1]:
         if shutil.which(program) is None:
             told = f"{program}: no program of this user's; nobody would hear of a failed run"
@@ -272,11 +276,11 @@ def _workspace(site: Site) -> str | Finding:
 def _phrases(site: Site) -> str | Finding:
     """Tell the phrase table; words that a run would never meet, and those that it would not score.
 
-    Of a shipped table only the site's own lists can be at fault for words that nothing is read as.
+    Of a shipped table only words that the site put on a list of its own can be at fault for being
+    read as nothing.
     """
     given, table, read = site.config.phrases, site.phrases, site.vocabulary.phrases
-    listed = {*given.discouraged, *given.reserved, *given.recommended, *given.borrow}
-    listed |= {*table.phrases} if given.table else set()
+    listed = given.listed - Phrases().listed | ({*table.phrases} if given.table else set())
     unscored = [word for word in read if word not in table.phrases]
     parted = {
         "without effect, for nothing is read as it": sorted(listed.difference(read)),

@@ -22,7 +22,7 @@ from pipeline.config.basis import IDENTIFIERS, digest_of
 from pipeline.deidentify import Deidentifier, LeakScan, Options, Presidio, SecondLayer
 from pipeline.deidentify.coding import Codes, clean, known_identifiers
 from pipeline.errors import DamagedShardError
-from pipeline.names.lexicon import contents, own_lexicon
+from pipeline.names.lexicon import RULES, contents, own_lexicon
 from pipeline.stages import Keyed, Named, options
 from pipeline.stages.ingest import objections
 from pipeline.vault.codes import exam_identifiers, patient_identifiers, study_identifiers
@@ -169,6 +169,14 @@ def _deidentifier(site: Site) -> Deidentifier:
     )
     own = own_lexicon(folder, option=_WORD_LISTS) if folder else None
     return Deidentifier(limits, own, second_layer=layer)
+
+
+def tried_words(site: Site) -> str:
+    """Say how many lists the site has of its own, once its rules are found to work."""
+    found = own_words(site)
+    if RULES in found:
+        site.once(_deidentifier)
+    return f"{len(found):,} of the site's own"
 
 
 def own_words(site: Site) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ from pipeline.formats.exams import ExamBatch, Merge
 from pipeline.formats.fhir.directory import BY_RESOURCE
 from pipeline.formats.readers import ReaderRules
 from pipeline.formats.sources import FOLDERS, Sources, spool
-from pipeline.formats.tables import read_table
+from pipeline.formats.tables import named, read_table, refuse
 from pipeline.formats.validation import CLOCK_TOLERANCE, IngestOptions, validate
 from pipeline.stages import Keyed, Look, Named, options
 from pipeline.store.files import require_readable
@@ -313,12 +313,11 @@ def objections(site: Site) -> Objections:
 
 def _exam_codes(site: Site) -> pd.DataFrame:
     """Read the configured exam-code map; no rows where there is none."""
-    name = site.config.input.exam_codes
-    if name is None:
+    if (name := site.config.input.exam_codes) is None:
         return pd.DataFrame({"exam_code": [], "chest": [], "modality": []}, dtype="str")
-    path = site.config.path(name)
     needed = {"exam_code": "the code as exported", "chest": "true or false"}
-    return read_table(path, needed, site.config.input.encoding).astype("str")
+    with named("input.exam_codes"):
+        return read_table(site.config.path(name), needed, site.config.input.encoding).astype("str")
 
 
 def chest_codes(site: Site) -> dict[str, bool]:
@@ -331,6 +330,8 @@ def chest_codes(site: Site) -> dict[str, bool]:
             f"input.exam_codes: in {unread:,} row(s) the column chest is neither true nor false; "
             f"first for the exam code {stated['exam_code'][chest.isna()].iloc[0]}."
         )
+    denied = chest.groupby(stated["exam_code"]).transform("nunique") > 1
+    refuse(denied, "input.exam_codes", "rows say of a code what another row denies")
     return dict(zip(stated["exam_code"], chest.astype(bool), strict=True))
 
 

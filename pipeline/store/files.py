@@ -27,6 +27,7 @@ from pipeline.errors import ConfigurationError, RunLockedError, StorageError
 
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY: Final = (errno.EROFS, errno.EACCES, errno.EPERM)
+_NO_PLACE: Final = (errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
 _SQLITE: Final = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_READONLY: errno.EROFS,
@@ -77,6 +78,12 @@ def storage_error(error: BaseException) -> StorageError | None:
         return StorageError(
             f"{name}: cannot be written or read (read-only, or not this user's). "
             "Give this user the right and run again; what was finished is kept."
+        )
+    if number in _NO_PLACE:
+        name = getattr(error, "filename2", None) or getattr(error, "filename", None) or "a path"
+        return StorageError(
+            f"{Path(str(name)).name:.60}: a folder stands where a file is needed, or a file where "
+            "a folder is, or the name is too long. Name another."
         )
     if number == errno.EIO:
         return StorageError(

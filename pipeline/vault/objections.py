@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pipeline.config.basis import digest_of
 from pipeline.formats.readers import ReaderRules
-from pipeline.formats.tables import read_table, refuse
+from pipeline.formats.tables import named, read_table, refuse
 from pipeline.store.files import typed
 from pipeline.vault.codes import normalised, patient_identifier, patient_identifiers, readable
 from pipeline.vault.merges import all_numbers
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SAID_OF: Final = ("patient_id", "patient_domain", "reader_id", "modality", "source_digest")
 """Columns of a raw exam that tell whether it is one of theirs, and which."""
+_OPTION: Final = "input.left_out"
 _COLUMNS: Final = {"who": "patient or reader", "id": "the number, or the reader's id, as exported"}
 _KINDS: Final = ("patient", "reader")
 
@@ -58,9 +59,11 @@ class Objections:
         """
         if path is None:
             return cls()
-        table = read_table(path, _COLUMNS, encoding).fillna("").astype("str")
-        who, ids = table["who"].str.strip().str.casefold(), table["id"].str.strip()
-        refuse(~who.isin(_KINDS) | (ids == ""), path.name, "rows name neither patient nor reader")
+        with named(_OPTION):
+            table = read_table(path, _COLUMNS, encoding).fillna("").astype("str")
+            who, ids = table["who"].str.strip().str.casefold(), table["id"].str.strip()
+            wrong = ~who.isin(_KINDS) | (ids == "")
+            refuse(wrong, path.name, "rows name neither patient nor reader")
         told = "authority" in table and not shared
         givers = table["authority"].str.strip() if told else ids.str[:0]
         patients = map(patient_identifier, ids[who == "patient"], givers[who == "patient"])

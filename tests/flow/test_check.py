@@ -133,11 +133,11 @@ def test_an_export_without_orders_is_told_the_line_that_numbers_its_reports(fold
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ('chest_pattern = "chest("', "input.chest_pattern: Value error, missing )"),
-        ('encoding = "latin-15"', "input.encoding: Value error, unknown encoding: latin-15"),
+        ('chest_pattern = "chest("', "input.chest_pattern: missing )"),
+        ('encoding = "latin-15"', "input.encoding: unknown encoding: latin-15"),
         ('time_format = "DD.MM.YYYY"', "`time_format`: 'DD.MM.YYYY' is none"),
         ('columns = {ACC_NO = "accession"}', 'ours stands first: accession = "ACC_NO"'),
-        ('fhir = {orders = "no"}', "input.fhir.orders: Input should be 'exported' or 'none'"),
+        ('fhir = {orders = "no"}', "input.fhir.orders: the text 'no' is not 'exported' or 'none'"),
     ],
 )
 def test_a_wrong_option_is_refused_with_what_to_write(folder: Path, line: str, told: str) -> None:
@@ -405,3 +405,12 @@ def test_a_dask_scheduler_that_does_not_answer_is_told_before_anything_is_read(
     assert told.exit_code == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in " ".join(told.output.split())
     assert not (folder / "workspace").exists()
+
+
+def test_an_exam_code_of_two_meanings_is_refused(folder: Path) -> None:
+    (folder / "codes.csv").write_text("exam_code,chest\n71046,true\n71046,false\n71250,true\n")
+    config = f'{WHOM}[input]\npaths = ["ris.csv"]\nexam_codes = "codes.csv"\n'
+    (folder / "radcal.toml").write_text(config)
+    told = checked(folder)
+    assert told.exit_code == 2
+    assert "input.exam_codes: 2 of 3 rows say of a code what another row denies" in told.output

@@ -113,3 +113,14 @@ def test_command_records_and_replays(serve: Serve, tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         tables.append(pd.read_csv(out).drop(columns="engine"))
     pd.testing.assert_frame_equal(*tables)
+
+
+def test_a_file_that_is_no_recording_is_never_recorded_over(serve: Serve, tmp_path: Path) -> None:
+    """A slip in `[extraction] record` must not cost a hospital its export."""
+    (export := tmp_path / "ris.csv").write_text("accession,text\n1,Likely normal.\n")
+    for taken in (export, tmp_path):
+        with pytest.raises(ModelSettingsError, match="is left as it is; name another file"):
+            recorded(serve, taken)
+    assert export.read_text() == "accession,text\n1,Likely normal.\n"
+    recorded(serve, tmp_path / "new" / "answers.jsonl")
+    assert not (tmp_path / "new").exists()  # a rehearsal makes the engine and writes nothing

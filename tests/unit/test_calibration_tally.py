@@ -186,7 +186,7 @@ def test_tallies_are_summed_from_0_and_from_nothing_else() -> None:
 
 
 def test_what_cannot_be_counted_is_told_in_words() -> None:
-    with pytest.raises(TallyError, match=r"^label: expected a flat array of numbers, got <U3\.$"):
+    with pytest.raises(TallyError, match=r"^label: not an array of numbers; give one\.$"):
         tally([0], ["yes"], n_phrases=1)
     with pytest.raises(TallyError, match=r"^label: expected a flat array"):
         tally([0], [[1.0]], n_phrases=1)

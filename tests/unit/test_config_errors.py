@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
+from pydantic import BaseModel
 from typer.testing import CliRunner
 
 from pipeline import cli
 from pipeline.cli import app, keep, main, run
-from pipeline.config import load
+from pipeline.config import Configuration, load, template
 from pipeline.errors import ConfigurationError
 from pipeline.store.provenance import version
 
@@ -26,7 +28,7 @@ from pipeline.store.provenance import version
         ("[input]\ntime_zoen = 'UTC'", "did you mean `time_zone`?"),
         ("[pairing]\nwindow_hour = 6", "did you mean `window_hours`?"),
         ("[paring]\nwindow_hours = 6", "did you mean `pairing`?"),
-        ('[notify]\nurl = "http://[::1"', "notify.url: Value error, Invalid IPv6 URL"),
+        ('[notify]\nurl = "http://[::1"', "notify.url: Invalid IPv6 URL"),
         ('[notify]\nurl = "https://hooks..example/x"', "label empty or too long"),
         ('[notify]\nurl = "http://hooks.example:99999"', "Port out of range"),
     ],
@@ -125,3 +127,98 @@ def test_an_interruption_while_modules_load_shows_no_traceback(loaded: str) -> N
     assert done.returncode == 1
     assert done.stderr.startswith("radcal: interrupted")
     assert "Traceback" not in done.stderr
+
+
+def settings(model: type[BaseModel], *at: str) -> Iterator[tuple[str, ...]]:
+    for name, field in model.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from settings(kind, *at, name)
+        elif name != "folder":
+            yield (*at, name)
+
+
+OF_EVERY_KIND = (
+    "7", "1.5", "nan", "-inf", "true", '"zzz"', "2026-01-01", "[]", "[nan]", "{ a = nan }",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", list(settings(Configuration)), ids=".".join)
+def test_a_value_of_another_kind_is_refused_by_name_with_what_may_stand_there(
+    tmp_path: Path, setting: tuple[str, ...]
+) -> None:
+    """Of ten values of all kinds a setting takes two or three, and says of the others why not."""
+    path, refused = tmp_path / "radcal.toml", 0
+    for value in OF_EVERY_KIND:
+        given = f"[{'.'.join(setting[:-1])}]\n{setting[-1]} = {value}\n"
+        path.write_text(given if setting[0] == "input" else f'{given}[input]\npaths = ["a"]\n')
+        try:
+            load(path)
+        except ConfigurationError as error:
+            told = str(error)
+            if setting[0] == "input" and "input.paths" not in told and "names no file" in told:
+                continue  # accepted, but for the paths that the section needs
+            refused += 1
+            assert setting[-1] in told
+            assert "Input should" not in told
+            assert "Value error" not in told
+    assert refused >= 5
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "said"),
+    [
+        ("pairing.window_hours", '"12"', "the text '12' is not a number"),
+        ("pairing.window_hours", "true", "true is not a number"),
+        ("calibration.seed", "1.5", "1.5 is not a whole number"),
+        ("advice.min_exams", "4", "4 is not a number of at least 5"),
+        ("advice.tau", "inf", "inf is not a finite number"),
+        ("extraction.server_timeout_seconds", "nan", "nan is not a finite number"),
+        ("extraction.server_concurrency", '"many"', "not a whole number, written without a point "),
+        ("extraction.memory_share", "1.5", "1.5 is not a number of at most 1"),
+        ("extraction.audit", '""', "no file, folder or program is called so"),
+        ("store.workspace", '"a\\u0000b"', "no file, folder or program is called so"),
+        ("reports.logo", f'"{"x" * 300}"', "no file, folder or program is called so"),
+        ("reports.banner", '"a\\u0000b"', "control characters"),
+        ("phrases.discouraged", '["likely", "likely"]', "'likely' stands twice"),
+        ("phrases.recommended", '["likely", " "]', "recommended.1: it is empty"),
+    ],
+)
+def test_a_value_that_nothing_could_use_is_refused(
+    tmp_path: Path, setting: str, value: str, said: str
+) -> None:
+    section, _, name = setting.rpartition(".")
+    path = tmp_path / "radcal.toml"
+    path.write_text(f'[input]\npaths = ["a.csv"]\n[{section}]\n{name} = {value}\n')
+    with pytest.raises(ConfigurationError) as told:
+        load(path)
+    assert f"{setting}" in str(told.value)
+    assert said in str(told.value)
+
+
+def test_settings_that_wait_for_another_are_told_and_shipped_ones_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "radcal.toml"
+    path.write_text(template())
+    assert list(load(path).without_effect()) == []
+    path.write_text(
+        '[input]\npaths = ["a"]\nquery = "SELECT 1"\n[extraction]\nserver_url = "http://a"\n'
+    )
+    assert list(load(path).without_effect()) == [
+        "input.query, because format is 'auto'",
+        "extraction.server_url, because engine is 'rules'",
+    ]
+
+
+def test_a_folder_where_a_file_is_needed_and_the_reverse_are_told_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ris.csv").write_text("x")
+    (tmp_path / "survey.csv").write_text("phrase,percent\nmaybe,40\nmaybe,50\n")
+    fitted = ["survey", "fit", str(tmp_path / "survey.csv"), "--out"]
+    for asked in (["init", str(tmp_path / "ris.csv" / "new")], [*fitted, f"{tmp_path}/x.csv"]):
+        (tmp_path / "x.csv").mkdir(exist_ok=True)
+        monkeypatch.setattr("sys.argv", ["radcal", *asked])
+        monkeypatch.setattr("os.umask", lambda _: 0)
+        with pytest.raises(SystemExit):
+            main()
+        assert "Name another." in capsys.readouterr().err

@@ -103,3 +103,24 @@ def test_a_sites_row_that_does_not_take_its_example_is_refused_by_its_number(
     with pytest.raises(ConfigurationError, match=r"rule 2 \(id-badge\).*its\s+example") as error:
         Deidentifier(vocabulary=own_lexicon(tmp_path, option="--words"))
     assert "QX" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("anchor", "example"),
+    [("likely", "⟦likely⟧ a granuloma"), ("possible (?:QX)", "a ⟦possible QX⟧ here")],
+    ids=["a word of certainty", "one and an identifier"],
+)
+def test_a_sites_row_for_what_nothing_may_take_is_refused_and_not_idle(
+    tmp_path: Path, anchor: str, example: str
+) -> None:
+    row = f"[[rule]]\nname = 'odd'\ncategory = 'ID'\nanchor = '{anchor}'\nexample = '{example}'\n"
+    (tmp_path / "rules.toml").write_text(BADGE + row, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"rule 2 \(odd\).*words of certainty"):
+        Deidentifier(vocabulary=own_lexicon(tmp_path, option="--words"))
+
+
+def test_a_process_that_outlives_a_sites_lists_reads_them_anew(tmp_path: Path) -> None:
+    (tmp_path / "surnames.txt").write_text("Quarantana\n", encoding="utf-8")
+    assert "quarantana" in own_lexicon(tmp_path, option="--words").own_people
+    (tmp_path / "surnames.txt").write_text("Zeppelin\n", encoding="utf-8")
+    assert "zeppelin" in own_lexicon(tmp_path, option="--words").own_people

@@ -65,3 +65,10 @@ def test_a_long_object_is_read_in_a_time_that_grows_with_its_length() -> None:
 def test_an_empty_list_has_no_rows() -> None:
     empty: Sequence[object] = read("[\n]\n")
     assert empty == []
+
+
+def test_a_line_cut_for_its_length_is_one_broken_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipeline.formats.records._LONGEST_VALUE", 10)
+    line = '{"a": "' + "x" * 30 + '"}\n'
+    pieces = ['{"a": 1}\n', *(line[at : at + 10] for at in range(0, len(line), 10)), '{"a": 2}\n']
+    assert list(objects(pieces, "t.jsonl")) == [{"a": 1}, None, {"a": 2}]

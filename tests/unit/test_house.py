@@ -31,9 +31,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-MOST_MODULES = 335
+MOST_MODULES = 336
 MOST_LINES = 400
-MOST_CODE = 44_905
+MOST_CODE = 45_242
 SILENT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,

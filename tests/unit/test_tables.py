@@ -89,3 +89,9 @@ def test_unusable_file_is_refused_with_its_name(
     with pytest.raises(InputError, match=message) as caught:
         read_table(path)
     assert name in str(caught.value)
+
+
+def test_a_column_that_stands_twice_is_refused_and_not_chosen_from(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("id,text,text,,\n1,likely,absent,,\n")
+    with pytest.raises(InputError, match=r"t\.csv: 1 column\(s\) are called as another is"):
+        read_table(path)

@@ -19,7 +19,7 @@ from pipeline.deidentify.spans import Found
 from pipeline.errors import ConfigurationError
 from pipeline.names.lexicon import RULES, Lexicon
 
-__all__ = ["ORDER", "SITE", "Rules", "load", "takes_its_example"]
+__all__ = ["ORDER", "RULES", "SITE", "Rules", "load", "marked", "of_site", "takes_its_example"]
 
 Family: TypeAlias = Callable[[Window], Iterator[Found]]
 ORDER: Final[tuple[str | Family, ...]] = (
@@ -144,7 +144,7 @@ def load(lexicon: Lexicon) -> Rules:
     ConfigurationError
         If a row of the site's table is none, or does not take what its example marks.
     """
-    site = read(lexicon.rules, RULES)
+    site = of_site(lexicon)
     for at, row in enumerate(site, start=1):
         if not takes_its_example(row, lexicon):
             raise ConfigurationError(
@@ -156,11 +156,21 @@ def load(lexicon: Lexicon) -> Rules:
     )
 
 
-def takes_its_example(row: Row, lexicon: Lexicon) -> bool:
-    """Tell whether a row takes what its example marks, and nothing else of it."""
+def of_site(lexicon: Lexicon) -> list[Row]:
+    """Give the rows that a site lays over ours."""
+    return read(lexicon.rules, RULES)
+
+
+def marked(row: Row) -> tuple[str, list[tuple[int, int]]]:
+    """Give the text of a row's example, and what of it is marked."""
     pieces = re.split("[⟦⟧]", row.example)
     ends = list(accumulate(map(len, pieces)))
-    text = "".join(pieces)
+    return "".join(pieces), list(zip(ends[:-1:2], ends[1::2], strict=True))
+
+
+def takes_its_example(row: Row, lexicon: Lexicon) -> bool:
+    """Tell whether a row takes what its example marks, and nothing else of it."""
+    text, spans = marked(row)
     window = Window(text, Words(text), lexicon)
     found = {(each.start, each.end) for each in Rules([[row]]).find(window)}
-    return sorted(found) == list(zip(ends[:-1:2], ends[1::2], strict=True))
+    return sorted(found) == spans
