@@ -168,7 +168,7 @@ def _case(reading: Reading, r: int) -> Case:
         rest = Evidence(reading.rest.value[r], reading.rest.covariance[r])
     return Case(
         Evidence(own.value[r], own.covariance[r]), float(own.usual[r]), reading.done,
-        reading.shared.parts, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
+        reading.shared.seen, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
         _untold(reading, r), reading.before.get(reading.rows.readers[r]), cells, moved,
         float(suspected[r]), rest,
     )  # fmt: skip
