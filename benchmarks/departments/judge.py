@@ -65,7 +65,12 @@ def judge(profile: Mapping[str, Any], department: Department) -> list[Answer]:
 
 
 def _of_all(profile: Mapping[str, Any], department: Department) -> Iterator[tuple[str, bool]]:
-    """Hold what is stated of all readers against disease: half of them or more must have it."""
+    """Hold what is stated of all readers against disease: half of them or more must have it.
+
+    An estimator that says nothing of the department is not asked.
+    """
+    if "department" not in profile:
+        return
     parts = frozenset(profile["department"]["shared"]["parts"])
     false = [parts & false_of(standing) for standing in department.disease]
     yield "of all readers: something stated", bool(parts)

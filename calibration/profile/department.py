@@ -117,8 +117,7 @@ def _judged(
     done = instrument(line, judged, reach=reach, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
-    rates = all_rates(found, uses=n)
-    uses = Uses(n, mass, found.counts, *rates)
+    uses = Uses(n, mass, found.counts, *all_rates(found, uses=n))
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
