@@ -35,8 +35,9 @@ CONDITIONS: Final[Mapping[str, Observation]] = MappingProxyType({
         patients=_PATIENTS, repeated=0.25, hedged=0.22, missed=0.04, disease=1.3, wording=0.4,
         misworded=0.03,
     ),
+    "CT misses much": Observation(patients=_PATIENTS, missed=0.12),
 })  # fmt: skip
-"""Conditions by name: each trouble alone, and a milder form of all together."""
+"""Conditions by name: each trouble alone, a milder form of all together, and a worse CT."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
+from scipy.special import logit
+
 from benchmarks.departments.staff import HABIT_OFF, meanings, scale
 from benchmarks.departments.truth import (
     Department,
@@ -28,6 +30,8 @@ NO_VERDICT: Final = "department: no verdict given"
 """Asked once a department: whether the command refused it."""
 
 _NOT_A_WORD: Final = frozenset({"none", "too few", ""})
+_FAR: Final = 0.75
+"""Log odds between a word's rate and its reader's line from which it is far off."""
 _REAL_HABIT: Final = HABIT_OFF / 2
 """A habit told where the true rate is less than this from what the phrase means is none."""
 
@@ -57,7 +61,22 @@ def judge(profile: Mapping[str, Any], department: Department) -> list[Answer]:
         found = told[truth.reader.name]
         for question, yes, detail in _questions(found, truth):
             answers.append(Answer(question, truth.reader.name, truth.reader.exams, yes, detail))
-    return answers
+    return answers + [Answer(each, "", 0, yes) for each, yes in _of_all(profile, department)]
+
+
+def _of_all(profile: Mapping[str, Any], department: Department) -> Iterator[tuple[str, bool]]:
+    """Hold what is stated of all readers against disease: half of them or more must have it.
+
+    An estimator that says nothing of the department is not asked.
+    """
+    if "department" not in profile:
+        return
+    parts = frozenset(profile["department"]["shared"]["parts"])
+    false = [parts & false_of(standing) for standing in department.disease]
+    yield "of all readers: something stated", bool(parts)
+    if parts:
+        most = max(sum(part in each for each in false) for part in parts)
+        yield "of all readers: stated what disease does not bear out", 2 * most > len(false)
 
 
 def told_of(reader: Mapping[str, Any]) -> frozenset[str]:
@@ -154,6 +173,10 @@ def _intervals(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
         if hedged(meanings())[scale().index(str(row["phrase"]))]:
             true = truth.rate(str(row["phrase"]), row.get("finding"))
             yield from _covers("rate of a hedge", row.get("rate"), true)
+            meaning = meanings()[scale().index(str(row["phrase"]))]
+            off = logit(true) - logit(meaning) - line_at(standing, float(meaning))
+            if abs(off) >= _FAR:
+                yield from _covers("rate of a hedge far off", row.get("rate"), true)
 
 
 def _covers(name: str, interval: Mapping[str, Any] | None, true: float) -> Iterator[_Question]:

@@ -27,6 +27,8 @@ WANTED: Final = (
     ("calibrated: told a pattern that CT does not bear out", None, ""),
     ("calibrated with a habit: told a false pattern", None, ""),
     ("told to move away from the truth", None, "never"),
+    ("of all readers: something stated", None, ""),
+    ("of all readers: stated what disease does not bear out", None, ""),
     ("first swap is worse in truth", None, "<= 5 %"),
     ("second or third swap is worse in truth", None, "<= 8 %"),
     ("habit found at its own scope", None, ">= 80 %"),
@@ -39,6 +41,7 @@ WANTED: Final = (
     ("interval of slope covers", None, "93-97 %"),
     ("interval of rate of an advised word covers", None, "93-97 %"),
     ("interval of rate of a hedge covers", None, "93-97 %"),
+    ("interval of rate of a hedge far off covers", None, ""),
 )
 """Questions in order, the volume they are asked at (None: all), and what is wanted."""
 

@@ -84,10 +84,14 @@ class ReaderTruth:
 
 @dataclass(frozen=True, slots=True)
 class Department:
-    """Observations for the estimator, truth for the judge."""
+    """Observations for the estimator, truth for the judge.
+
+    ``disease`` are the readers' lines of what is there in all X-rays, whatever CT shows of it.
+    """
 
     observations: pd.DataFrame
     truths: tuple[ReaderTruth, ...]
+    disease: tuple[Standing, ...]
 
 
 def draw_department(
@@ -101,7 +105,8 @@ def draw_department(
     missed = rng.uniform(0.0, 2.0 * observation.missed, len(staff.findings))
     statements = draw_statements(staff, observation, missed, rng)
     rates = long_run_rates(staff.practice, observation, missed[:, None], rng)
-    return Department(statements.observations(staff), _truths(staff, rates))
+    disease = tuple(truth.standing for truth in _truths(staff, staff.practice.chance))
+    return Department(statements.observations(staff), _truths(staff, rates), disease)
 
 
 def _truths(staff: Staff, rates: FloatArray) -> tuple[ReaderTruth, ...]:

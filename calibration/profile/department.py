@@ -29,7 +29,7 @@ from calibration.profile.readings import (
 from calibration.profile.results import Part, ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import instrument, shared_line
+from calibration.profile.shared import instrument, instruments, shared_line
 from calibration.profile.shown import as_shown
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import USUAL, Correlation, Hedged, atom_counts, hedged
@@ -109,15 +109,15 @@ def _judged(
     between, found, less = _fitted(hedges, rules, advance)
     error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
     judged = (hedges.uses >= rules.least_statements) & (not alike)
-    shared = shared_line(line, judged, settings=rules)
     kept = rows.take(~aside.out[rows.reader, rows.finding])
     absent, present = (atom_counts(kept, words, certain=c, between=between) for c in (-1, 1))
     soft = bool(((rows.label > 0.0) & (rows.label < 1.0)).any())
-    done = instrument(line, judged, absent, present, soft=soft, settings=rules)
+    reach = instruments(absent, present, soft=soft, settings=rules)
+    shared = shared_line(line, judged, reach=reach, settings=rules)
+    done = instrument(line, judged, reach=reach, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
-    rates = all_rates(found, uses=n)
-    uses = Uses(n, mass, found.counts, *rates)
+    uses = Uses(n, mass, found.counts, *all_rates(found, uses=n))
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,

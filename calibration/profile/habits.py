@@ -30,9 +30,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logit, logsumexp
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.design import Counts, places
 from calibration.profile.rates import Posterior, cell_variance, posterior
 from calibration.profile.settings import Priors, ProfileSettings
@@ -49,11 +49,25 @@ _GRID = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Far:
+    """Words in all findings, all (R, K), that may be far off though no habit was let in there.
+
+    ``probability`` is that they are, any word as likely as another; the quirk is then ``moved`` so
+    far and its variance ``widened`` by so much.
+    """
+
+    probability: FloatArray
+    moved: FloatArray
+    widened: FloatArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class HabitFit:
     """The fit with the habits let in, the posterior without any, and P(habit) of each.
 
     ``phrase`` is (R, K), ``cell`` is (R, H) as `Habits.cell`; 0 where there is none. ``first``
     (R, 1 + F, K) is P(habit) of every place before one was let in: of phrases, then of cells.
+    ``far`` are words where none was.
     """
 
     fitted: Fitted
@@ -63,6 +77,7 @@ class HabitFit:
     phrase: FloatArray
     cell: FloatArray
     first: FloatArray
+    far: Far
 
     @property
     def counts(self) -> Counts:
@@ -116,7 +131,8 @@ def fit_with_habits(
         found = posterior(fitted)
         advance(1)
     phrase, cell = _read_again(counts, fitted, habits, settings)
-    return HabitFit(fitted, found, plain, habits, phrase, cell, first)
+    far = _far(fitted, settings.priors)
+    return HabitFit(fitted, found, plain, habits, phrase, cell, first, far)
 
 
 def without_word(found: HabitFit, counts: Counts, settings: ProfileSettings) -> HabitFit:
@@ -215,27 +231,64 @@ def _best(evidence: FloatArray, share: float) -> _Best:
     return _Best(np.exp(log_p[rows, place]), place, sign)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Apart:
+    """What the data alone say of every quirk: N(value, noise) where known, all (R, K).
+
+    ``spike`` (R, 1) is its prior variance without a habit, ``slab`` with one.
+    """
+
+    value: FloatArray
+    noise: FloatArray
+    known: BoolArray
+    spike: FloatArray
+    slab: FloatArray
+
+    @classmethod
+    def of(cls, fitted: Fitted, priors: Priors) -> _Apart:
+        k, spike = fitted.counts.phrases, fitted.held.spread[:, QUIRK, None]
+        variance = fitted.mode.reader_variance()[:, k]
+        precision = 1.0 / variance - 1.0 / spike
+        known = precision > 1e-6
+        noise = 1.0 / np.where(known, precision, 1.0)
+        value = fitted.mode.reader[:, k] / variance * noise
+        return cls(value, noise, known, spike, spike + priors.habit_spread**2)
+
+    def evidence(self, size: float) -> FloatArray:
+        """Log B of a habit of a size below and above, shape (2, R, K)."""
+        slab, plain = self.noise + self.slab, self.noise + self.spike
+        return np.stack(
+            [
+                -((self.value - side * size) ** 2 / slab + np.log(slab)) / 2.0
+                + (self.value**2 / plain + np.log(plain)) / 2.0
+                for side in (-1.0, 1.0)
+            ]
+        )
+
+
 def _phrase_evidence(fitted: Fitted, settings: ProfileSettings) -> FloatArray:
     """Log B of a habit below and above for every phrase of every reader, shape (2, R, K)."""
-    counts, priors = fitted.counts, settings.priors
-    k = counts.phrases
-    spike = fitted.held.spread[:, QUIRK, None]
-    variance = fitted.mode.reader_variance()[:, k]
-    mean = fitted.mode.reader[:, k]
-    precision = 1.0 / variance - 1.0 / spike
-    known = precision > 1e-6
-    noise = 1.0 / np.where(known, precision, 1.0)
-    value = mean / variance * noise
-    slab = noise + spike + priors.habit_spread**2
-    plain = noise + spike
-    log_b = np.stack(
-        [
-            -((value - side * priors.habit_size) ** 2 / slab + np.log(slab)) / 2.0
-            + (value**2 / plain + np.log(plain)) / 2.0
-            for side in (-1.0, 1.0)
-        ]
-    )
-    return np.where(known & (counts.n.sum(axis=1) >= FEW_USES), log_b, -np.inf)
+    apart = _Apart.of(fitted, settings.priors)
+    able = apart.known & (fitted.counts.n.sum(axis=1) >= FEW_USES)
+    return np.where(able, apart.evidence(settings.priors.habit_size), -np.inf)
+
+
+def _far(fitted: Fitted, priors: Priors) -> Far:
+    """Say how probably each word is far off, and what its quirk then is.
+
+    The prior share of readers with a habit is spread over a reader's words. The department's own
+    share is that of habits that could be found, and says little of words too rare for that.
+    """
+    apart, size = _Apart.of(fitted, priors), priors.habit_size
+    used = apart.known & (fitted.counts.n.sum(axis=1) > 0)
+    log_b = np.where(used, apart.evidence(size), -np.inf)
+    each = priors.habit_share / np.maximum(used.sum(axis=1, keepdims=True), 1)
+    probability = expit(logit(each) + logsumexp(log_b, axis=0) - np.log(2.0))
+    side = np.where(log_b[1] >= log_b[0], size, -size)
+    wide, tight = (1.0 / (1.0 / apart.noise + 1.0 / s) for s in (apart.slab, apart.spike))
+    told = apart.value / apart.noise
+    moved = wide * (told + side / apart.slab) - tight * told
+    return Far(np.asarray(probability), moved, wide - tight)
 
 
 def _cell_evidence(

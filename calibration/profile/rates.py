@@ -36,6 +36,8 @@ class Posterior:
         Log-odds of every cell without its remainder, and P(CT positive) with it, (R, F, K).
     remainder
         Variance of every cell's remainder given the rest, shape (R, F, K).
+    with_quirks
+        How far every coordinate goes with each quirk of u_r, by regression, shape (R, L, K).
     survey_error, survey_variance
         The survey's error of each phrase's meaning and its variance, shape (K,).
     """
@@ -44,6 +46,7 @@ class Posterior:
     base: FloatArray
     chance: FloatArray
     remainder: FloatArray
+    with_quirks: FloatArray
     survey_error: FloatArray
     survey_variance: FloatArray
 
@@ -56,13 +59,16 @@ def posterior(fitted: Fitted) -> Posterior:
     covariance = mode.covariance + spread @ mode.theta_covariance @ spread.transpose(0, 2, 1)
     survey, own = counts.survey**2, fitted.held.deviations.phrase**2
     share, effect = survey / (survey + own), counts.phrases
-    base = linear_predictor(counts, fitted.scales, mode.total)
+    base, across = linear_predictor(counts, fitted.scales, mode.total), mode.leverage[:, effect]
+    quirks = spread @ mode.theta_covariance @ across.transpose(0, 2, 1)
+    quirks = mode.covariance[:, :, effect] - quirks
     chance = np.asarray(expit(base + mode.remainder))
     return Posterior(
         covariance=covariance,
         base=base,
         chance=chance,
         remainder=1.0 / (counts.n * chance * (1.0 - chance) + 1.0 / fitted.scales.remainder),
+        with_quirks=quirks / mode.reader_variance()[:, None, effect],
         survey_error=share * mode.theta[effect],
         survey_variance=own * share + share**2 * np.diagonal(mode.theta_covariance)[effect],
     )
@@ -185,6 +191,16 @@ def phrase_rates(
     variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
     safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
     return np.asarray(logit(safe)), np.asarray((variance + rest) / (safe * (1.0 - safe)) ** 2)
+
+
+def phrase_pulls(
+    counts: Counts, found: Posterior, cell: IntArray, *, uses: FloatArray
+) -> FloatArray:
+    """Give how far the log-odds of a rate over findings follow the word's own quirk, (R, K)."""
+    rate, gradient, _ = phrase_slopes(counts, found, cell, uses=uses)
+    safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
+    pull = np.einsum("rkl,rlk->rk", gradient, found.with_quirks)
+    return np.asarray(pull / (safe * (1.0 - safe)))
 
 
 def phrase_slopes(

@@ -14,7 +14,7 @@ from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.habits import FEW_USES, HabitFit
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
-from calibration.profile.rates import Posterior, Rate, cell_rates, phrase_rates
+from calibration.profile.rates import Posterior, Rate, cell_rates, phrase_pulls, phrase_rates
 from calibration.profile.results import (
     AtomJudgement,
     Cell,
@@ -38,6 +38,8 @@ _Words: TypeAlias = tuple[str, ...]
 _EVEN = 0.5
 # Share of a reader's hedges from which one phrase decides the line alone.
 _NEARLY_ALL = 0.95
+# P(far off) below which a rate is no other.
+_DOUBTFUL = 0.005
 # Cells that are taken out of a reader's line in turn: at most so many, the weightiest first, and
 # only rare ones that move it by so many standard errors (of others it is known if they're habits).
 _CELLS, _HEAVY = 4, 2 / 3
@@ -87,7 +89,22 @@ def whole_rates(found: HabitFit, *, uses: FloatArray, sides: BoolArray | None = 
     habit = found.probability().max(axis=1, initial=0.0)
     if sides is not None:
         habit = (habit[:, None, :] * sides).max(axis=2, initial=0.0)
-    return _stacked(whole, habit, found)
+        return _stacked(whole, habit, found)
+    return _with_far(_stacked(whole, habit, found), habit, found, uses)
+
+
+def _with_far(
+    rates: FloatArray, habit: FloatArray, found: HabitFit, uses: FloatArray
+) -> FloatArray:
+    """Average rates of words without a habit (R, K, 6) over their being far off all the same."""
+    far, counts = found.far, found.counts
+    pull = phrase_pulls(counts, found.posterior, found.habits.cell, uses=uses)
+    other = rates[..., [0, 1, 0, 1, 4, 5]]
+    other[..., 0] += pull * far.moved
+    other[..., 1] += pull**2 * far.widened
+    other[..., 4] = far.probability
+    doubtful = (habit == 0) & (far.probability >= _DOUBTFUL) & np.isfinite(pull)
+    return np.where(doubtful[..., None], other, rates)
 
 
 def _fits(found: HabitFit) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
@@ -151,7 +168,7 @@ def _case(reading: Reading, r: int) -> Case:
         rest = Evidence(reading.rest.value[r], reading.rest.covariance[r])
     return Case(
         Evidence(own.value[r], own.covariance[r]), float(own.usual[r]), reading.done,
-        reading.shared.parts, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
+        reading.shared.seen, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
         _untold(reading, r), reading.before.get(reading.rows.readers[r]), cells, moved,
         float(suspected[r]), rest,
     )  # fmt: skip

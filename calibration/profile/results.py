@@ -10,7 +10,7 @@ Intervals are central 95 % posterior intervals; NaN marks a number that does not
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Final, Literal, Self, TypeAlias
+from typing import ClassVar, Final, Literal, Self, TypeAlias, get_args
 
 from calibration.estimate import Z95
 from calibration.plain import INLINE, LEFT_OUT
@@ -131,12 +131,16 @@ class Shared:
     readers
         Readers judged.
     parts
-        What is stated of the department: shared by more than half a margin.
+        What is stated of the department: shared by more than half a margin, with whatever the
+        instrument may plausibly have done taken off.
     tipping
         λ: how many times as likely a CT would have to be given disease, beyond what the X-ray's
         words say, to leave half a margin of the shared shift; NaN where none is stated.
     question
         Whether that λ is plausible.
+    explained
+        Parts that readers share by more than half a margin, unless a plausible ordering of CTs, a
+        CT that misses disease or shows what isn't there, or misread words made them; not stated.
     """
 
     shift: Interval
@@ -145,6 +149,12 @@ class Shared:
     parts: tuple[Part, ...]
     tipping: float
     question: bool
+    explained: tuple[Part, ...] = ()
+
+    @property
+    def seen(self) -> tuple[Part, ...]:
+        """All parts that CT's labels show of the readers together, whoever made them."""
+        return tuple(part for part in get_args(Part) if part in self.parts + self.explained)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,14 @@ likelihood:
                 drawn toward one half whatever CT saw take s ≥ 0 off every slope, up to
                 `_SOFTEST`. They do so of "absent" and "present" too, by s / 3 at least: b + s
                 stands for b above, and of "absent" as much comes true as of "present" does not.
+
+What all readers share cannot be told from the instrument by any number of them: their lines fix
+c alone. So a part of c is found (`Shared.parts`) only if it stands beyond half its margin with each
+(a, b, s) taken off that is plausible and that "absent" and "present" do not contradict (a
+likelihood within `_CONTRADICTED` of the best); no prior weighs these. Here b may be below 0 too: a
+CT that shows disease where there is none takes |b| off every slope and raises the shift, and bears
+out less of "absent". (Of one reader it is not taken off: measured, that spares nobody.) What stands
+beyond only without is `Shared.explained`.
 """
 
 from __future__ import annotations
@@ -51,6 +59,8 @@ _ORDERINGS, _MISSES = 26, 16
 _SOFTENINGS, _SOFTEST, _SOFTENED = 16, 0.75, 0.5
 # Prior deviations of a and of b; 1.2 and 3 of the module; a probability that is not yet 0.
 _ORDERED, _MISSED, _FALL, _STEEPER, _LEAST = 0.25, 0.12, 1.2, 3.0, 1e-300
+# Log-likelihood that is lost at the end of a 95 % interval.
+_CONTRADICTED = 1.92
 # Share of readers who are truly off, and deviations of (shift, slope) of those who aren't and are.
 _APART, _ALIKE, _FAR = 0.6, np.array([0.1, 0.07]), np.array([0.8, 0.35])
 _SPREAD = np.array([0.5, 0.3])
@@ -136,7 +146,60 @@ class Evidence:
         return float(np.clip((high - low) / 2.0 * (_WEIGHTS @ (density * held)), 0.0, 1.0))
 
 
-def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -> Shared:
+@dataclass(frozen=True, slots=True, eq=False)
+class Instruments:
+    """What the instrument may plausibly have done.
+
+    ``place`` (G, 2) is what it makes of a line (0, 0), ``prior`` (G,) its log prior where it is
+    taken off one reader, −∞ for what is only asked of all, and ``seen``
+    (G,) the log-likelihood of what CT bears out of "absent" and "present".
+    """
+
+    place: FloatArray
+    prior: FloatArray
+    seen: FloatArray
+
+    def limits(self) -> FloatArray:
+        """Give the least and the most, (2, 2), of what "absent" and "present" don't contradict."""
+        held = self.place[self.seen >= self.seen.max() - _CONTRADICTED]
+        return np.stack([held.min(axis=0), held.max(axis=0)])
+
+
+def instruments(
+    absent: AtomCounts, present: AtomCounts, *, soft: bool, settings: ProfileSettings
+) -> Instruments:
+    """Lay out what the instrument may have done.
+
+    Parameters
+    ----------
+    absent, present
+        Statements of "absent" and of "present".
+    soft
+        Whether labels lie between 0 and 1.
+    """
+    low, high = np.log(settings.plausible_ordering)
+    ordering, lost = np.linspace(low, high, _ORDERINGS), 1.0 - settings.plausible_slope
+    missing = np.linspace(0.0, lost, _MISSES)
+    wrong = np.concatenate([-missing[:0:-1], missing])
+    softened = np.linspace(0.0, _SOFTEST, _SOFTENINGS) if soft else np.zeros(1)
+    a, b, s = np.meshgrid(ordering, wrong, softened, indexing="ij")
+    seen = [
+        _log_borne_out(certain, np.add.outer(np.maximum(side * wrong, 0.0), softened).ravel())
+        for certain, side in ((present, 1.0), (absent, -1.0))
+    ]
+    of_one = np.concatenate([np.full(_MISSES - 1, -np.inf), _log_prior(missing, _MISSED)])
+    log_p = of_one[:, None] + _log_prior(softened, _SOFTENED)
+    log_p = _log_prior(ordering, _ORDERED)[:, None] + log_p.ravel()
+    return Instruments(
+        np.stack([a - _FALL * b, -np.abs(b) - s], axis=-1).reshape(-1, 2),
+        log_p.ravel(),
+        np.tile(sum(seen), len(ordering)),
+    )
+
+
+def shared_line(
+    found: Lines, enough: BoolArray, *, reach: Instruments, settings: ProfileSettings
+) -> Shared:
     """Say what readers share; nothing where fewer than `ProfileSettings.least_shared` are judged.
 
     Parameters
@@ -145,6 +208,8 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
         Every reader's line.
     enough
         Who has statements enough to be judged, shape (R,).
+    reach
+        What the instrument may have done.
     """
     readers = int(enough.sum())
     if readers < settings.least_shared:
@@ -153,49 +218,35 @@ def shared_line(found: Lines, enough: BoolArray, *, settings: ProfileSettings) -
     common = _posterior(found, enough, _GRID, -((_GRID / _SPREAD) ** 2).sum(axis=1) / 2.0)
     mean, sd = common.mean, np.sqrt(np.diag(common.covariance))
     margins = _HALF * np.array([settings.shift_margin, settings.slope_margin])
-    sure = ndtr((np.abs(mean) - margins) / sd) >= settings.own_probability
-    parts = [PARTS[2 * axis + int(mean[axis] > 0)] for axis in np.flatnonzero(sure).tolist()]
+    side, limits = np.sign(mean), reach.limits()
+    taken = np.where(side > 0, limits[1], limits[0])
+    seen, left = (
+        ndtr((side * (mean - each) - margins) / sd) >= settings.own_probability
+        for each in (np.zeros(2), taken)
+    )
+    parts, explained = (
+        tuple(PARTS[2 * axis + int(mean[axis] > 0)] for axis in np.flatnonzero(of).tolist())
+        for of in (seen & left, seen & ~left)
+    )
     low, high = settings.plausible_ordering
-    tipping = float(np.exp(mean[0] - np.sign(mean[0]) * margins[0])) if sure[0] else float("nan")
+    tipping = float(np.exp(mean[0] - side[0] * margins[0])) if seen[0] else float("nan")
     shift, slope = Interval.normal(mean[0], sd[0]), Interval.normal(1.0 + mean[1], sd[1])
-    return Shared(shift, slope, readers, tuple(parts), tipping, bool(low <= tipping <= high))
+    question = bool(low <= tipping <= high)
+    return Shared(shift, slope, readers, parts, tipping, question, explained)
 
 
 def instrument(
-    found: Lines,
-    enough: BoolArray,
-    absent: AtomCounts,
-    present: AtomCounts,
-    *,
-    soft: bool,
-    settings: ProfileSettings,
+    found: Lines, enough: BoolArray, *, reach: Instruments, settings: ProfileSettings
 ) -> Common:
     """Say how far (shift, slope − 1) of every reader may be the instrument's doing.
 
     Of the lines fewer than `ProfileSettings.least_shared` readers say nothing: then it is the
-    prior, and what "absent" and "present" leave of it.
-
-    Parameters
-    ----------
-    found, enough
-        As for `shared_line`.
-    absent, present
-        Statements of "absent" and of "present".
-    soft
-        Whether labels lie between 0 and 1.
+    prior, and what "absent" and "present" leave of it. Parameters are those of `shared_line`.
     """
-    low, high = np.log(settings.plausible_ordering)
-    ordering = np.linspace(low, high, _ORDERINGS)
-    missing = np.linspace(0.0, 1.0 - settings.plausible_slope, _MISSES)
-    softened = np.linspace(0.0, _SOFTEST, _SOFTENINGS) if soft else np.zeros(1)
-    a, b, s = np.meshgrid(ordering, missing, softened, indexing="ij")
-    line = np.stack([a - _FALL * b, -b - s], axis=-1).reshape(-1, 2)
-    wrong = _log_borne_out(present, np.add.outer(missing, softened).ravel())
-    log_p = _log_prior(missing, _MISSED)[:, None] + _log_prior(softened, _SOFTENED)
-    log_p = log_p + wrong.reshape(log_p.shape) + _log_borne_out(absent, softened)
-    log_p = (_log_prior(ordering, _ORDERED)[:, None, None] + log_p).ravel()
     told = enough if enough.sum() >= settings.least_shared else np.zeros_like(enough)
-    return _posterior(found, told, line, log_p)
+    of_one = np.isfinite(reach.prior)
+    log_p = reach.prior[of_one] + reach.seen[of_one]
+    return _posterior(found, told, reach.place[of_one], log_p)
 
 
 def _log_borne_out(certain: AtomCounts, off: FloatArray) -> FloatArray:

@@ -987,7 +987,7 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
         off = bool(word) or verdict.state == "pattern" or certain
         assert text.count("Whoever reads sicker patients has “absent”") == certain
         seen["certain alone"] += certain and not word and verdict.state != "pattern"
-        assert text.count("and your case mix may play a part") == (off and not verdict.question)
+        assert text.count("and how ill they are may play a part") == (off and not verdict.question)
         assert ("patients with the finding got a CT" in " ".join(said.behind)) == verdict.question
         seen[kind] += 1
     assert min(seen[kind] for kind in ("word", "overcalls", "undercalls", "too sure", "asked")) > 5

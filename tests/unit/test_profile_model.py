@@ -12,17 +12,26 @@ from scipy.special import expit, logit
 from scipy.stats import multivariate_normal
 
 from calibration.errors import CalibrationError
+from calibration.profile import profile
 from calibration.profile.atoms import AtomCounts
 from calibration.profile.design import CURVE, Counts, Scales, linear_predictor
-from calibration.profile.habits import HabitFit, fit_with_habits, without_word
+from calibration.profile.habits import Far, HabitFit, fit_with_habits, without_word
 from calibration.profile.line import Lines, lines
 from calibration.profile.model import find_mode
 from calibration.profile.pattern import Case
-from calibration.profile.rates import Rate, posterior
+from calibration.profile.rates import Rate, phrase_rates, posterior
+from calibration.profile.readings import whole_rates
 from calibration.profile.results import Part, Shared
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import Priors, ProfileSettings
-from calibration.profile.shared import Common, Evidence, instrument, shared_line
+from calibration.profile.shared import (
+    Common,
+    Evidence,
+    Instruments,
+    instrument,
+    instruments,
+    shared_line,
+)
 from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective, hedged
 from calibration.profile.variances import Deviations, Fitted, Habits, fit, refit
@@ -371,9 +380,28 @@ def lines_of(shift: list[float], slope: list[float], *, sd: float = 0.02) -> Lin
     return Lines(value, covariance, np.zeros(readers), np.zeros((readers, 0, 0, 2)))
 
 
-def shared_of(shift: list[float], slope: list[float]) -> Shared:
-    enough = np.ones(len(shift), dtype=bool)
-    return shared_line(lines_of(shift, slope), enough, settings=ProfileSettings())
+def reach_of(
+    readers: int, absent: tuple[int, int], present: tuple[int, int], *, soft: bool
+) -> Instruments:
+    """``present`` counts each reader's statements of "present" that CT bears out, and does not."""
+    atoms = []
+    for name, each in (("absent", absent), ("present", present)):
+        n, wrong = (np.full((readers, 1), float(count)) for count in (sum(each), each[1]))
+        names = ((name,),) * readers
+        atoms.append(AtomCounts(names, positive_is_wrong=False, n=n, wrong=wrong, effective=n))
+    return instruments(*atoms, soft=soft, settings=ProfileSettings())
+
+
+def shared_of(
+    shift: list[float],
+    slope: list[float],
+    *,
+    present: tuple[int, int] = (0, 0),
+    absent: tuple[int, int] = (0, 0),
+) -> Shared:
+    reach = reach_of(len(shift), absent, present, soft=False)
+    enough, rules = np.ones(len(shift), dtype=bool), ProfileSettings()
+    return shared_line(lines_of(shift, slope), enough, reach=reach, settings=rules)
 
 
 def done_of(
@@ -384,22 +412,16 @@ def done_of(
     absent: tuple[int, int] = (0, 0),
     soft: bool = False,
 ) -> Common:
-    """``present`` counts each reader's statements of "present" that CT bears out, and does not."""
-    enough = np.ones(len(shift), dtype=bool)
-    atoms = []
-    for name, each in (("absent", absent), ("present", present)):
-        n, wrong = (np.full((len(shift), 1), float(count)) for count in (sum(each), each[1]))
-        names = ((name,),) * len(shift)
-        atoms.append(AtomCounts(names, positive_is_wrong=False, n=n, wrong=wrong, effective=n))
-    here = lines_of(shift, slope)
-    return instrument(here, enough, *atoms, soft=soft, settings=ProfileSettings())
+    enough, here = np.ones(len(shift), dtype=bool), lines_of(shift, slope)
+    reach = reach_of(len(shift), absent, present, soft=soft)
+    return instrument(here, enough, reach=reach, settings=ProfileSettings())
 
 
 def test_where_most_readers_stand_is_shared_whatever_the_others() -> None:
     found = shared_of([0.3] * 7 + [0.9, 1.2, -0.4], [1.0] * 10)
     assert found.shift.value == pytest.approx(0.3, abs=0.05)
     assert found.shift.low < 0.3 < found.shift.high
-    assert found.parts == ("undercalls",)
+    assert (found.parts, found.explained) == ((), ("undercalls",))
     assert found.question
     # Half a margin, .1, is no matter.
     assert found.tipping == pytest.approx(np.exp(found.shift.value - 0.1))
@@ -408,7 +430,7 @@ def test_where_most_readers_stand_is_shared_whatever_the_others() -> None:
 def test_a_shared_shift_of_which_a_plausible_choice_leaves_nothing_that_matters_is_asked() -> None:
     """At -.29 it was "more than is plausible", though a λ of .8 leaves -.07 of it."""
     found = shared_of([-0.29] * 8, [1.0] * 8)
-    assert found.parts == ("overcalls",)
+    assert found.seen == ("overcalls",)
     assert found.tipping == pytest.approx(np.exp(found.shift.value + 0.1))
     assert found.question
     assert not shared_of([-0.45] * 8, [1.0] * 8).question
@@ -423,7 +445,7 @@ def test_readers_in_one_place_say_what_the_instrument_may_have_done_whatever_the
 
 def test_four_of_ten_far_off_are_no_department() -> None:
     found = shared_of([0.0] * 6 + [0.9] * 4, [1.0] * 6 + [0.5] * 4)
-    assert found.parts == ()
+    assert found.seen == ()
     assert found.shift.value == pytest.approx(0.0, abs=0.05)
     done = done_of([0.0] * 6 + [0.9] * 4, [1.0] * 6 + [0.5] * 4)
     assert done.mean == pytest.approx([0.0, 0.0], abs=0.05)
@@ -431,7 +453,7 @@ def test_four_of_ten_far_off_are_no_department() -> None:
 
 def test_shared_shift_is_explained_only_as_far_as_is_plausible() -> None:
     found = shared_of([1.0] * 8, [0.5] * 8)
-    assert found.parts == ("undercalls", "too sure")
+    assert (found.parts, found.explained) == (("undercalls", "too sure"), ())
     assert not found.question
     done = done_of([1.0] * 8, [0.5] * 8)
     assert 0.0 < done.mean[0] <= np.log(1.5)
@@ -446,6 +468,27 @@ def test_a_missed_finding_lowers_the_shift_with_the_slope() -> None:
     assert flat.covariance[0, 0] < done.covariance[0, 0] + 0.01
 
 
+def test_what_a_plausible_ct_makes_of_all_readers_is_found_of_none_of_them() -> None:
+    """It was found of 30 of 30 departments that kept to the scale while CT missed .12."""
+    missed = shared_of([-0.3] * 12, [0.8] * 12)
+    assert (missed.parts, missed.explained) == ((), ("overcalls", "too sure"))
+    # CTs that show it in .05 of those without, too: then words come true more often.
+    invented = shared_of([0.25] * 12, [0.86] * 12)
+    assert (invented.parts, invented.explained) == ((), ("undercalls", "too sure"))
+    # No CT's error makes words less extreme than the truth.
+    assert shared_of([0.0] * 12, [1.3] * 12).parts == ("too cautious",)
+
+
+def test_a_ct_that_bears_out_present_and_absent_explains_less_of_what_all_share() -> None:
+    line = ([0.0] * 12, [0.78] * 12)
+    assert shared_of(*line).explained == ("too sure",)
+    held = {"present": (198, 2), "absent": (198, 2)}
+    assert shared_of(*line, **held).parts == ("too sure",)
+    # Of either alone the other error may still be CT's.
+    for one in held:
+        assert shared_of(*line, **{one: held[one]}).explained == ("too sure",)
+
+
 def test_present_that_ct_bears_out_tells_of_a_ct_that_misses_little() -> None:
     lines = ([-0.17] * 9, [0.86] * 9)
     unknown, missed, seen = (
@@ -458,7 +501,7 @@ def test_present_that_ct_bears_out_tells_of_a_ct_that_misses_little() -> None:
 
 def test_four_readers_share_nothing_that_could_be_told_from_their_own() -> None:
     found = shared_of([0.5] * 4, [1.0] * 4)
-    assert (found.readers, found.parts) == (4, ())
+    assert (found.readers, found.seen) == (4, ())
     assert done_of([0.5] * 4, [1.0] * 4).mean == pytest.approx(done_of([0.0], [1.0]).mean)
 
 
@@ -526,9 +569,50 @@ def test_what_the_other_words_say_does_not_know_what_ct_showed_of_the_suspected_
     assert lines(found).value[2, 0] < rest.value[2, 0] - 0.1
 
 
+def with_a_rare_word(positive: int) -> pd.DataFrame:
+    """Twelve readers on the scale; "likely" is left to one of them 14 times, some of them true."""
+    frame = department([(0.0, 1.0)] * 12, statements=900, seed=8)
+    own = frame.index[(frame["reader"] == "r02") & (frame["phrase"] == "likely")]
+    frame.loc[own[:14], "label"] = np.repeat([1.0, 0.0], [positive, 14 - positive])
+    return frame.drop(own[14:])
+
+
+def test_a_rare_word_far_off_is_not_shut_out_of_its_own_interval() -> None:
+    """Nobody looks for a habit in 14 uses, and the interval left out what they show."""
+    rare, usual = (
+        next(p for r in profile(with_a_rare_word(n), phrases=SCALE).readers if r.reader == "r02"
+             for p in r.phrases if p.phrase == "likely").rate
+        for n in (4, 11)
+    )  # fmt: skip
+    assert rare.low < 4 / 14 < rare.value < 0.5  # it was .62 to .80
+    assert rare.high > 0.7  # or it is chance
+    assert 0.6 < usual.low < usual.value < usual.high < 0.9
+
+
+def test_a_word_that_may_be_far_off_lies_where_a_fit_with_a_habit_there_puts_it() -> None:
+    rules = ProfileSettings()
+    words = vocabulary(SCALE, settings=rules)
+    rows = read_rows(with_a_rare_word(4), table=SCALE)
+    counts = hedged(rows, words, misread=0.0).counts(Correlation(0.0, 0.0))
+    found = fit_with_habits(counts, settings=rules, advance=lambda _: None)
+    k = words.hedges.index("likely")
+    assert not found.phrase[2, k]
+    sign = np.zeros_like(found.phrase)
+    sign[2, k] = -1.0
+    there = refit(counts, rules.priors, replace(found.habits, phrase_sign=sign), found.fitted)
+    rate, variance = phrase_rates(there.counts, posterior(there), found.habits.cell, uses=counts.n)
+    moved = Rate(*whole_rates(found, uses=counts.n)[2, k])
+    assert 0.02 < moved.weight < 0.9
+    # One Newton step from where the word lies without a habit, instead of all.
+    assert moved.centre == pytest.approx(rate[2, k], abs=0.15)
+    assert moved.variance == pytest.approx(variance[2, k], rel=0.15)
+    assert moved.plain_centre > moved.centre + 1.0
+
+
 def _without_habits(fitted: Fitted) -> HabitFit:
     found, (readers, _, phrases) = posterior(fitted), fitted.counts.n.shape
     nothing, first = np.zeros((readers, phrases)), np.zeros((readers, 1, phrases))
     return HabitFit(
-        fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0], first
-    )
+        fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0], first,
+        Far(nothing, nothing, nothing),
+    )  # fmt: skip

@@ -240,7 +240,7 @@ def test_no_swap_rests_on_what_few_were_asked() -> None:
 def test_what_all_share_is_asked_of_the_department_and_only_the_rest_told_of_readers() -> None:
     lines = [(0.4, 1.0)] * 7 + [(1.2, 1.0)]
     found = profile(department(lines, statements=2500, seed=31), phrases=SCALE)
-    assert found.shared.parts == ("undercalls",)
+    assert found.shared.seen == ("undercalls",)
     assert found.shared.shift.low < 0.4 < found.shared.shift.high
     assert [each.pattern.verdict.shared for each in found] == [("undercalls",)] * 7 + [()]
     assert [each.pattern.direction for each in found] == ["none"] * 7 + ["undercalls"]

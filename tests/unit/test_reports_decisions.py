@@ -200,15 +200,16 @@ def test_the_headline_leaves_open_what_a_plausible_choice_of_cts_explains(
     ):
         # Of a department without a shared shift CT showed 97 of 100 as it misses three, and the
         # page said "they say too much": less than is told of a shift is explained more easily.
-        for tipping, question in ((1.4, True), (2.0, False), (math.nan, False)):
-            shared = replace(found.shared, question=question, tipping=tipping)
+        part, other = ("overcalls", "undercalls") if short == "much" else ("undercalls", "too sure")
+        for parts, explained in (((), (part,)), ((part,), ()), ((), ()), ((other,), ())):
+            shared = replace(found.shared, parts=parts, explained=explained)
             moved = replace(found, shared=shared, large=replace(found.large, ratio=ratio))
             opened = guard_committee(replace(usual, profiles=moved))
             text = committee.headline(opened, words=WORDS)
             assert f"they say too {short}" in text
-            who = "one, or what it misses," if short == "much" else "a CT"
-            asked = f"they say too {short}, unless who gets {who} explains it."
-            assert (asked in text and "Among X-rays with a CT" in text) == (tipping != 2.0)
+            who = "one, or what it misses," if short == "much" else "a CT, or what it shows where"
+            asked = f"they say too {short}, unless who gets {who}"
+            assert (asked in text and "Among X-rays with a CT" in text) == (parts != (part,))
 
 
 def test_chance_that_gives_nothing_is_not_said_to_give_up_to_0(usual: CommitteeContent) -> None:

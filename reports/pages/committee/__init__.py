@@ -183,14 +183,15 @@ def _standard(content: CommitteeContent, words: Strings) -> str:
 def _side(content: CommitteeContent, words: Strings) -> str:
     """Say to which side the hedges of all lie, where chance does not explain it.
 
-    That is stated only beside a shared shift that no plausible choice of CTs explains, and where CT
-    says plainly often enough what is there.
+    That is stated only beside a shared shift to that side that neither a plausible choice of CTs
+    nor CT's own errors explain, and where CT says plainly often enough what is there.
     """
     key = side_of_all(content)
     if content.judged is None or not key or content.standard in {"none", "few"}:
         return ""
     shared, ratio = content.judged.shared, content.judged.large.ratio
-    key += "_asked" if shared.question or shared.tipping != shared.tipping else ""
+    shift = "overcalls" if key == "less" else "undercalls"
+    key += "" if shift in shared.parts else "_asked"
     shown = {"seen": ratio.value, "low": ratio.low, "high": ratio.high}
     ends = {name: count(100.0 * value) for name, value in shown.items()}
     return words(f"committee.headline_{key}", **ends)

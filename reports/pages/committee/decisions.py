@@ -145,16 +145,20 @@ def _audit(content: CommitteeContent, words: Strings) -> list[str]:
 
 def shared_pattern(found: DepartmentProfile, words: Strings) -> str:
     """Say what holds of the readers taken together, with its figure; empty where nothing does."""
-    shared = found.shared
-    parts = [words(f"committee.common.{part.replace(' ', '_')}") for part in shared.parts]
-    what = words("verdict.shared.and").join(parts)
+    shared, what = found.shared, common(found.shared.seen, words)
     places = {"shift": coordinate(shared.shift, sign=True), "slope": coordinate(shared.slope)}
-    by = [f"{words(f'readers.{name}')} {places[name]}" for name in coordinates_of(shared.parts)]
+    by = [f"{words(f'readers.{name}')} {places[name]}" for name in coordinates_of(shared.seen)]
     held = {"shift": (shared.shift, 0.0), "slope": (shared.slope, 1.0)}
-    ends = (held[name] for name in coordinates_of(shared.parts))
+    ends = (held[name] for name in coordinates_of(shared.seen))
     sure = all(round(at.high, 2) < even or round(at.low, 2) > even for at, even in ends)
     together = "taken_together" if sure else "taken_together_open"
-    return words(f"committee.{together}", by=", ".join(by), what=what) if parts else ""
+    return words(f"committee.{together}", by=", ".join(by), what=what) if what else ""
+
+
+def common(parts: Sequence[Part], words: Strings) -> str:
+    """Say of parts, as of all readers' hedges, what they are; empty of none."""
+    each = [words(f"committee.common.{part.replace(' ', '_')}") for part in parts]
+    return words("verdict.shared.and").join(each)
 
 
 def coordinate(value: Coordinate | Interval, *, sign: bool = False) -> str:

@@ -22,7 +22,7 @@ from reports.figures.readers import plane
 from reports.marked import swaps_in_order
 from reports.numbers import BLANK, count, decimal, percent, signed
 from reports.out_of_order import unordered
-from reports.pages.committee.decisions import coordinate, shared_pattern
+from reports.pages.committee.decisions import common, coordinate, shared_pattern
 from reports.pages.committee.heaviest import off_with
 from reports.pages.committee.tables import terms
 from reports.review_content import CommitteeContent, Counts
@@ -147,16 +147,17 @@ def _choice(found: DepartmentProfile, words: Strings) -> str:
 
 
 def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
-    """Say what most readers share, as a question about the department, and which CTs explain it."""
+    """Say what most readers share, as a question about the department, and what may explain it."""
     what, shared = shared_pattern(found, words), found.shared
     if not what:
         return ()
-    said = words("committee.shared", what=what)
-    if not math.isfinite(shared.tipping):
-        return (said,)
-    key = "plausible" if shared.question else "implausible"
-    ordering = words(f"committee.shared_ordering.{key}", times=decimal(shared.tipping, 2))
-    return (f"{said} {ordering}",)
+    said = [words("committee.shared", what=what)]
+    if math.isfinite(shared.tipping):
+        key = "plausible" if shared.question else "implausible"
+        said += [words(f"committee.shared_ordering.{key}", times=decimal(shared.tipping, 2))]
+    for key, parts in (("explained", shared.explained), ("stands", shared.parts)):
+        said += [words(f"committee.shared_left.{key}", what=common(parts, words))] * bool(parts)
+    return (" ".join(said),)
 
 
 def _moved(found: DepartmentProfile, changes: Sequence[Change], words: Strings) -> str:
