@@ -14,7 +14,7 @@ import numpy as np
 
 from calibration import substitution
 from calibration.diagnostics import Diagnostics, diagnose
-from calibration.errors import CalibrationError, number, of_kind, whole
+from calibration.errors import CalibrationError, number, whole
 from calibration.estimate import Likeness, Options, likeness
 from calibration.plain import INLINE
 from calibration.result import GroupResult, calibrate, printed_error
@@ -51,7 +51,6 @@ class Settings(Options):
 
     def __post_init__(self) -> None:
         Options.__post_init__(self)
-        of_kind("guard_rails", self.guard_rails, substitution.GuardRails)
         _ = self.regularisation  # refuses what it cannot use
         if self.holdout is not None and not 0 < number("holdout", self.holdout) < 1:
             raise CalibrationError(f"holdout: {self.holdout} is no share; give one, or None.")
@@ -115,8 +114,6 @@ class Study:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        of_kind("phrases", self.phrases, PhraseTable)
-        of_kind("settings", self.settings, Settings)
         whole("seed", self.seed, least=0)
 
     def with_bootstrap(self, replicates: int) -> Study:

@@ -68,32 +68,12 @@ def number(name: str, value: object) -> float:
     raise CalibrationError(f"{name}: {_shown(value)} is not a number. Give one.")
 
 
-def of_kind(name: str, value: object, *kinds: type) -> None:
-    """Refuse an argument of another type.
-
-    Raises
-    ------
-    CalibrationError
-        Naming the type that was given and those that can be.
-    """
-    if not isinstance(value, kinds):
-        wanted = " or ".join(kind.__name__ for kind in kinds)
-        raise CalibrationError(f"{name}: {_shown(value)} is no {wanted}. Give one.")
-
-
-def of_kinds(**given: tuple[object, type]) -> None:
-    """Refuse the first of several arguments that is of another type than the one beside it."""
-    for name, (value, kind) in given.items():
-        of_kind(name, value, kind)
-
-
 def _shown(value: object) -> str:
     """Show a small number or a word; of anything else only what type it is of."""
     small = isinstance(value, float) or (isinstance(value, int) and abs(value) <= _MOST)
     word = isinstance(value, str) and len(value) <= _WORD
-    return (
-        repr(value) if small or word or value is None else f"a value of type {type(value).__name__}"
-    )
+    plain = small or word or value is None
+    return repr(value) if plain else f"a value of type {type(value).__name__}"
 
 
 def refuse(

@@ -19,7 +19,7 @@ import pandas as pd
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables
 from calibration.curve import ReliabilityCurve, calibration_error, curve_points, simultaneous_band
-from calibration.errors import TallyError, of_kind, of_kinds
+from calibration.errors import TallyError
 from calibration.estimate import (
     Estimate,
     IntervalRule,
@@ -149,8 +149,6 @@ def calibrate(
     TallyError
         If the tally counts another number of phrases than the table has.
     """
-    of_kinds(tally=(tally, Tally), phrase_table=(phrase_table, PhraseTable))
-    of_kinds(options=(options, Options), rng=(rng, np.random.Generator))
     if tally.n_phrases != len(phrase_table):
         raise TallyError(
             f"The tally counts {tally.n_phrases} phrases but the phrase table "
@@ -184,8 +182,7 @@ def _sampled(
         alike, unit = likeness(patients), "patients"
         n, mass = cluster_moments(patients, replicates=bootstrap, rng=rng)
     else:
-        alike = Likeness() if patients is None else patients
-        of_kind("patients", alike, GroupedTally, Likeness)
+        alike = patients or Likeness()
         unit = "observations" if alike.whole <= 1.0 else "observations, patients' likeness in it"
         n, mass = multinomial_moments(tally, replicates=bootstrap, rng=rng, effect=alike.whole)
     null = null_moments(tally.n, means, replicates=bootstrap, rng=rng, effect=alike.whole)

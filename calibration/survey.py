@@ -12,9 +12,8 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
-from numbers import Integral
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +27,7 @@ from calibration.distributions import (
     fit_moments,
     moments_of_ranges,
 )
-from calibration.errors import SurveyError, of_kind
+from calibration.errors import SurveyError
 
 BUILTIN = ("diagnostic-certainty-scale", "probability-words", "language-model-phrases")
 """Names accepted by :func:`builtin`."""
@@ -69,14 +68,6 @@ class PhraseTable:
     source: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("phrases", "distributions", "respondents"):
-            of_kind(name, getattr(self, name), tuple, list)
-        for phrase, each, asked in zip(
-            self.phrases, self.distributions, self.respondents, strict=False
-        ):
-            of_kind("phrases", phrase, str)
-            of_kind("distributions", each, *get_args(Distribution))
-            of_kind("respondents", asked, Integral, type(None))
         if not len(self.phrases) == len(self.distributions) == len(self.respondents):
             raise SurveyError(
                 f"{self.name}: {len(self.phrases)} phrases, {len(self.distributions)} "

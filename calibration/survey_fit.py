@@ -22,7 +22,7 @@ import numpy as np
 
 from calibration import distributions
 from calibration.arrays import FloatArray
-from calibration.errors import SurveyError, check_option, of_kind, whole
+from calibration.errors import SurveyError, check_option, whole
 from calibration.survey import PhraseTable
 
 FitMethod = Literal["moments", "likelihood"]
@@ -140,7 +140,6 @@ def fit_phrase(
     SurveyError
         If the answers allow no Beta, naming the phrase.
     """
-    of_kind("survey", survey, PhraseSurvey)
     check_option("method", method, FitMethod)
     bootstrap = whole("bootstrap", bootstrap, least=0)
     nothing = (float("nan"), float("nan"))
@@ -183,8 +182,6 @@ def fit_survey(
     SurveyError
         If any phrase allows no Beta, naming all of them.
     """
-    of_kind("surveys", surveys, Iterable)
-    of_kind("name", name, str)
     fits: list[FittedPhrase] = []
     problems: list[str] = []
     for survey in surveys:

@@ -25,7 +25,7 @@ import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import RANGE_END
-from calibration.errors import SurveyError, of_kind
+from calibration.errors import SurveyError
 from calibration.survey_fit import PhraseSurvey
 
 _SCALE = {
@@ -62,7 +62,6 @@ def read_survey(
     SurveyError
         If the shape is not one of those above, or cells are not usable, naming what is wrong.
     """
-    of_kind("frame", frame, pd.DataFrame)
     named = frame.rename(columns=lambda c: str(c).strip().lower())
     columns = set(named.columns)
     if named.empty:

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from calibration.arrays import FloatArray, IntArray, numbers
-from calibration.errors import CalibrationError, of_kind, refuse, whole
+from calibration.errors import CalibrationError, refuse, whole
 from calibration.estimate import Estimate, estimate_from_replicates
 from calibration.neighbours.binned import (
     classwise_ece,
@@ -58,7 +58,6 @@ def subsample_votes(*, votes: ArrayLike, size: int, rng: np.random.Generator) ->
     refuse("votes", most, "rows hold more than a billion votes. Give fewer.")
     counts = held.astype(np.int64)
     size = whole("size", size, least=1)
-    of_kind("rng", rng, np.random.Generator)
     left: IntArray = counts.sum(axis=1)
     refuse("votes", left < size, f"rows hold fewer than {size} votes. Draw fewer.", shown=left)
     drawn = np.zeros_like(counts)
@@ -280,7 +279,6 @@ def disagreement(
     p, v = checked_pair(probs, votes)
     bootstrap = whole("bootstrap", bootstrap, least=0)
     control_votes = whole("control_votes", control_votes, least=0)
-    of_kind("rng", rng, np.random.Generator)
     return _measured(p, v, bins, bootstrap, control_votes, rng)
 
 

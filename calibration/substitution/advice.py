@@ -19,7 +19,6 @@ from functools import partial
 import numpy as np
 
 from calibration.arrays import FloatArray
-from calibration.errors import of_kinds
 from calibration.estimate import Likeness
 from calibration.plain import LEFT_OUT, named
 from calibration.substitution.cost import SubstitutionMap
@@ -84,9 +83,6 @@ def advise(
     rng
         Source of chance.
     """
-    of_kinds(tally=(tally, Tally), phrase_table=(phrase_table, PhraseTable))
-    of_kinds(guard_rails=(guard_rails, GuardRails), alike=(alike, Likeness))
-    of_kinds(regularisation=(regularisation, Regularisation), rng=(rng, np.random.Generator))
     setting = Setting.of(phrase_table, guard_rails, alike.phrase)
     mapped = partial(fitted_map, phrases=phrase_table.phrases, regularisation=regularisation)
     fit = partial(mapped, tables=setting.tables, allowed=setting.allowed)

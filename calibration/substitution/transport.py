@@ -30,7 +30,7 @@ from scipy.special import rel_entr
 
 from calibration.arrays import BoolArray, FloatArray, numbers
 from calibration.bins import BinTables, phrase_bins
-from calibration.errors import CalibrationError, check_option, number, of_kinds, refuse
+from calibration.errors import CalibrationError, check_option, number, refuse
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblem, solve_dual
 from calibration.substitution.effect import Scores
@@ -105,7 +105,6 @@ def transport_map(
     CalibrationError
         If shapes differ, a number is missing, or a used phrase may go nowhere.
     """
-    of_kinds(phrases=(phrases, tuple), regularisation=(regularisation, Regularisation))
     cost, a, b = _checked(cost, source_weights, target_weights, size=len(phrases))
     plan, gradient, steps = _solved(cost, a, b, regularisation)
     # No phrase in use is a stated absence, not an empty plan.
