@@ -107,8 +107,8 @@ class Options:
     def __post_init__(self) -> None:
         whole("bins", self.bins, least=1)
         whole("bootstrap", self.bootstrap, least=0)
-        check_option("bin_rule", self.bin_rule, BinRule)
-        check_option("interval", self.interval, IntervalRule)
+        check_option("bin rule", self.bin_rule, BinRule)
+        check_option("interval rule", self.interval, IntervalRule)
 
     def tables(self, distributions: tuple[Distribution, ...]) -> BinTables:
         """Bin tables of the phrases' distributions."""
