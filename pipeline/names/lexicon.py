@@ -80,8 +80,7 @@ class Lexicon:
     known
         Words of English and medicine beside the ordinary ones.
     namesakes, products, things
-        People medicine named things for; makers, devices, drugs and guidelines; those of them that
-        are no name or word beside, with the ends of drugs (-mab).
+        Whom things are named for; makers, devices, drugs, guidelines; those that are nothing else.
     acronyms
         What medicine shortens: capitals that are no hospital and no person.
     person_words
