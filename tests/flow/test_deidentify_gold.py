@@ -276,7 +276,7 @@ FLOORS = {
     "mb": Floor(0.997, 0.997, 1.4),
     "mc": Floor(0.997, 0.997, 0.65),
 }
-"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA, LB, MA to MC."""
+"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to MC."""
 
 
 def blind(name: str) -> list[GoldReport]:
