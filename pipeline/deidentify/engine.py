@@ -287,7 +287,11 @@ def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     if each.category == "ID" and _LABELS.issuperset(map(unaccented, words)):
         return True
     place = each.category in _PLACES
+    if (place or not each.sure) and locks.is_maker(text, each.start, each.end):
+        return True
     plain = set(map(unaccented, words))
+    if not each.sure and plain and all(locks.is_thing(word, lexicon) for word in plain):
+        return True
     if not ((plain - _SMALL if place else plain) <= lexicon.nobodys or plain <= _COUNTRIES):
         return False
     return all(len(word) >= _INITIALS or _is_word(word, place=place) for word in words)

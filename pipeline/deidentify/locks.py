@@ -9,7 +9,9 @@ no initial and is locked, and so is the clinic of a department (Geriatrics Clini
 that no rule took is expected in the result like any other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
-them.
+them. Makers by their full names (Canon Medical) and what is listed as a thing (`is_thing`)
+are not guarded, because the judge weighs their neighbours by guards; they stay where nothing but
+looks took them, and a maker is no hospital for any rule.
 
 The phrases of a result that is not the text itself are searched anew, so that the proof hangs on
 nothing that was kept from before; it takes a twenty-fifth of the time of cleaning.
@@ -48,6 +50,8 @@ _OF_DISEASES: Final = word_list("words_of_classes_of_diseases")
 """One of these is in every class of a disease, and in few reports."""
 _STROKES: Final = frozenset("/&+-")
 """One of these is in every abbreviation with a stroke (a&e, pa-c)."""
+_DRUG: Final = 7
+"""How long the name of a drug is at least."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
 _RESULTS: Final = dict.fromkeys(word_list("words_of_results"), "result")
 _COUNTED: Final = dict.fromkeys(word_list("words_before_a_count"), "image") | {"x": "times"}
@@ -121,6 +125,19 @@ def is_no_identifier(text: str, start: int, end: int) -> bool:
         return False
     near = _P["stroked"].finditer(text, max(0, start - 3), end + 3)
     return any(each.start() <= start and end <= each.end() for each in near)
+
+
+def is_maker(text: str, start: int, end: int) -> bool:
+    """Tell whether what looks like a hospital or a name begins a maker's full name."""
+    maker = _P["maker"].match(text, start)
+    return maker is not None and end <= maker.end()
+
+
+def is_thing(word: str, lexicon: Lexicon) -> bool:
+    """Tell whether a word, folded, is a maker, machine, program or drug and nothing else."""
+    if word in lexicon.things or len(word) < _DRUG or word in lexicon.all_names:
+        return word in lexicon.things
+    return not lexicon.things.isdisjoint(f"-{word[at:]}" for at in range(1, len(word)))
 
 
 def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, int]]:

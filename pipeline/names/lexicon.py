@@ -79,8 +79,8 @@ class Lexicon:
         Names that are words of English but hardly ever of a report.
     known
         Words of English and medicine beside the ordinary ones.
-    namesakes, products
-        People medicine named things for, and makers, devices, drugs and guidelines.
+    namesakes, products, things
+        Whom things are named for; makers, devices, drugs, guidelines; those that are nothing else.
     acronyms
         What medicine shortens: capitals that are no hospital and no person.
     person_words
@@ -113,6 +113,7 @@ class Lexicon:
     known: frozenset[str]
     namesakes: frozenset[str]
     products: frozenset[str]
+    things: frozenset[str]
     acronyms: frozenset[str]
     person_words: frozenset[str]
     eponyms: frozenset[str]
@@ -245,10 +246,8 @@ def load(folder: Path | None = None) -> Lexicon:
     family = _words("surnames", folder).union(
         _many("census_surnames", folder), _many("world_surnames", folder)
     )
-    words = {
-        name: _words(name, folder)
-        for name in ("not_names", "report_words", "common_words", "eponyms")
-    }
+    lists = ("not_names", "report_words", "common_words", "eponyms")
+    words = {name: _words(name, folder) for name in lists}
     ordinary = frozenset(_many("ordinary_words", folder))
     cities = _words("cities", folder) | _words("towns", folder)
     people = (*_own("surnames", folder), *_own("given_names", folder))
@@ -268,7 +267,8 @@ def load(folder: Path | None = None) -> Lexicon:
         unreported=frozenset(_many("names_no_report_uses", folder)),
         known=frozenset(_many("known_words", folder)),
         namesakes=frozenset(_many("namesakes", folder)),
-        products=frozenset(_many("products", folder)),
+        products=frozenset(_many("products", folder) + _many("things", folder)),
+        things=frozenset(_many("things", folder)) - own_people,
         acronyms=frozenset(_many("acronyms", folder)),
         person_words=frozenset(_many("person_words", folder)),
         frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])

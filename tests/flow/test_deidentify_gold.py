@@ -272,8 +272,11 @@ FLOORS = {
     "kj": Floor(0.997, 0.997, 0.75),
     "la": Floor(0.994, 0.99, 0.8, clinical=1),
     "lb": Floor(0.994, 0.99, 0.6, clinical=1),
+    "ma": Floor(0.966, 0.972, 0.35),
+    "mb": Floor(0.997, 0.997, 1.4),
+    "mc": Floor(0.997, 0.997, 0.65),
 }
-"""By set (fixtures/deid/blind.py); nothing was learned from DA, DB and HA to HD."""
+"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to MC."""
 
 
 def blind(name: str) -> list[GoldReport]:

@@ -34,6 +34,7 @@ from pipeline.deidentify.judge.tokens import (
     number_kinds,
     shape,
 )
+from pipeline.deidentify.locks import is_thing
 from pipeline.deidentify.spans import Claims
 from pipeline.names import load
 from pipeline.names.grammar import RUNS, half, letters, spelling_features
@@ -98,6 +99,25 @@ def test_words_of_certainty_are_never_asked_whatever_their_weight() -> None:
 def test_guarded_clinical_names_are_never_asked_whatever_their_weight() -> None:
     text = "A Foley catheter and Kerley B lines at T7."
     assert cleaned(text, taking("foley", "kerley", "b", "t7")) == text
+
+
+def test_makers_and_drugs_stay_and_people_of_their_name_do_not() -> None:
+    text = "Konica Minolta film, Boston Scientific lead."
+    words = taking("konica", "minolta", "boston", "scientific")
+    assert cleaned(text, words) == text
+    assert cleaned("Mr Boston was seen.", words) == "Mr [NAME] was seen."
+    drugs = taking("riociguat", "veletri", "selexa")
+    assert cleaned("On Veletri, then riociguat.", drugs) == "On Veletri, then riociguat."
+    assert cleaned("On Selexa, then. Told Dr. Veletri.", drugs) == (
+        "On [NAME], then. Told Dr. [NAME]."
+    )
+
+
+def test_no_thing_is_anybodys_name_or_a_towns() -> None:
+    lists = load()
+    places = {word for place in lists.cities | lists.towns for word in place.split()}
+    assert not lists.things & (lists.all_names | lists.unreported | lists.common_words | places)
+    assert not [name for name in lists.names | places if is_thing(name, lists)]
 
 
 def test_litres_of_oxygen_are_a_measure() -> None:

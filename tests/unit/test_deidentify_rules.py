@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pipeline.deidentify import Clean, Deidentifier, Options
+from pipeline.deidentify.rules import Rules
+from pipeline.deidentify.rules.rows import shipped
+from pipeline.deidentify.rules.window import Window, Words
+from pipeline.names import load
 
 CLEANER = Deidentifier()
 RULES = Deidentifier(Options(caution=0))
@@ -94,7 +98,7 @@ HARD_NEGATIVES = [
     "Grace period. Hope this helps. Will follow.", "Omnipaque 350, 80 mL.", "Baker cyst.",
     "Discussed with the Emergency Department.", "Smith fracture.", "Fever of 101 F.",
     "XR CHEST PA AND LATERAL.", "TNM T2N1M0.", "Mitral valve (St. Jude).", "T7 8TH RIB.",
-    "CA 19-9.",
+    "CA 19-9.", "Scanned on a GE Healthcare Revolution.", "Reformatted by Canon Medical.",
     "Serial 201 image 92.", "COVID-19, SARS-CoV-2.", "PATIENT DO NOT MOVE.",
 ]  # fmt: skip
 
@@ -102,6 +106,40 @@ HARD_NEGATIVES = [
 @pytest.mark.parametrize("text", HARD_NEGATIVES)
 def test_a_clinical_expression_stays(text: str) -> None:
     assert clean(text) == text
+
+
+CODED = [
+    ("As before (wado?studyUID=1.2.8&patientID=GP0091).", "As before ([URL])."),
+    ("patient_name=Zel+Ba&dob=1958-06-11&site=North then", "[URL] then"),
+    ("See data:image/png;base64,iVBORw0KGgo= here.", "See [URL] here."),
+    ("X-Patient: RmFycmVsbCwgTmlhbWggMTk4My0wNC0xMg==", "X-Patient: [ID]"),
+    ("Hash 9f86d081884c7d659a2feaa0c55ad015 is kept.", "Hash [ID] is kept."),
+    (r"Told \X4F72747A\ at once, likely.", "Told [NAME] at once, likely."),
+    (r"Seen by M\X00FC\ller.\X0D0A\ Clear.", r"Seen by [NAME].\X0D0A\ Clear."),
+    ("Told Dr O&#39;Brien and Mar&iacute;a.", "Told Dr [NAME] and [NAME]."),
+    ("Mme =C3=89milie Gagn=C3=A9 rang.", "Mme [NAME] rang."),
+    ("For Sch%C3%B6nfeld%2C%20Uwe only.", "For [NAME] only."),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CODED, ids=[text for text, _ in CODED])
+def test_what_is_written_in_a_code_goes_whole(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+NO_CODES = [
+    "Patient's heart. Don&#39;t repeat; 3&#215;4 mm, 37&#176;C.", "DLCO%45, EF=55%, HR=80&BP=90.",
+    "Findings:Lungs/Pleura/Mediastinum/Heart/UpperAbdomen:Normal", "&ouml;dem of both lungs.",
+    "Nodules 3/41+4/66+5/120+6/144+7/200.", "AAAAAAAAAAAAAAAAAAAAAAAAAAAA", "=== Grade=E2 ===",
+    r"Clear.\X0D0A\ Old.", "pneumonoultramicroscopicsilicovolcanoconiosis",
+    "1234567890123456789012345",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NO_CODES)
+def test_what_only_looks_like_a_code_is_taken_by_no_row_of_codes(text: str) -> None:
+    window = Window(text, Words(text), load())
+    assert not [*Rules([shipped("encoded")]).find(window)]
 
 
 DICTATED = [

@@ -23,7 +23,7 @@ __all__ = ["ORDER", "RULES", "SITE", "Rules", "load", "marked", "of_site", "take
 
 Family: TypeAlias = Callable[[Window], Iterator[Found]]
 ORDER: Final[tuple[str | Family, ...]] = (
-    "contacts", "site", "telephones", "numbers", "dates", "spoken",
+    "contacts", "encoded", "site", "telephones", "numbers", "dates", "spoken",
     "ages", figures.find, "phones", "forms", "names", "signs", "initials", "places",
     places.sites, addresses.listed,
 )  # fmt: skip
