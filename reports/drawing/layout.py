@@ -34,7 +34,7 @@ _LOGO_WIDTH, _LOGO_HEIGHT = 110.0, 36.0
 _BANNER_LINES, _INSTITUTION_LINES = 3, 2
 # Share of its height that a figure may give up to stand on the page where it is called.
 _GIVES: Final = 0.25
-_SPREADS: Final = (0.93, 0.86, 0.8, 1.08, 1.16, 1.24, 1.3)
+_SPREADS: Final = (0.93, 0.86, 0.8, 0.75, 1.08, 1.16, 1.24, 1.3)
 # Shares of a page below which one inside a document, and the last one, look abandoned.
 _HALF_EMPTY, _NEARLY_EMPTY = 0.66, 0.3
 # Share of a page from which it may end early so that a table stands whole on the next.
