@@ -6,15 +6,26 @@ in which order, and calls no word off (`calibration.profile.order`).
 
 from __future__ import annotations
 
-from calibration.profile import Aside, PhraseRate, ReaderProfile
+from typing import Final
+
+from calibration.profile import Aside, DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.profile.shown import LEAST_SHOWN
 from reports.strings import Strings
 from reports.swaps import figures
+
+# Share of all hedges beyond which those that do not rise with CT leave nothing to say of words.
+_UNREAD: Final = 0.1
 
 
 def unordered(profile: ReaderProfile) -> Aside | None:
     """Give what was set aside of a reader of whom that is everything."""
     return profile.aside[0] if profile.pattern.verdict.state == "no rise" else None
+
+
+def outweigh(found: DepartmentProfile) -> bool:
+    """Whether readers whose words do not rise hold so many hedges that no word stands alone."""
+    unread = sum(reader.hedges for reader in found if unordered(reader))
+    return unread > _UNREAD * sum(reader.hedges for reader in found)
 
 
 def claim(whole: Aside, words: Strings) -> str:

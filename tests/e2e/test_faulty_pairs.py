@@ -78,6 +78,7 @@ def test_reversed_and_mispaired_readers_are_told_of_a_fault(hospital: Path) -> N
         assert "swap" not in (pages / code / "return.csv").read_text()
     review = words(pages / "committee" / "review.pdf")
     assert "check pairing and labels: the words of 2 of 6 readers" in review
+    assert "they say too" not in review
     assert "words run against CT: check pairing and labels first" in review
     status = radcal("status", "en.toml", "--json", cwd=hospital, **key(hospital))
     assert status.summary["readers_to_check"] == 2

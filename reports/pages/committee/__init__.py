@@ -18,6 +18,7 @@ from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, to_pdf
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, Type, in_language
 from reports.numbers import count, points
+from reports.out_of_order import outweigh
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.heaviest import side_of_all
@@ -184,11 +185,14 @@ def _side(content: CommitteeContent, words: Strings) -> str:
     """Say to which side the hedges of all lie, where chance does not explain it.
 
     That is stated only beside a shared shift to that side that neither a plausible choice of CTs
-    nor CT's own errors explain, and where CT says plainly often enough what is there.
+    nor CT's own errors explain, and where CT says plainly often enough what is there; not
+    where readers whose words do not rise with CT hold too many of them.
     """
     key = side_of_all(content)
     if content.judged is None or not key or content.standard in {"none", "few"}:
         return ""
+    if outweigh(content.judged):
+        return words("committee.headline_unread")
     shared, ratio = content.judged.shared, content.judged.large.ratio
     shift = "overcalls" if key == "less" else "undercalls"
     key += "" if shift in shared.parts else "_asked"

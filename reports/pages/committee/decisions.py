@@ -31,7 +31,7 @@ from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
-from reports.out_of_order import unordered
+from reports.out_of_order import outweigh, unordered
 from reports.pages.committee.heaviest import (
     MUCH,
     discouraged,
@@ -53,8 +53,6 @@ from reports.swaps import kept_swaps, side_of
 _MOST: Final = 3
 # X-rays without a CT that it takes to follow up as many patients.
 _FOLLOWED: Final = 200
-# Share of all hedges beyond which those that do not rise with CT leave no word to propose.
-_UNREAD: Final = 0.1
 # Hedges on a finding are further from CT than those on all others by this much at least.
 _APART: Final = 0.05
 
@@ -122,8 +120,7 @@ def _no_rise(found: DepartmentProfile, words: Strings) -> tuple[list[str], bool]
     falls = sum(reader.aside[0].way == "falls" for reader in whole)
     how = [words("decisions.no_rise_falls", n=falls)] if falls else []
     how += [words("decisions.no_rise_aside", n=len(single), **shown)] if single else []
-    hedges = sum(reader.hedges for reader in readers)
-    held = sum(reader.hedges for reader in whole) > _UNREAD * hedges
+    held = outweigh(found)
     end = words("decisions.no_rise_held") if held else ""
     said = words("decisions.no_rise", n=len(whole), of=len(readers), how=" ".join(how), held=end)
     return [said.replace("  ", " ")], held
