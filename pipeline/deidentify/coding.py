@@ -24,8 +24,7 @@ from pipeline.deidentify.engine import Deidentifier
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
 from pipeline.deidentify.spans import Clean, Outcome, Quarantined
 from pipeline.deidentify.surrogates import Surrogates
-from pipeline.errors import InputError
-from pipeline.formats.tables import require_columns, shown_names
+from pipeline.formats.tables import refuse_twins, require_columns
 
 _BANDS: Final = (
     (18, "under 18"), (40, "18-39"), (60, "40-59"), (80, "60-79"), (131, "80 and over"),
@@ -203,7 +202,6 @@ def _age_band(age: pd.Series) -> pd.Series:
     return band
 
 
-_OURS: Final = frozenset({"report_id", "text", *KNOWN_COLUMNS})
 _MADE: Final = ("report_id", "text", "quarantined", "reason")
 
 
@@ -276,7 +274,7 @@ def clean_table(
     """
     needed = {"report_id": "a name for each report", "text": "the report as written"}
     require_columns(reports, needed, source=source)
-    _refuse_twins(reports, source)
+    refuse_twins(reports.columns, source)
     texts, known = table_texts(reports)
     cleaned = (batch or Deidentifier().batch)(texts, known=known, advance=advance)
     outcomes = [_if_text(cell, each) for cell, each in zip(reports["text"], cleaned, strict=True)]
@@ -288,17 +286,6 @@ def clean_table(
         reason=["" if isinstance(each, Clean) else each.reason for each in outcomes],
     )
     return CleanTable(frame, _spans(ids, outcomes), int(frame["quarantined"].sum()))
-
-
-def _refuse_twins(reports: pd.DataFrame, source: str) -> None:
-    """Refuse a table with two columns of one name: nobody can say which one is meant."""
-    twins = sorted({str(name) for name in reports.columns[reports.columns.duplicated()]})
-    twins += [n for n in map(str, reports) if n.endswith(".1") and _folded(n[:-2]) in _OURS]
-    if twins:
-        raise InputError(
-            f"{source}: {len(twins)} column name(s) stand there twice: {shown_names(twins)}. "
-            "Rename or drop one of each."
-        )
 
 
 def _if_text(cell: object, outcome: Outcome) -> Outcome:

@@ -10,6 +10,7 @@ import csv
 import json
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import StringIO
@@ -131,6 +132,16 @@ def refuse(
         raise InputError(f"{source}: {many}; first at row {rows[0] + 1}. {advice}")
 
 
+def refuse_twins(names: Iterable[object], source: str) -> None:
+    """Refuse a table with two columns of one name: nobody can say which one is meant."""
+    times = Counter(name for name in map(str, names) if name.strip())
+    if twins := sorted(name for name, count in times.items() if count > 1):
+        raise InputError(
+            f"{source}: {len(twins)} column name(s) stand there twice: {shown_names(twins)}. "
+            "Rename or drop one of each."
+        )
+
+
 def shown_names(names: Iterable[object]) -> str:
     """Write a table's column names for a message, or their number only.
 
@@ -173,13 +184,8 @@ def _read_csv(path: Path, encoding: str) -> pd.DataFrame:
 def _refuse_long_rows(path: Path, text: str, delimiter: str) -> None:
     """Refuse rows of more cells than the header, which would shift every cell to another column."""
     rows = csv.reader(StringIO(text, ""), delimiter=delimiter)
-    header = next(rows, [])
-    width, names = len(header), [name for name in header if name.strip()]
-    if twice := width and len(names) - len({*names}):
-        raise InputError(
-            f"{path.name}: {twice} column(s) are called as another is, so nothing tells which is "
-            "meant. Rename or drop them."
-        )
+    refuse_twins(header := next(rows, []), path.name)
+    width = len(header)
     long = [rows.line_num for row in rows if len(row) > width]
     if long and width:
         raise InputError(

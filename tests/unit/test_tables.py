@@ -93,5 +93,5 @@ def test_unusable_file_is_refused_with_its_name(
 
 def test_a_column_that_stands_twice_is_refused_and_not_chosen_from(tmp_path: Path) -> None:
     (path := tmp_path / "t.csv").write_text("id,text,text,,\n1,likely,absent,,\n")
-    with pytest.raises(InputError, match=r"t\.csv: 1 column\(s\) are called as another is"):
+    with pytest.raises(InputError, match=r"t\.csv: 1 column name\(s\) stand there twice"):
         read_table(path)
