@@ -323,6 +323,7 @@ def _opens(match: re.Match[str], entry: SectionEntry, text: str) -> bool:
 
 def _is_speech(text: str) -> bool:
     """Whether a text has no marks, or first in what was added below many words without any."""
+    text = text.strip()  # what stands before and behind is nobody's speech
     first = _MARKED.search(text)
     if first is None:
         return True

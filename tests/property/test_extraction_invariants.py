@@ -64,6 +64,7 @@ def test_capitals_change_nothing(chosen: list[str]) -> None:
 
 @quick
 @example(["Right apical change highly suggestive of pneumonia (PJP)."], 0)
+@example(["Findings thought to be suspicious for tuberculosis."], 14)
 @given(sentences, st.integers(0, 40))
 def test_every_span_is_verbatim_and_moves_with_the_text(chosen: list[str], shift: int) -> None:
     text = " ".join(chosen)
