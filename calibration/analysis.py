@@ -26,6 +26,7 @@ from calibration.tally import GroupedTally, Tally
 
 _LEAST_SPLIT = 4
 """Fewest observations that are split into a part to fit on and a part to test on."""
+_LARGEST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Study:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        whole("seed", self.seed, least=0)
+        whole("seed", self.seed, least=0, most=_LARGEST_SEED)
 
     def with_bootstrap(self, replicates: int) -> Study:
         """Give the same study with another number of replicates."""

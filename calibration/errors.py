@@ -32,7 +32,12 @@ def check_option(name: str, value: str, known: object) -> None:
 
 
 def whole(
-    name: str, value: object, *, least: int, error: type[CalibrationError] | None = None
+    name: str,
+    value: object,
+    *,
+    least: int,
+    most: int = _MOST,
+    error: type[CalibrationError] | None = None,
 ) -> int:
     """Return a number of bins, phrases or replicates, or refuse what is not one.
 
@@ -44,8 +49,9 @@ def whole(
     calibration.errors.CalibrationError: bins: 2.5 is not a whole number from 1. Give another.
     """
     counted = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else None
-    if counted is None or not least <= counted <= _MOST:
-        fault = f"{name}: {_shown(value)} is not a whole number from {least}. Give another."
+    if counted is None or not least <= counted <= most:
+        wanted = f"{least}" if counted is None or counted < least else f"{least} to {most}"
+        fault = f"{name}: {_shown(value)} is not a whole number from {wanted}. Give another."
         raise (error or CalibrationError)(fault)
     return counted
 

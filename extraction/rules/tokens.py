@@ -82,9 +82,8 @@ class TokenReader:
         return _rejoined(tokens, spelling) if broken else tokens
 
     def _pieces(self, text: str) -> list[tuple[str, int]]:
-        if len(text) >= _LONGEST_WORD and _ENDLESS.search(
-            text
-        ):  # spaCy strips affixes one by one: quadratic on such runs
+        # spaCy strips affixes one by one: quadratic on such runs
+        if len(text) >= _LONGEST_WORD and _ENDLESS.search(text):
             return [(match[0], match.start()) for match in _PIECE.finditer(text)]
         return [(token.text, token.idx) for token in self._nlp.make_doc(text)]
 

@@ -109,6 +109,12 @@ def test_what_is_none_is_refused_in_words(
             call(**{**given, name: odd})
 
 
+def test_a_study_takes_every_seed_of_a_configuration_and_no_larger_one() -> None:
+    assert Study(WORDS, seed=2**63 - 1).seed == 2**63 - 1
+    with pytest.raises(CalibrationError, match="whole number from 0 to 92233720"):
+        Study(WORDS, seed=2**63)
+
+
 TIMES = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")
 
 
