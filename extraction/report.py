@@ -79,6 +79,8 @@ _ADDED_BY: Final = (
 _LONG_NAME: Final = 6
 """A header of so many letters opens its section behind any blank, if it is in capitals."""
 _TITLE_WITHIN, _LAST_WORDS = 48, re.compile(r" (?=[A-Z])")
+_GIVEN: Final = (" with", " without", " no", " iv", " i.v.", " intravenous", " oral")
+"""Behind one of these, contrast is what was given and no header: "WITHOUT IV CONTRAST: …"."""
 _BEFORE, _DIFFERENTIAL, _ENDED = 90, "differential", frozenset(".:;!?)]")
 
 
@@ -151,7 +153,8 @@ class SectionReader:
             ahead = text[max(at - _TITLE_WITHIN, 0) : at].rstrip(" \t")
             starts = [found.start() + 1 for found in _LAST_WORDS.finditer(ahead)]
             start = next((k for k in starts[-3:] if ahead[k:] in self._titles), -1)
-            if start > 1 and (ahead[start - 2].isalnum() or ahead[start - 2] in "_)"):
+            follows = start > 1 and (ahead[start - 2].isalnum() or ahead[start - 2] in "_)")
+            if follows and not ahead[: start - 1].lower().endswith(_GIVEN):
                 entry = self._titles[ahead[start:]]
                 yield _Header(entry, max(at - _TITLE_WITHIN, 0) + start, at + 1)
             at = text.find(":", at + 1)

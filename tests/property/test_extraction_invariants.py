@@ -56,6 +56,7 @@ def test_a_report_states_what_its_sentences_state(chosen: list[str]) -> None:
 
 
 @quick
+@example(["CT thorax without intravenous contrast: patchy consolidation."])
 @given(uncased)
 def test_capitals_change_nothing(chosen: list[str]) -> None:
     text = " ".join(chosen)
