@@ -1,4 +1,8 @@
-"""Real report texts through the whole job: paired at random, so only the accounting is judged."""
+"""Real report texts through the whole job: paired at random, so only the accounting is judged.
+
+CT of another patient bears no word out, which is what the gate on their order asks for: the job
+is stopped as a hospital's would be, and goes on once that gate is told to let it pass.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +35,11 @@ paths = ["exams.csv"]
 [deidentification]
 max_quarantined_share = 0.05
 """
+LET_PASS = """
+[calibration]
+min_rise = 0
+"""
+KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 
 
 def xray_texts() -> list[str]:
@@ -93,19 +102,43 @@ def exam(
 
 
 @pytest.fixture(scope="module")
-def job(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame, Finished]:
+def export(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame]:
     folder = tmp_path_factory.mktemp("real")
     table = exams()
     table.to_csv(folder / "exams.csv", index=False)
+    return folder, table
+
+
+@pytest.fixture(scope="module")
+def stopped(export: tuple[Path, pd.DataFrame]) -> Finished:
+    folder, _ = export
     (folder / "radcal.toml").write_text(CONFIG)
-    key = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
-    done = radcal("run", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=key)
+    return radcal("run", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
+
+
+@pytest.fixture(scope="module")
+def job(
+    export: tuple[Path, pd.DataFrame], stopped: Finished
+) -> tuple[Path, pd.DataFrame, Finished]:
+    folder, table = export
+    (folder / "radcal.toml").write_text(CONFIG + LET_PASS)
+    done = radcal("run", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
     return folder, table, done
 
 
 def manifest(folder: Path) -> dict[str, dict[str, int]]:
-    (path,) = (folder / "workspace" / "runs").glob("*/manifest.json")
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    paths = (folder / "workspace" / "runs").glob("*/manifest.json")
+    latest = max(paths, key=lambda path: path.stat().st_mtime_ns)
+    return dict(json.loads(latest.read_text(encoding="utf-8")))
+
+
+def test_reports_joined_to_others_cts_are_delivered_to_nobody(
+    export: tuple[Path, pd.DataFrame], stopped: Finished
+) -> None:
+    assert stopped.code == 4, stopped.err
+    assert "1 of 7 gates failed" in stopped.err
+    assert "joined to other patients' CTs" in stopped.err
+    assert not list((export[0] / "workspace").rglob("feedback.pdf"))
 
 
 def test_real_reports_end_in_pages(job: tuple[Path, pd.DataFrame, Finished]) -> None:
