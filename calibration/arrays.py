@@ -48,6 +48,20 @@ def numbers(
     raise error(f"{name}: not an array of numbers; give one.")
 
 
+def divided(
+    part: FloatArray | IntArray, whole: FloatArray | IntArray, *, nothing: ArrayLike = np.nan
+) -> FloatArray:
+    """Divide where there is something to divide by; elsewhere it is ``nothing``.
+
+    Examples
+    --------
+    >>> divided(np.array([1.0, 0.0]), np.array([4.0, 0.0])).tolist()
+    [0.25, nan]
+    """
+    out = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), nothing, np.float64)
+    return np.asarray(np.divide(part, whole, out=out, where=whole > 0))
+
+
 def settled(values: FloatArray) -> FloatArray:
     """Drop the digits that depend on the processor; NaN and infinities stay what they are.
 

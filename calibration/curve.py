@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, divided
 from calibration.bins import BinTables
 from calibration.estimate import LEVEL, Z95
 from calibration.plain import LEFT_OUT
@@ -85,21 +85,16 @@ def curve_points(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """r, g and p of every bin (Eq. 6, 7), each (..., M); r and g are NaN in empty bins."""
     mass = n @ tables.mass
-    empty = mass <= 0.0
-    divisor = np.where(empty, 1.0, mass)
-    observed = np.where(empty, np.nan, label_mass @ tables.mass / divisor)
-    confidence = np.where(empty, np.nan, n @ tables.moment / divisor)
-    total = mass.sum(axis=-1, keepdims=True)
-    density = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
-    return observed, confidence, density
+    observed, confidence = (
+        divided(each, mass) for each in (label_mass @ tables.mass, n @ tables.moment)
+    )
+    return observed, confidence, divided(mass, mass.sum(axis=-1, keepdims=True), nothing=0.0)
 
 
 def calibration_error(n: FloatArray, label_mass: FloatArray, *, tables: BinTables) -> FloatArray:
     """ECE (Eq. 4) of one tally (K,) or of many (..., K); NaN where there is no observation."""
     residual = label_mass @ tables.mass - n @ tables.moment
-    total = np.asarray((n @ tables.mass).sum(axis=-1))
-    error = np.abs(residual).sum(axis=-1)
-    return np.asarray(np.divide(error, total, out=np.full(total.shape, np.nan), where=total > 0))
+    return divided(np.abs(residual).sum(axis=-1), (n @ tables.mass).sum(axis=-1))
 
 
 def calibration_error_without_end_bins(

@@ -25,7 +25,7 @@ from typing import Final, Literal
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from calibration.arrays import FloatArray, IntArray, numbers
+from calibration.arrays import FloatArray, IntArray, divided, numbers
 from calibration.bins import BinRule, BinTables, phrase_bins
 from calibration.distributions import Distribution
 from calibration.errors import check_option, number, whole
@@ -147,7 +147,7 @@ def likeness(patients: GroupedTally) -> Likeness:
     phrase, value = row % patients.n_phrases, patients.label_values[label]
     mass = np.bincount(phrase, weights=patients.count * value, minlength=1)
     n = np.bincount(phrase, weights=patients.count, minlength=1)
-    residual = value - (mass / np.where(n > 0, n, 1.0))[phrase]
+    residual = value - divided(mass, n, nothing=0.0)[phrase]
     alone = float(patients.count @ residual**2)
     if not alone > 0.0:  # every phrase always true or never: nothing varies
         return Likeness()
@@ -206,8 +206,7 @@ def null_moments(
     least = np.minimum(np.floor(n + 0.5), 1.0)
     whole = np.maximum(np.floor(n / effect + 0.5), least).astype(np.int64)
     drawn = rng.binomial(whole, means, size=(replicates, len(n)))
-    scale = np.divide(n, whole, out=np.zeros_like(n), where=whole > 0)
-    return np.asarray(drawn * scale, dtype=np.float64)
+    return np.asarray(drawn * divided(n, whole, nothing=0.0), dtype=np.float64)
 
 
 def interval(

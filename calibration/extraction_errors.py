@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from calibration.arrays import FloatArray, numbers
+from calibration.arrays import FloatArray, divided, numbers
 from calibration.bins import BinTables
 from calibration.curve import calibration_error
 from calibration.errors import CalibrationError
@@ -150,9 +150,7 @@ def corrected_replicates(
 
 def _rates(counts: FloatArray) -> FloatArray:
     """Rows as probabilities; a row without counts is the identity."""
-    total = counts.sum(axis=1, keepdims=True)
-    known = np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.eye(len(counts)))
-    return np.asarray(known)
+    return divided(counts, counts.sum(axis=1, keepdims=True), nothing=np.eye(len(counts)))
 
 
 def _redraw(counts: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -245,10 +243,10 @@ def _phrase_error(
     value = float(phrase_error(fixed.n, fixed.label_mass, means=means))
     if not (len(n) and total > 0):
         return Estimate(value, np.nan, np.nan, total, _METHOD.format(len(n)))
-    rate = np.divide(fixed.label_mass, fixed.n, out=means.copy(), where=fixed.n > 0)
+    rate = divided(fixed.label_mass, fixed.n, nothing=means)
     noise = mass - n * rate
     seen, null = noise.var(axis=0), fixed.n * means * (1.0 - means)
-    noise *= np.sqrt(np.maximum(np.divide(null, seen, out=np.ones_like(null), where=seen > 0), 1.0))
+    noise *= np.sqrt(np.maximum(divided(null, seen, nothing=1.0), 1.0))
     spread = np.maximum(seen, null) / np.where(fixed.n > 0, fixed.n, np.inf) ** 2
     true = rays(rate - means, spread, means=means)
     errors = np.abs(noise[:, None, None] + n[:, None, None] * (true - means)).sum(axis=-1)

@@ -27,7 +27,7 @@ from typing import Final
 
 import numpy as np
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import BoolArray, FloatArray, divided
 from calibration.distributions import Distribution
 from calibration.estimate import LEVEL, Z95
 from calibration.plain import LEFT_OUT
@@ -98,7 +98,7 @@ def phrase_calibration(
         phrases=phrase_table.phrases,
         n=n,
         label_mass=mass,
-        observed=np.divide(mass, n, out=np.full(len(n), np.nan), where=n > 0),
+        observed=divided(mass, n),
         low=low,
         high=high,
         expected=phrase_table.means,
@@ -116,9 +116,7 @@ def _central_range(distributions: tuple[Distribution, ...]) -> FloatArray:
 
 def phrase_error(n: FloatArray, label_mass: FloatArray, *, means: FloatArray) -> FloatArray:
     """Phrase calibration error Σ_k |y_k − n_k mean_k| / N of tallies (..., K); NaN if empty."""
-    total = np.asarray(n.sum(axis=-1))
-    error = np.abs(label_mass - n * means).sum(axis=-1)
-    return np.asarray(np.divide(error, total, out=np.full(total.shape, np.nan), where=total > 0))
+    return divided(np.abs(label_mass - n * means).sum(axis=-1), n.sum(axis=-1))
 
 
 _RAY = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0])
@@ -209,8 +207,7 @@ def rays(gaps: FloatArray, variance: FloatArray, *, means: FloatArray) -> FloatA
     [[0.8, 0.7], [0.903, 0.588]]
     """
     size = gaps**2
-    share = np.divide(variance, size, out=np.ones_like(size), where=size > 0)
-    few = gaps * np.maximum(1.0 - _CHANCE * share, 0.0)
+    few = gaps * np.maximum(1.0 - _CHANCE * divided(variance, size, nothing=1.0), 0.0)
     every = np.copysign(np.sqrt(size + _HIDDEN * variance), gaps)
     apart = np.stack([few if few.any() else gaps, every])
     return np.asarray(np.clip(means + _RAY[:, None] * apart[:, None], 0.0, 1.0))

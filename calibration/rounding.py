@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, divided
 from calibration.estimate import Z95, Estimate
 from calibration.tally import Tally
 
@@ -192,7 +192,7 @@ def rounded(tally: Tally) -> Tally:
     [[26.0, 6.0], [2.0, 0.0]]
     """
     n, uses = tally.n, counted(tally.n)
-    share = np.divide(tally.label_mass, n, out=np.zeros_like(n), where=n > 0)
+    share = divided(tally.label_mass, n, nothing=0.0)
     mass = rounded_mass(share * uses, uses)
     return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
 
@@ -205,7 +205,7 @@ def rounded_mass(label_mass: FloatArray, uses: FloatArray) -> FloatArray:
     >>> rounded_mass(np.array([[6.7, 1.0], [8.0, 7.0]]), np.array([22.0, 7.0])).tolist()
     [[6.0, 0.0], [9.0, 6.0]]
     """
-    share = np.divide(label_mass, uses, out=np.zeros_like(label_mass), where=uses > 0)
+    share = divided(label_mass, uses, nothing=0.0)
     with np.errstate(invalid="ignore"):
         printed = np.minimum(np.rint(measured(share, uses) * uses), uses)
     return np.asarray(np.where(uses > 0, printed, 0.0), dtype=np.float64)

@@ -32,7 +32,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.arrays import FloatArray, IntArray
+from calibration.arrays import FloatArray, IntArray, divided
 from calibration.distributions import Atom, Distribution
 from calibration.errors import CalibrationError, check_option
 from calibration.estimate import cells_of
@@ -44,17 +44,13 @@ def brier(
 ) -> FloatArray:
     """Return the expected Brier score of tallies (..., K); NaN where there is no observation."""
     loss = n @ (variances + means**2) - 2.0 * (label_mass @ means) + label_mass.sum(axis=-1)
-    return _per_observation(loss, n)
+    return divided(loss, n.sum(axis=-1))
 
 
 def accuracy(n: FloatArray, label_mass: FloatArray, *, positive: FloatArray) -> FloatArray:
     """Return the expected accuracy of tallies (..., K) when S ≥ ½ is read as yes; NaN if empty."""
-    return _per_observation(label_mass @ positive + (n - label_mass) @ (1.0 - positive), n)
-
-
-def _per_observation(amount: FloatArray, n: FloatArray) -> FloatArray:
-    total = np.asarray(n.sum(axis=-1))
-    return np.asarray(np.divide(amount, total, out=np.full(total.shape, np.nan), where=total > 0))
+    right = label_mass @ positive + (n - label_mass) @ (1.0 - positive)
+    return divided(right, n.sum(axis=-1))
 
 
 _NODES = 400
@@ -99,9 +95,7 @@ def auroc(n: FloatArray, label_mass: FloatArray, *, order: FloatArray) -> FloatA
     """
     negative = n - label_mass
     favourable = np.einsum("...k,...k->...", label_mass @ order, negative)
-    pairs = np.asarray(label_mass.sum(axis=-1) * negative.sum(axis=-1))
-    nothing = np.full(pairs.shape, np.nan)
-    return np.asarray(np.divide(favourable, pairs, out=nothing, where=pairs > 0))
+    return divided(favourable, label_mass.sum(axis=-1) * negative.sum(axis=-1))
 
 
 LabelRule = Literal["probability", "mean"]

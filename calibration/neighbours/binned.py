@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray, divided
 from calibration.bins import bin_edges, places
 from calibration.errors import check_option
 from calibration.neighbours.categorical import checked_pair, majority_credit
@@ -184,7 +184,5 @@ def scalar_bins(
     place = places(stated, bin_edges(bins))
     sums = [np.bincount(place, weights=w, minlength=bins) for w in (n, n * stated, mass)]
     count = sums[0].astype(np.float64)
-    confidence, accuracy = (
-        np.divide(s, count, out=np.full(bins, np.nan), where=count > 0) for s in sums[1:]
-    )
+    confidence, accuracy = (divided(s, count) for s in sums[1:])
     return count, confidence, accuracy

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, divided
 from calibration.estimate import Z95, Estimate
 
 
@@ -112,7 +112,7 @@ class BinnedScore(float):
     ) -> BinnedScore:
         """Weigh each class's bins by their items, then average the classes."""
         gap = np.where(count > 0, count * np.abs(accuracy - confidence), 0.0).sum(axis=1)
-        per_class = np.divide(gap, count.sum(axis=1), out=np.zeros_like(gap), where=gap > 0)
+        per_class = divided(gap, count.sum(axis=1), nothing=0.0)
         self = super().__new__(cls, per_class.mean())
         self.edges, self.count, self.confidence = edges, count, confidence
         self.accuracy, self.method = accuracy, method

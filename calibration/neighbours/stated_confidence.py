@@ -32,7 +32,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.special import logit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, divided
 from calibration.bins import phrase_bins
 from calibration.errors import CalibrationError, check_option
 from calibration.neighbours.binned import scalar_error
@@ -113,7 +113,7 @@ def _isotonic(tally: Tally, means: FloatArray) -> FloatArray:
 
     used = tally.n > 0
     model = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-    model.fit(means[used], (tally.label_mass / np.where(used, tally.n, 1.0))[used], tally.n[used])
+    model.fit(means[used], tally.label_mass[used] / tally.n[used], tally.n[used])
     return np.asarray(model.predict(means))
 
 
@@ -125,7 +125,7 @@ def _histogram(tally: Tally, means: FloatArray) -> FloatArray:
     place = np.asarray(model.transform(means[:, None]))[:, 0].astype(np.int64)
     n = np.bincount(place, weights=tally.n, minlength=_RATES)
     mass = np.bincount(place, weights=tally.label_mass, minlength=_RATES)
-    rate = np.divide(mass, n, out=np.full(_RATES, np.nan), where=n > 0)[place]
+    rate = divided(mass, n)[place]
     return np.where(np.isnan(rate), means, rate)
 
 

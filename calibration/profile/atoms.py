@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit, ndtr
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, divided
 from calibration.estimate import Z95
 from calibration.profile.results import NOTHING, AtomJudgement, AtomState, Interval
 from calibration.profile.settings import ProfileSettings
@@ -44,8 +44,7 @@ class AtomCounts:
     @property
     def effective_wrong(self) -> FloatArray:
         """Label mass against the effective statements."""
-        share = np.divide(self.wrong, self.n, out=np.zeros_like(self.n), where=self.n > 0)
-        return np.asarray(share * self.effective)
+        return divided(self.wrong, self.n, nothing=0.0) * self.effective
 
 
 def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJudgement]:

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit, logsumexp
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray, divided
 from calibration.profile.design import Counts, places
 from calibration.profile.rates import Posterior, cell_variance, posterior
 from calibration.profile.settings import Priors, ProfileSettings
@@ -195,14 +195,13 @@ def _excess(n: FloatArray) -> FloatArray:
     """n_fk n / (n_f n_k): how many times as often as expected a word stands in a finding."""
     expected = n.sum(axis=1, keepdims=True) * n.sum(axis=2, keepdims=True)
     total = n.sum(axis=(1, 2), keepdims=True)
-    return np.asarray(np.divide(n * total, expected, out=np.zeros_like(n), where=expected > 0))
+    return divided(n * total, expected, nothing=0.0)
 
 
 def _shares(use: FloatArray, n: FloatArray) -> FloatArray:
     """Share of each place in a reader's squared uses, among those with enough, (R, places)."""
     able = np.where(n >= FEW_USES, use, 0.0).reshape(len(n), -1) ** 2
-    total = able.sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(able, total, out=np.zeros_like(able), where=total > 0))
+    return divided(able, able.sum(axis=1, keepdims=True), nothing=0.0)
 
 
 def _share(evidence: FloatArray, priors: Priors) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit, stdtr, stdtrit
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray, divided
 from calibration.profile.design import CURVE, Counts, linear_predictor, places
 from calibration.profile.results import Interval
 from calibration.profile.variances import Fitted
@@ -184,8 +184,7 @@ def phrase_rates(
     rate, gradient, rest = phrase_slopes(counts, found, cell, uses=uses)
     if sides is not None:
         n = uses.sum(axis=1)[:, None, :] * sides
-        total = n.sum(axis=2, keepdims=True)
-        share = np.divide(n, total, out=np.full_like(n, np.nan), where=total > 0)
+        share = divided(n, n.sum(axis=2, keepdims=True))
         rate, gradient = np.einsum("rsk,rk->rs", share, np.nan_to_num(rate)), share @ gradient
         rest = np.einsum("rsk,rk->rs", share**2, rest)
     variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
@@ -211,7 +210,7 @@ def phrase_slopes(
     The third is the variance that the cells' remainders add, shape (R, K).
     """
     total = uses.sum(axis=1, keepdims=True)
-    weight = np.divide(uses, total, out=np.zeros_like(uses), where=total > 0)
+    weight = divided(uses, total, nothing=0.0)
     slope = weight * found.chance * (1.0 - found.chance)
     gradient = _gradient(counts, slope * _free(counts, found), cell)
     rest = (slope**2 * found.remainder).sum(axis=1)

@@ -25,7 +25,7 @@ from itertools import compress
 
 import numpy as np
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray, divided
 from calibration.profile.atoms import AtomCounts
 from calibration.profile.design import Counts
 from calibration.profile.rows import Rows
@@ -87,7 +87,7 @@ def dispersion(rows: Rows, *, phrases: int) -> FloatArray:
     n = np.bincount(rows.phrase, weights=rows.count, minlength=phrases)
     mass = np.bincount(rows.phrase, weights=rows.count * rows.label, minlength=phrases)
     square = np.bincount(rows.phrase, weights=rows.count * rows.label**2, minlength=phrases)
-    mean = np.divide(mass, n, out=np.zeros(phrases), where=n > 0)
+    mean = divided(mass, n, nothing=0.0)
     hard, found = mass - n * mean**2, square - n * mean**2
     total = hard.sum()
     if total <= 0:  # every phrase always true or never: nothing varies, hard or soft
@@ -179,7 +179,7 @@ def _misread(rows: Rows, words: Vocabulary, share: float) -> FloatArray:
     every = np.bincount(rows.reader, weights=rows.count, minlength=readers)[:, None]
     common = n.sum(axis=0) / max(every.sum(), 1.0)
     own = (n + _WORTH * common) / (every + _WORTH)
-    found = np.divide(share * common, own, out=np.full(n.shape, share), where=own > 0)
+    found = divided(share * common, own, nothing=share)
     return np.asarray(np.minimum(found, _MOST_MISREAD))[:, None, :]
 
 

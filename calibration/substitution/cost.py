@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, divided
 from calibration.bins import BinTables
 from calibration.curve import calibration_error
 from calibration.errors import NotConvergedError
@@ -83,8 +83,7 @@ class SubstitutionMap:
                 f"row residual {self.row_residual:.1e}); raise epsilon, now {self.epsilon:g}."
             )
         total = self.plan.sum(axis=1, keepdims=True)
-        used = total > 0
-        return np.where(used, self.plan / np.where(used, total, 1.0), np.eye(len(self.plan)))
+        return divided(self.plan, total, nothing=np.eye(len(self.plan)))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per flow of the map: ``source, target, share_of_source, share_of_use, cost``."""
@@ -129,8 +128,7 @@ def substituted_error(
     sums[:, used] = swapped.reshape(len(used), len(flat_n), len(target.mass)).swapaxes(0, 1)
     share, reached = source.mass.sum(axis=1), target.mass.sum(axis=1)
     total = (flat_n @ share)[:, None, None] + flat_n[..., None] * (reached - share[:, None])
-    divided = np.divide(sums, total, out=np.full(sums.shape, np.nan), where=total > 0)
-    return np.asarray(divided.reshape(*n.shape, len(target.mass)))
+    return divided(sums, total).reshape(*n.shape, len(target.mass))
 
 
 def _swapped_sums(rest: FloatArray, factors: FloatArray, target: BinTables) -> FloatArray:
@@ -176,6 +174,4 @@ def substitution_cost(
     """C_kl (Eq. 12), shape (..., K, L); NaN in the rows of phrases never used."""
     base = calibration_error(n, label_mass, tables=source)[..., None, None]
     gain = substituted_error(n, label_mass, source=source, target=target) - base
-    total = n.sum(axis=-1, keepdims=True)
-    share = np.divide(n, total, out=np.zeros_like(n), where=total > 0)[..., None]
-    return np.asarray(np.divide(gain, share, out=np.full(gain.shape, np.nan), where=share > 0))
+    return divided(gain, divided(n, n.sum(axis=-1, keepdims=True), nothing=0.0)[..., None])

@@ -30,7 +30,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import betainc
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import BoolArray, FloatArray, divided
 from calibration.bins import BinTables, phrase_bins
 from calibration.errors import CalibrationError, number, whole
 from calibration.survey import PhraseTable
@@ -205,8 +205,7 @@ def gains(n: FloatArray, label_mass: FloatArray, *, source: int, setting: Settin
 
     n and label mass are (..., K); so is the answer, 0 for keeping the phrase.
     """
-    uses, nothing = n[..., source], np.full(n.shape[:-1], np.nan)
-    rate = np.divide(label_mass[..., source], uses, out=nothing, where=uses > 0)
+    rate = divided(label_mass[..., source], n[..., source])
     own, means = setting.means[source], setting.means
     gain = (own - means) * (own + means - 2.0 * rate[..., None])
     gain = np.where(setting.allowed[source] & np.isfinite(gain), gain, -np.inf)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import block_array, csr_array, eye_array, kron
 
-from calibration.arrays import BoolArray, FloatArray, IntArray
+from calibration.arrays import BoolArray, FloatArray, IntArray, divided
 from calibration.bins import BinTables
 from calibration.substitution.cost import SubstitutionMap
 from calibration.survey import PhraseTable
@@ -99,9 +99,7 @@ def monotone_map(
 def _brier_losses(tally: Tally, table: PhraseTable, prior_size: float) -> FloatArray:
     """Give the expected Brier score per use of l for k, (K, K)."""
     means = table.means
-    divisor = tally.n + prior_size
-    rate = np.where(divisor > 0, tally.label_mass + prior_size * means, means)
-    rate = rate / np.where(divisor > 0, divisor, 1.0)
+    rate = divided(tally.label_mass + prior_size * means, tally.n + prior_size, nothing=means)
     loss: FloatArray = table.variances + means**2 - 2.0 * rate[:, None] * means + rate[:, None]
     return loss
 
