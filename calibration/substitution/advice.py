@@ -24,15 +24,13 @@ from calibration.plain import LEFT_OUT, named
 from calibration.substitution.cost import SubstitutionMap
 from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
 from calibration.substitution.guardrails import GuardRails, Setting
-from calibration.substitution.suggestion import Suggestion, Suppressed, suggest
+from calibration.substitution.suggestion import SPLITS, Suggestion, Suppressed, suggest
 from calibration.substitution.transport import STANDARD, Regularisation, fitted_map
 from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
-_ALONE, _STABLE = Likeness(), 200
-"""Statements that tell each by itself, and replicates for stability."""
-_SPLITS = 5
-"""Random splits for the cross-fitted effects, each used in every fold."""
+_ALONE = Likeness()
+"""Statements that tell each by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,10 +91,10 @@ def advise(
             tally,
             fit=lambda part: fit(part).weights_or_identity(),
             scores=Scores(setting.tables, setting.means, setting.variances, alike.whole),
-            splits=_SPLITS,
+            splits=SPLITS,
             rng=rng,
         )
-    found, silent = suggest(tally, setting=setting, bootstrap=_STABLE, splits=_SPLITS, rng=rng)
+    found, silent = suggest(tally, setting=setting, rng=rng)
     if guard_rails.keep_order:
         found, held = hold_order(found, n=tally.n, phrase_table=phrase_table)
         silent = tuple(sorted((*silent, *held), key=lambda each: phrase_table.index(each.source)))

@@ -35,6 +35,11 @@ from calibration.substitution.guardrails import (
 )
 from calibration.tally import Tally
 
+_STABLE = 200
+"""Replicates for stability."""
+SPLITS = 5
+"""Random splits for the cross-fitted effects, each used in every fold."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Suggestion:
@@ -82,13 +87,13 @@ class Suppressed:
 
 
 def suggest(
-    tally: Tally, *, setting: Setting, bootstrap: int, splits: int, rng: np.random.Generator
+    tally: Tally, *, setting: Setting, rng: np.random.Generator
 ) -> tuple[tuple[Suggestion, ...], tuple[Suppressed, ...]]:
     """Judge every phrase in use; suggestions come best first, silences in table order."""
     n, mass = tally.n, tally.label_mass
     evident = evident_phrases(n, mass, setting=setting)
     boot_n, boot_mass = multinomial_moments(
-        tally, replicates=bootstrap, rng=rng, effect=setting.effect
+        tally, replicates=_STABLE, rng=rng, effect=setting.effect
     )
     outcomes: list[Suggestion | Suppressed] = []
     for source in map(int, np.flatnonzero(n > 0)):
@@ -97,7 +102,7 @@ def suggest(
             outcomes.append(silence)
             continue
         replicated = gains(boot_n, boot_mass, source=source, setting=setting)
-        outcomes.append(_judge(_Case(tally, setting, source), replicated, splits, rng))
+        outcomes.append(_judge(_Case(tally, setting, source), replicated, rng))
     suggestions = [o for o in outcomes if isinstance(o, Suggestion)]
     silences = tuple(o for o in outcomes if isinstance(o, Suppressed))
     return tuple(sorted(suggestions, key=_benefit)), silences
@@ -145,7 +150,7 @@ class _Case:
 
 
 def _judge(
-    case: _Case, replicated: FloatArray, splits: int, rng: np.random.Generator
+    case: _Case, replicated: FloatArray, rng: np.random.Generator
 ) -> Suggestion | Suppressed:
     rails, target = case.setting.rails, case.target(case.tally)
     if target == case.source:
@@ -159,7 +164,7 @@ def _judge(
     if kept < rails.informativeness_floor:
         detail = f"{kept:.0%} of the resolution is left, {rails.informativeness_floor:.0%} needed"
         return case.silence(target, "less informative", detail)
-    effect = _swap_effect(case, splits, rng)
+    effect = _swap_effect(case, rng)
     if not effect.brier_difference.value < 0.0:
         detail = f"held-out Brier difference {effect.brier_difference.summary()}"
         return case.silence(target, "no clear improvement", detail)
@@ -188,7 +193,7 @@ def _resolution_kept(tally: Tally, source: int, target: int) -> float:
     return resolution(after_n, after_mass) / before if before > 0 else 1.0
 
 
-def _swap_effect(case: _Case, splits: int, rng: np.random.Generator) -> HeldOutEffect:
+def _swap_effect(case: _Case, rng: np.random.Generator) -> HeldOutEffect:
     setting = case.setting
     return held_out_effect(
         case.tally,
@@ -197,7 +202,7 @@ def _swap_effect(case: _Case, splits: int, rng: np.random.Generator) -> HeldOutE
             setting.tables, setting.means, np.zeros_like(setting.variances), setting.effect
         ),
         folds=5,
-        splits=splits,
+        splits=SPLITS,
         rng=rng,
     )
 
