@@ -194,7 +194,7 @@ def rounded(tally: Tally) -> Tally:
     n, uses = tally.n, counted(tally.n)
     share = divided(tally.label_mass, n, nothing=0.0)
     mass = rounded_mass(share * uses, uses)
-    return Tally(np.array([0.0, 1.0]), np.stack([uses - mass, mass], axis=1))
+    return Tally.from_moments(uses, mass)
 
 
 def rounded_mass(label_mass: FloatArray, uses: FloatArray) -> FloatArray:
