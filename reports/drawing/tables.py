@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 from reports.drawing.axes import Scale
 from reports.drawing.marks import Anchor, Box, Disc, Drawing, Field, Line, Rect
 from reports.drawing.style import CAPTION, FIGURE, NOTE, Type, palette
-from reports.drawing.typeset import fit, paragraph_height, put, width_of, wrap
+from reports.drawing.typeset import at_most, fit, paragraph_height, put, width_of, wrap
 from reports.numbers import BLANK
 from reports.strings import Strings
 
@@ -170,7 +170,8 @@ class Table:
         lines = CAPTION.leading
         for cell, column, width in zip(row.cells, self.columns, widths, strict=True):
             if column.wraps and isinstance(cell, str):
-                lines = max(lines, len(_clipped(cell, row.kind, width)) * CAPTION.leading)
+                many = min(len(wrap(cell, row.kind, width)), _MOST_LINES)
+                lines = max(lines, many * CAPTION.leading)
         return lines + self.pad
 
     def _header_height(self, widths: tuple[float, ...]) -> float:
@@ -281,19 +282,11 @@ def _narrowed(heads: list[float], needs: list[float], free: float) -> tuple[floa
     return tuple(max(head, min(need, low)) for head, need in zip(heads, needs, strict=True))
 
 
-def _clipped(text: str, kind: Type, width: float) -> list[str]:
-    """Break a cell's text into lines, the last of too many ending in an ellipsis."""
-    lines = wrap(text, kind, width)
-    if len(lines) <= _MOST_LINES:
-        return lines
-    return [*lines[: _MOST_LINES - 1], f"{lines[_MOST_LINES - 1][:-3].rstrip()}…"]
-
-
 def _text(drawing: Drawing, slot: Box, cell: str, column: Column, row: Row, name: str) -> None:
     """Set a text cell: wrapped, or fitted to one line."""
     baseline = slot.y + _PAD / 2 + 7.2
     if column.wraps:
-        for i, line in enumerate(_clipped(cell, row.kind, slot.width)):
+        for i, line in enumerate(at_most(cell, row.kind, slot.width, lines=_MOST_LINES)):
             put(drawing, (slot.x, baseline + i * CAPTION.leading), line, row.kind, id=name)
         return
     text, kind = fit(cell, row.kind, slot.width)
