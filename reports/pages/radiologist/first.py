@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -96,13 +95,6 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
         return Left(chart, left)
     chart.draw(composer)
     return Left(None, left)
-
-
-def _reasons_height(composer: Composer, texts: Sequence[str]) -> float:
-    """Room that the reasons take under their heading; none where there are none."""
-    title, width = composer.style.strings("radiologist.unswapped"), composer.body.width
-    heights = [paragraph_height(text, NOTE, width) + 2.0 for text in texts]
-    return paragraph_height(title, SUBHEADING, width) + 6.0 + sum(heights) if heights else 0.0
 
 
 def _cards(
@@ -238,7 +230,11 @@ class _Verdict:
 
     @property
     def _reasons(self) -> float:
-        return _reasons_height(self.composer, self.said.left)
+        """Room that the reasons take under their heading; none where there are none."""
+        width = self.composer.body.width
+        title = self.composer.style.strings("radiologist.unswapped")
+        heights = [paragraph_height(text, NOTE, width) + 2.0 for text in self.said.left]
+        return paragraph_height(title, SUBHEADING, width) + 6.0 + sum(heights) if heights else 0.0
 
     def actions(self) -> None:
         """Set the cards, under their heading where no rule and no reason has it already."""
