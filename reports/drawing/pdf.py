@@ -30,11 +30,11 @@ class DocumentInfo:
     subject: str
     language: str = "en-GB"
 
-    @classmethod
-    def of(cls, page: str, head: Masthead, words: Strings) -> DocumentInfo:
-        """Say of a page of the catalogue what its masthead and the catalogue say."""
-        title, subject = words(f"{page}.title"), words(f"{page}.subject")
-        return cls(title, head.institution, subject, head.language)
+
+def published(page: str, pages: Sequence[Drawing], head: Masthead, words: Strings) -> bytes:
+    """Render a page of the catalogue, which says of itself what masthead and catalogue say."""
+    title, subject = words(f"{page}.title"), words(f"{page}.subject")
+    return to_pdf(pages, info=DocumentInfo(title, head.institution, subject, head.language))
 
 
 def to_pdf(pages: Sequence[Drawing], *, info: DocumentInfo) -> bytes:

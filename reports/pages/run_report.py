@@ -10,7 +10,7 @@ from typing import Final, Literal
 from reports.content import FlowStep, Gate, GateFailureContent, Instrument, Masthead
 from reports.drawing.layout import Composer, Figure, Prose, composed, note, statement
 from reports.drawing.marks import Drawing
-from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.pdf import DocumentInfo, published, to_pdf
 from reports.drawing.style import BODY, LEAD, Style, in_language
 from reports.drawing.tables import Column, Row, Span, Table, heads
 from reports.figures.run import exam_flow, exam_flow_height
@@ -65,8 +65,8 @@ def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> 
 
 def refusal(content: GateFailureContent, *, style: Style) -> bytes:
     """Make the PDF; the same content and style give the same bytes."""
-    info = DocumentInfo.of("gate_failure", content.masthead, style.strings)
-    return to_pdf(refusal_pages(content, style=style), info=info)
+    drawn = refusal_pages(content, style=style)
+    return published("gate_failure", drawn, content.masthead, style.strings)
 
 
 @in_language
@@ -176,8 +176,7 @@ class RunReportContent:
 
 def build(content: RunReportContent, *, style: Style) -> bytes:
     """Make the PDF; the same content and style give the same bytes."""
-    info = DocumentInfo.of("run_report", content.masthead, style.strings)
-    return to_pdf(pages(content, style=style), info=info)
+    return published("run_report", pages(content, style=style), content.masthead, style.strings)
 
 
 @in_language

@@ -20,7 +20,7 @@ from reports import content, review_content
 from reports.disclosure import guard_committee, guard_radiologist
 from reports.drawing.layout import Figure
 from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
-from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.pdf import published
 from reports.drawing.style import BODY, Style, palette, style_for
 from reports.drawing.typeset import put, width_of
 from reports.figures.phrase_rows import profile_rows
@@ -561,14 +561,14 @@ def test_lines_that_end_at_one_edge_end_there_in_the_pdf_too() -> None:
     with page.tag("P"):
         for y, text in ((20.0, "95 % interval"), (30.0, "interval")):
             put(page, (150.0, y), text, BODY, anchor="end")
-    info = DocumentInfo.of("committee", samples.masthead(), STYLE.strings)
+    pdf = published("committee", [page], samples.masthead(), STYLE.strings)
     ends = []
 
     def seen(text: str, _: object, at: list[float], *__: object) -> None:
         if text.strip():
             ends.append(at[4] + width_of(text.strip(), BODY))
 
-    pypdf.PdfReader(io.BytesIO(to_pdf([page], info=info))).pages[0].extract_text(visitor_text=seen)
+    pypdf.PdfReader(io.BytesIO(pdf)).pages[0].extract_text(visitor_text=seen)
     assert ends == pytest.approx([150.0, 150.0], abs=0.1)
 
 

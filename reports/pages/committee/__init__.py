@@ -15,7 +15,7 @@ from reports.content import Masthead, SuppressedCell
 from reports.disclosure import guard_committee
 from reports.drawing.layout import Composer, Prose, Section, compose, composed
 from reports.drawing.marks import Drawing
-from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.pdf import published
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, Type, in_language
 from reports.numbers import count, points
 from reports.out_of_order import outweigh
@@ -38,8 +38,7 @@ _SHARED: Final = 0.4
 
 def build(content: CommitteeContent, *, style: Style) -> bytes:
     """Make the PDF; the same content and style give the same bytes."""
-    info = DocumentInfo.of("committee", content.masthead, style.strings)
-    return to_pdf(pages(content, style=style), info=info)
+    return published("committee", pages(content, style=style), content.masthead, style.strings)
 
 
 @in_language

@@ -14,7 +14,7 @@ from reports.content import Case, Masthead, RadiologistContent
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer, composed
 from reports.drawing.marks import Drawing
-from reports.drawing.pdf import DocumentInfo, to_pdf
+from reports.drawing.pdf import published
 from reports.drawing.style import Style, in_language
 from reports.drawing.web import to_html
 from reports.marked import swaps_in_order
@@ -40,9 +40,8 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
     """Make the PDF, and the same pages as one HTML file."""
     words, head = style.strings, content.masthead
     title, drawn = words("radiologist.title"), pages(content, style=style)
-    info = DocumentInfo.of("radiologist", head, words)
     page = to_html(drawn, title=title, head=head, words=words, sheet=return_sheet.SAVED)
-    return to_pdf(drawn, info=info), page
+    return published("radiologist", drawn, head, words), page
 
 
 def sheet(content: RadiologistContent) -> bytes:
