@@ -88,16 +88,8 @@ for name, joint in (
         thing = thing_of(two)
         if thing is None or _NO_ONE.fullmatch(one) is None:
             return None
-        return (
-            one
-            + joint
-            + (
-                "a "
-                if thing.lower().startswith(("small", "tiny")) and not thing.endswith("s")
-                else ""
-            )
-            + small(thing)
-        )
+        one_small = thing.lower().startswith(("small", "tiny")) and not thing.endswith("s")
+        return one + joint + ("a " if one_small else "") + small(thing)
 
 
 for name, joint in (
@@ -123,20 +115,14 @@ for name, joint in (
         return first + joint + small(second) if first and second else None
 
 
-@joining("join: sentences with verbs, and")
-def _verbs(one: str, two: str) -> str | None:
-    finite = re.compile(r"\b(?:is|are)\b")
-    if not (finite.search(one) and finite.search(two)) or two.startswith(("This", "It", "These")):
-        return None
-    return f"{one}, and {small(two)}"
+_FINITE: Final = re.compile(r"\b(?:is|are)\b")
+for joint in ("and", "while"):
 
-
-@joining("join: sentences with verbs, while")
-def _verbs_while(one: str, two: str) -> str | None:
-    finite = re.compile(r"\b(?:is|are)\b")
-    if not (finite.search(one) and finite.search(two)) or two.startswith(("This", "It", "These")):
-        return None
-    return f"{one}, while {small(two)}"
+    @joining(f"join: sentences with verbs, {joint}")
+    def _verbs(one: str, two: str, joint: str = joint) -> str | None:
+        if not (_FINITE.search(one) and _FINITE.search(two)):
+            return None
+        return None if two.startswith(("This", "It", "These")) else f"{one}, {joint} {small(two)}"
 
 
 @joining("join: No X. No Y. as neither")
@@ -205,14 +191,12 @@ for name, template in {
         return template.format(Place=place.capitalize(), Where=where.capitalize(), rest=rest)
 
 
-def _inserted(name: str, extra: str, *, first: bool = False) -> None:
+def _inserted(name: str, extra: str) -> None:
     def write(report: Report) -> str | None:
-        parts = []
-        for header, said in (("FINDINGS:", report.findings), ("IMPRESSION:", report.impression)):
-            if said:
-                lines = [p for s in said for p in ((extra, s) if first else (s, extra))]
-                parts.append(f"{header} {' '.join(lines)}")
-        return "\n".join(parts)
+        return "\n".join(
+            " ".join([header, *(f"{sentence} {extra}" for sentence in said)])
+            for header, said in report.sections()
+        )
 
     FORMS.append(Form(f"between: {name}", write))
 

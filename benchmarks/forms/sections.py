@@ -88,20 +88,21 @@ def _paragraphs(report: Report) -> str | None:
     return in_sections(report, ("", ""), "\n\n")
 
 
-def _listed(name: str, before: str, *, bare: bool = False, wrap: int = 0) -> None:
+def _listed(
+    name: str, before: str, *, bare: bool = False, wrap: int = 0, between: str = "\n"
+) -> None:
     def write(report: Report) -> str | None:
         parts = []
-        for header, said in (("FINDINGS:", report.findings), ("IMPRESSION:", report.impression)):
-            lines = []
+        for header, said in report.sections():
+            parts.append(header)
             for number, sentence in enumerate(said, start=1):
                 shown = sentence.rstrip(". ") if bare else sentence
                 mark = before.replace("1", str(number))
                 line = mark + shown
-                lines += (
+                parts += (
                     textwrap.wrap(line, wrap, subsequent_indent=" " * len(mark)) if wrap else [line]
                 )
-            parts += [header, *lines] if said else []
-        return "\n".join(parts)
+        return between.join(parts)
 
     FORMS.append(Form(f"list: {name}", write))
 
@@ -129,26 +130,8 @@ for mark in (
     _listed(f"{mark!r}, no full stops", mark, bare=True)
 _listed("numbered, wrapped at 50", "1. ", wrap=50)
 _listed("dashes, no full stops, wrapped at 50", "- ", bare=True, wrap=50)
-
-
-@form("list: in a line, numbered")
-def _in_line(report: Report) -> str | None:
-    parts = []
-    for header, said in (("FINDINGS:", report.findings), ("IMPRESSION:", report.impression)):
-        parts += [header, *(f"{k}. {s}" for k, s in enumerate(said, start=1))] if said else []
-    return " ".join(parts)
-
-
-@form("list: in a line, numbered 1)")
-def _in_line_bracket(report: Report) -> str | None:
-    parts = []
-    for header, said in (("FINDINGS:", report.findings), ("IMPRESSION:", report.impression)):
-        parts += (
-            [header, *(f"{k}) {s.rstrip('. ')}" for k, s in enumerate(said, start=1))]
-            if said
-            else []
-        )
-    return " ".join(parts)
+_listed("in a line, numbered", "1. ", between=" ")
+_listed("in a line, numbered 1)", "1) ", bare=True, between=" ")
 
 
 def _between(name: str, mark: str, *, small: bool = False) -> None:
@@ -160,15 +143,9 @@ def _between(name: str, mark: str, *, small: bool = False) -> None:
         return shown[0].lower() + shown[1:] if opens else shown
 
     def write(report: Report) -> str | None:
-        parts = [
-            header + mark.join(map(told, said)) + "."
-            for header, said in (
-                ("FINDINGS: ", report.findings),
-                ("IMPRESSION: ", report.impression),
-            )
-            if said
-        ]
-        return "\n".join(parts)
+        return "\n".join(
+            f"{header} {mark.join(map(told, said))}." for header, said in report.sections()
+        )
 
     FORMS.append(Form(name, write))
 

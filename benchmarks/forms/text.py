@@ -71,18 +71,16 @@ simple("html breaks", lambda t: t.replace("\n", "<br>"))
 simple("html paragraphs", lambda t: "<p>" + t.replace("\n", "</p><p>") + "</p>")
 simple("no space behind full stops", lambda t: re.sub(r"([a-z])\. (?=[A-Z])", r"\1.", t))
 simple("space before marks", lambda t: re.sub(r"([a-z])([.,:;?])(?=\s|$)", r"\1 \2", t))
-simple("semicolons for full stops", lambda t: _inner_stops(t, "; "))
+simple(
+    "semicolons for full stops",
+    lambda t: re.sub(r"(?<=[a-z)])\. (?=[A-Z][a-z])(?!.{0,30}:)", "; ", t),
+)
 simple("no full stops at line ends", lambda t: re.sub(r"\.(?=\n|$)", "", t))
 simple("no full stops before capitals", lambda t: re.sub(r"(?<=[a-z)])\. (?=[A-Z][a-z])", " ", t))
 simple("two full stops", lambda t: re.sub(r"(?<=[a-z])\.(?=\s|$)", "..", t))
 simple("one paragraph, headers kept", lambda t: re.sub(r"\s*\n\s*", " ", t))
 simple("one paragraph, capitals", lambda t: re.sub(r"\s*\n\s*", " ", t).upper())
 simple("one paragraph, lower case", lambda t: re.sub(r"\s*\n\s*", " ", t).lower())
-
-
-def _inner_stops(text: str, mark: str) -> str:
-    return re.sub(r"(?<=[a-z)])\. (?=[A-Z][a-z])(?!.{0,30}:)", mark, text)
-
 
 # Trailing and leading lines.
 _CLOSINGS: Final = {

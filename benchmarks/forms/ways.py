@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +21,13 @@ class Report:
     def pick(self, options: Sequence[str]) -> str:
         """One of some options, by the report's own chance."""
         return options[int(self.rng.integers(len(options)))]
+
+    def sections(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Each section that says something, behind its header."""
+        if self.findings:
+            yield "FINDINGS:", self.findings
+        if self.impression:
+            yield "IMPRESSION:", self.impression
 
 
 Variant = Callable[[Report], str | None]
