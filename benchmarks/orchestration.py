@@ -10,27 +10,24 @@ processes. Limit of the design: Prefect's share of the run under 10 %.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from whole_job import CONFIG, RADCAL, keyed, seconds_of_run, took
 
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.generator import write_simulation
 
 LIMIT = 0.10
-KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
-CONFIG = '[input]\npaths = ["{exams}"]\n[reports]\ndemonstration = true\n'
-PREFECT = [sys.executable, "-c", "from pipeline.cli import main; main()", "run"]
+PREFECT = [*RADCAL, "run"]
 BARE = [sys.executable, __file__, "--bare"]
 
 
@@ -61,20 +58,13 @@ def timed(command: Sequence[str], place: Path, exams: Path) -> tuple[float, floa
     """Run a command on a fresh workspace: seconds of the run, processor seconds of it all."""
     place.mkdir()
     (place / "radcal.toml").write_text(CONFIG.format(exams=exams), encoding="utf-8")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(
+    _, spent = took(
         [*command, str(place / "radcal.toml")],
-        env=os.environ | {"RADCAL_VAULT_KEY": KEY},
+        env=keyed(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        check=True,
     )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    record = json.loads((place / "workspace" / "runs" / "last.json").read_text(encoding="utf-8"))
-    ended = datetime.fromisoformat(record["ended_at"])
-    seconds = (ended - datetime.fromisoformat(record["started_at"])).total_seconds()
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return seconds, spent
+    return seconds_of_run(place / "workspace" / "runs"), spent
 
 
 def bare(config: str) -> None:

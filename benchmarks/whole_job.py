@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from pipeline.simulate.generator import write_simulation
 
 LIMIT_SECONDS, LIMIT_MIB, LIMIT_OVERHEAD = 60.0, 1536.0, 0.10
 LIMIT_START, LIMIT_DEMO = 15.0, 1.3
-KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
+CONFIG = '[input]\npaths = ["{exams}"]\n[reports]\ndemonstration = true\n'
 RADCAL = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 
 
@@ -41,14 +42,9 @@ def small() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         write_simulation(simulate_chunks(pairs=400, readers=6, seed=0), folder, exams_format="csv")
-        config = '[input]\npaths = ["exams.csv"]\n[reports]\ndemonstration = true\n'
+        config = CONFIG.format(exams="exams.csv")
         (folder / "radcal.toml").write_text(config, encoding="utf-8")
-        before, started = processor(), time.perf_counter()
-        command = [*RADCAL, "run", str(folder / "radcal.toml"), "--quiet"]
-        done = subprocess.run(command, check=False, env=os.environ | {"RADCAL_VAULT_KEY": KEY})
-        wall, spent = time.perf_counter() - started, processor() - before
-        if done.returncode:
-            sys.exit(done.returncode)
+        wall, spent = took([*RADCAL, "run", str(folder / "radcal.toml"), "--quiet"], env=keyed())
         (path,) = folder.glob("workspace/runs/*/manifest.json")
         manifest = json.loads(path.read_text(encoding="utf-8"))
     tasks = sum(stage["cpu_seconds"] for stage in manifest["stages"])
@@ -59,10 +55,24 @@ def small() -> None:
     )
 
 
-def processor() -> float:
-    """Give the processor seconds of all processes that were started here and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+def took(command: Sequence[str], **how: Any) -> tuple[float, float]:
+    """Run a command: seconds on the wall, and of the processors by all its processes."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, check=True, **how)
+    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def keyed() -> dict[str, str]:
+    """Give the surroundings of a command, with a key of the vault."""
+    return os.environ | {"RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"}
+
+
+def seconds_of_run(runs: Path) -> float:
+    """Give the seconds from the first stage of the last run to its end."""
+    record = json.loads((runs / "last.json").read_text(encoding="utf-8"))
+    ended = datetime.fromisoformat(record["ended_at"])
+    return (ended - datetime.fromisoformat(record["started_at"])).total_seconds()
 
 
 def main() -> None:
@@ -77,14 +87,10 @@ def main() -> None:
             *RADCAL, "demo", "--out", folder, "--pairs", str(options.pairs),
             "--readers", str(options.readers), "--quiet",
         ]  # fmt: skip
-        before, started = processor(), time.perf_counter()
-        subprocess.run(command, check=True)
-        wall, spent = time.perf_counter() - started, processor() - before
+        wall, spent = took(command)
         (path,) = Path(folder).glob("workspace/runs/*/manifest.json")
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        record = json.loads((path.parents[1] / "last.json").read_text(encoding="utf-8"))
-    ended = datetime.fromisoformat(record["ended_at"])
-    run = (ended - datetime.fromisoformat(record["started_at"])).total_seconds()
+        run = seconds_of_run(path.parents[1])
     report(manifest, wall, run, spent, options.pairs)
 
 
