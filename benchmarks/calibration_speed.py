@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,12 +38,7 @@ TABLES = phrase_bins(SCALE.distributions)
 
 def best(work: Callable[[], object], repeats: int = 5) -> float:
     """Shortest time of the processor in seconds: one thread, whatever else the machine does."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+    return min(timeit.repeat(work, timer=time.process_time, number=1, repeat=repeats))
 
 
 def line(name: str, seconds: float, limit: float, twin: float | None = None) -> None:

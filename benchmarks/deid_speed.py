@@ -13,6 +13,7 @@ import importlib.util
 import os
 import sys
 import time
+import timeit
 from pathlib import Path
 from types import ModuleType
 
@@ -60,12 +61,8 @@ def growth(cleaner: Deidentifier) -> None:
     """Print how many times as long four times as much takes of what hangs together without end."""
 
     def seconds(text: str) -> float:
-        took = []
-        for _ in range(3):
-            begun = time.process_time()
-            cleaner.clean(text)
-            took.append(time.process_time() - begun)
-        return min(took)
+        timer = timeit.Timer(lambda: cleaner.clean(text), timer=time.process_time)
+        return min(timer.repeat(repeat=3, number=1))
 
     for piece in ENDLESS:
         short, long = (seconds(f"Clear lungs. {piece * n}Okafor.") for n in (1_000, 4_000))

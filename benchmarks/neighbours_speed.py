@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import timeit
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -39,12 +40,7 @@ Work = Callable[[], object]
 
 def best(work: Work, repeats: int = 2) -> float:
     """Shortest time of the processor in seconds: waiting for other work does not count."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+    return min(timeit.repeat(work, timer=time.process_time, number=1, repeat=repeats))
 
 
 def line(name: str, work: Work, slow: Work | None = None, *, pairs: bool = False) -> bool:
