@@ -7,7 +7,7 @@ second and core; the ratio to it is printed.
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import resource
 import sys
@@ -19,15 +19,7 @@ from reports.pages import committee, radiologist
 from reports.pages.committee import html
 
 LIMIT = 5.0
-
-
-def _samples():
-    path = Path(__file__).parents[1] / "tests/fixtures/reports/sample_contents.py"
-    spec = importlib.util.spec_from_file_location("sample_contents", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["sample_contents"] = module
-    spec.loader.exec_module(module)
-    return module
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "fixtures" / "reports"))
 
 
 def _rate(draw, repeats: int) -> float:
@@ -41,7 +33,7 @@ def _rate(draw, repeats: int) -> float:
 def main() -> None:
     """Draw many pages and print rates, ratios and the growth of memory."""
     repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    samples, style = _samples(), Style()
+    samples, style = importlib.import_module("sample_contents"), Style()
     readers = [samples.radiologist(seed=i, n=900, shift={"likely": -0.35}) for i in range(10)]
     review = samples.committee(readers=30)
     turn = iter(range(10**9))

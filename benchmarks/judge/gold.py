@@ -6,10 +6,10 @@ and is none (`nothing_to_find.txt`) put into some of them.
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 
@@ -48,6 +48,7 @@ AUTHORS = tuple(sorted(name for fold in FOLDS for name in fold))
 REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""
 _FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
+sys.path.append(str(_FOLDER))
 _LINES = 6
 
 
@@ -58,13 +59,13 @@ def file_of(fold: Sequence[str]) -> str:
 
 def authors() -> dict[str, list[GoldReport]]:
     """Give the reports of each author who never saw the rules."""
-    blind = _module("blind")
+    blind = importlib.import_module("blind")
     return {name: _gold(blind.read(name)) for name in AUTHORS}
 
 
 def ours() -> dict[str, list[GoldReport]]:
     """Give our own reports."""
-    generator, contexts = _module("generator"), _module("contexts")
+    generator, contexts = map(importlib.import_module, ("generator", "contexts"))
     return {
         "own": _gold(generator.generate(200, 7)),
         "seen": _gold(contexts.generate("seen", 100, 5)),
@@ -100,12 +101,3 @@ def _with_lines(report: GoldReport, lines: list[str], rng: np.random.Generator) 
 
 def _gold(rows: list[dict[str, object]]) -> list[GoldReport]:
     return [GoldReport.model_validate(row) for row in rows]
-
-
-def _module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"deid_{name}", _FOLDER / f"{name}.py")
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(f"{_FOLDER / name}.py: not found")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
