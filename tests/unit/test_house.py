@@ -33,7 +33,7 @@ PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_MODULES = 336
 MOST_LINES = 400
-MOST_CODE = 45_314
+MOST_CODE = 45_278
 SILENT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
@@ -41,8 +41,7 @@ SILENT_TOKENS = {
 LONGEST_FUNCTION = 50
 LONGEST_COMMAND = 30
 OFFERED = {
-    "brier_map", "exact_error_map", "from_moments", "frontier", "handleError", "log_score_of_votes",
-    "rollup",
+    "brier_map", "exact_error_map", "frontier", "handleError", "log_score_of_votes", "rollup",
 }  # fmt: skip
 """What nothing in the house calls: other maps and scores, what benchmarks ask, logging's own."""
 MOST_PARAMETERS = 6
