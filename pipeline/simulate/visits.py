@@ -16,10 +16,11 @@ import numpy as np
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from pipeline.simulate.cases import draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
+from pipeline.simulate.identifiers import Order
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.rates import ct_statement, expected_labels, label_of
 from pipeline.simulate.readers import CT_STYLES, XRAY_STYLES, Reader, Staff
-from pipeline.simulate.scribe import Order, Scribe, Version
+from pipeline.simulate.scribe import Scribe, Version
 from pipeline.simulate.sentences import Cell
 
 _HOME_ADVANTAGE: Final = 4.0
