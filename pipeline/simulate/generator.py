@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from pipeline.errors import ConfigurationError
 from pipeline.simulate.department import DEFAULT, Department, load_department
 from pipeline.simulate.episodes import draw_episodes
-from pipeline.simulate.lexicon import hospital, load, names
+from pipeline.simulate.lexicon import hospital, load
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
@@ -106,9 +106,7 @@ def simulate_chunks(
 def _house(readers: int, seed: int, department: Department) -> _House:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
     staff = draw_staff(readers, department=department, rng=rng)
-    given, family = names()["given"], names()["family"]
-    referring = draw_people(60, rng=rng, given=given, family=family)
-    trainees = draw_people(14, rng=rng, given=given, family=family)
+    referring, trainees = draw_people(60, rng), draw_people(14, rng)
     return _House(staff, referring, trainees, fixed_tables(staff))
 
 

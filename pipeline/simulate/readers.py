@@ -28,7 +28,7 @@ from pipeline.simulate.department import (
     phrase_logits,
     phrase_means,
 )
-from pipeline.simulate.lexicon import hospital, names, wording
+from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.rates import hedged, long_run_rates, scattered
 
@@ -205,7 +205,7 @@ def _usage(reader: Reader, chance: FloatArray) -> FloatArray:
 
 def draw_staff(readers: int, *, department: Department, rng: np.random.Generator) -> Staff:
     """Draw readers of the department's kinds, with names that no two of them share."""
-    people = draw_people(readers, rng=rng, given=names()["given"], family=names()["family"])
+    people = draw_people(readers, rng)
     drawn = tuple(_reader(i, person, department, rng) for i, person in enumerate(people))
     chance = _chance(drawn, department, rng)
     usage = np.stack([_usage(r, c) for r, c in zip(drawn, chance, strict=True)])
