@@ -169,7 +169,6 @@ audit = typer.Typer(help="Measure the instrument: extraction, de-identification,
 ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
 ConfigOption = Annotated[Path, typer.Option(help="The configuration, radcal.toml.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
-OutOption = Annotated[Path, typer.Option("--out", help="Result, one JSON file.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
