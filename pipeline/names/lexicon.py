@@ -23,10 +23,6 @@ RULES: Final = "rules.toml"
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
 _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
-_DERIVED: Final = (
-    "names", "all_names", "place_starts", "site_starts", "words", "familiar", "fillers",
-    "clinical_starts", "guarding", "first_names", "nobodys",
-)  # fmt: skip
 _FORMED: Final = (
     "ectasis", "itis", "osis", "oses", "oma", "omas", "tion", "tions", "sion", "sions", "ment",
     "ments", "ness", "ities", "ity", "ous", "graphy", "graphic", "pathy", "pathies", "emia",
@@ -149,10 +145,8 @@ class Lexicon:
     @cached_property
     def site_starts(self) -> frozenset[str]:
         """First words of the sites, as the rules compare words."""
-        firsts = (re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites)
-        return frozenset(first.removesuffix("s") for first in firsts).union(
-            re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites
-        )
+        firsts = {re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites}
+        return frozenset(firsts).union(first.removesuffix("s") for first in firsts)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -175,10 +169,9 @@ class Lexicon:
     @cached_property
     def nobodys(self) -> frozenset[str]:
         """Words that name nobody and no place by themselves, with whatever capitals."""
-        places = (
-            place.split() for place in (*self.cities, *self.towns, *self.sites, *self.hospitals)
-        )
-        named = self.names.union(self.rare_names, self.unreported, self.common_words, *places)
+        places = self.cities.union(self.towns, self.sites, self.hospitals)
+        words = map(str.split, places)
+        named = self.names.union(self.rare_names, self.unreported, self.common_words, *words)
         nobodys = self.not_names.union(self.report_words) - named
         return nobodys.union(*map(triggers, _NOBODYS)) - self.names - triggers("in_names")
 
@@ -240,22 +233,21 @@ class Lexicon:
 @cache
 def load(folder: Path | None = None) -> Lexicon:
     """Read the shipped lists, and a site's own on top."""
-    given = _words("given_names", folder).union(
-        _many("census_given_names", folder), _many("world_given_names", folder)
-    )
-    family = _words("surnames", folder).union(
-        _many("census_surnames", folder), _many("world_surnames", folder)
-    )
+
+    def many(*lists: str) -> frozenset[str]:
+        return frozenset(word for name in lists for word in _many(name, folder))
+
+    given = _words("given_names", folder) | many("census_given_names", "world_given_names")
+    family = _words("surnames", folder) | many("census_surnames", "world_surnames")
     lists = ("not_names", "report_words", "common_words", "eponyms")
     words = {name: _words(name, folder) for name in lists}
-    ordinary = frozenset(_many("ordinary_words", folder))
+    ordinary = many("ordinary_words")
     cities = _words("cities", folder) | _words("towns", folder)
     people = (*_own("surnames", folder), *_own("given_names", folder))
     own_people = frozenset(unaccented(part) for name in people for part in name.split())
     words["eponyms"] -= own_people
-    rare = given.union(family, _many("rare_names", folder)).difference(
-        *words.values(), ordinary, cities, _many("names_that_are_words", folder)
-    )
+    rare = given.union(family, many("rare_names"))
+    rare = rare.difference(*words.values(), ordinary, cities, many("names_that_are_words"))
     lexicon = Lexicon(
         not_names=words["not_names"],
         report_words=words["report_words"],
@@ -264,13 +256,13 @@ def load(folder: Path | None = None) -> Lexicon:
         given_names=given,
         surnames=family,
         rare_names=frozenset(name for name in rare if len(name) >= _MIN_RARE and name.isalpha()),
-        unreported=frozenset(_many("names_no_report_uses", folder)),
-        known=frozenset(_many("known_words", folder)),
-        namesakes=frozenset(_many("namesakes", folder)),
-        products=frozenset(_many("products", folder) + _many("things", folder)),
-        things=frozenset(_many("things", folder)) - own_people,
-        acronyms=frozenset(_many("acronyms", folder)),
-        person_words=frozenset(_many("person_words", folder)),
+        unreported=many("names_no_report_uses"),
+        known=many("known_words"),
+        namesakes=many("namesakes"),
+        products=many("products", "things"),
+        things=many("things") - own_people,
+        acronyms=many("acronyms"),
+        person_words=many("person_words"),
         frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
         | _words("surnames", folder),
         eponyms=words["eponyms"],
@@ -283,8 +275,9 @@ def load(folder: Path | None = None) -> Lexicon:
         own_people=own_people,
         rules=_site_rules(folder),
     )
-    for derived in _DERIVED:
-        getattr(lexicon, derived)  # now, not in the first report
+    for name, derived in vars(Lexicon).items():
+        if isinstance(derived, cached_property):
+            getattr(lexicon, name)  # now, not in the first report
     return lexicon
 
 
