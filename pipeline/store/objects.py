@@ -88,7 +88,7 @@ def decode(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     OtherVersionError
         If another version of this program wrote it, without some of these columns.
     """
-    written_under = _about(io.BytesIO(content))["schema"]
+    written_under = about(io.BytesIO(content))["schema"]
     digests = _footer_start(content) - 2 * _DIGEST
     if _sha(memoryview(content)[:digests]) != content[digests : digests + _DIGEST]:
         raise DamageError
@@ -99,12 +99,8 @@ def decode(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     return file.read(columns=list(columns) if columns else None)
 
 
-def facts_of(file: BinaryIO) -> object:
-    """Give a shard's counts from its footer; raises `DamageError` as `decode` does."""
-    return _about(file)["facts"]
-
-
-def _about(file: BinaryIO) -> dict[str, Any]:
+def about(file: BinaryIO) -> dict[str, Any]:
+    """Give a shard's counts (``facts``) and ``schema``; raises `DamageError` as `decode` does."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _TAIL))
     length = int.from_bytes(file.read(_TAIL)[:4], "little") + _TAIL

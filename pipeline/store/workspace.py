@@ -146,7 +146,7 @@ class Workspace:
             If the shard is missing or damaged, or its counts are of another kind.
         """
         with self._explained(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
-            found = objects.facts_of(file)
+            found = objects.about(file)["facts"]
         try:
             return typed(kind, found)
         except ValueError:
