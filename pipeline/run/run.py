@@ -6,7 +6,6 @@ same input therefore has the same id: it finds every shard and every page unchan
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from pipeline.config import outline
-from pipeline.config.basis import digest_of
+from pipeline.config.basis import digest_of, sha256
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.run.books import Books
 from pipeline.run.gates import Gathered, Issued, against_last_good, check, remedies
@@ -240,7 +239,7 @@ class Run:
             outcome=outcome,
             config_hash=self.site.config.digest,
             inputs=digest_of(sorted(s for source in gathered.sources for s in source.shards)),
-            manifest=hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest(),
+            manifest=sha256((folder / "manifest.json").read_bytes()),
             counts=_counts(gathered, issued),
         )
         told = replace(

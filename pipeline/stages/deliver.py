@@ -21,7 +21,6 @@ what else belongs to the issue travels inside the PDF.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import shutil
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
 
+from pipeline.config.basis import sha256
 from pipeline.errors import ConfigurationError, StorageError
 from pipeline.stages import Made, Stage
 from pipeline.stages.ingest import reader_rules
@@ -170,7 +170,7 @@ def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledge
     """Lay one recipient's files into a folder, unless they got the same ones before."""
     whose = place.parent.name, place.name
     _recover(place, ours=ledger.delivered(whose))
-    marks = {name: _digest(content) for name, content in drafts.items()}
+    marks = {name: sha256(content) for name, content in drafts.items()}
     if ledger.has(whose, marks, lock):
         return False
     files = drafts if lock is None else seal(drafts, lock)
@@ -233,7 +233,7 @@ class _Ledger:
                 page=name,
                 drawn=mark,
                 file=name if name in files else None,
-                sha256=_digest(files[name]) if name in files else None,
+                sha256=sha256(files[name]) if name in files else None,
                 encrypted=lock is not None,
                 lock=mark_of_lock,
             )
@@ -267,7 +267,7 @@ def _recover(target: Path, *, ours: Mapping[str, str]) -> None:
 
 
 def _holds(path: Path, digest: str) -> bool:
-    return path.is_file() and _digest(path.read_bytes()) == digest
+    return path.is_file() and sha256(path.read_bytes()) == digest
 
 
 def _make(target: Path, files: Mapping[str, bytes], *, ours: Mapping[str, str]) -> None:
@@ -296,7 +296,7 @@ def _keep(target: Path, new: Path, ours: Mapping[str, str]) -> None:
     """
     for path in sorted(p for p in target.rglob("*") if p.is_file() and not p.is_symlink()):
         name, content = path.relative_to(target), path.read_bytes()
-        if ours.get(str(name)) == _digest(content):
+        if ours.get(str(name)) == sha256(content):
             continue
         place, number = new / name, 1
         while place.exists():
@@ -313,7 +313,3 @@ def _write(path: Path, content: bytes) -> None:
 
 def _beside(target: Path, ending: str) -> Path:
     return target.with_name(f".{target.name}{ending}")
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -9,7 +9,6 @@ there and whose digests hold are whole.
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ import pandas as pd
 from calibration.groups import Group, group_results, likeness_of, likenesses, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.rounding import rounded
-from pipeline.config.basis import digest_of
+from pipeline.config.basis import digest_of, sha256
 from pipeline.pages import content
 from pipeline.pages.over_time import incomplete_quarters
 from pipeline.pages.review import CommitteeFacts, committee_content
@@ -110,7 +109,7 @@ class _Drawing(Keyed[PageRequest, Pages]):
             **chosen,
             "meaning of phrases": site.phrases_digest,
             "audit of the engine": "none" if site.audited is None else site.audited.digest,
-            "logo": "none" if site.logo is None else hashlib.sha256(site.logo).hexdigest(),
+            "logo": "none" if site.logo is None else sha256(site.logo),
         }
 
     def key(self, site: Site, item: PageRequest) -> str:
@@ -122,7 +121,7 @@ class _Drawing(Keyed[PageRequest, Pages]):
         store = site.workspace
         pages = super().find(site, key)
         whole = all(
-            store.has_page(file.draft) and _sha(store.read_page(file.draft)) == file.digest
+            store.has_page(file.draft) and sha256(store.read_page(file.draft)) == file.digest
             for file in (pages.files if pages else ())
         )
         return pages if whole else None
@@ -134,7 +133,7 @@ class _Drawing(Keyed[PageRequest, Pages]):
         for name in self.files:
             draft = f"{key}.{name.rpartition('.')[2]}"
             store.write_page(draft, drawn[name])
-            files.append(File(name, draft, _sha(drawn[name])))
+            files.append(File(name, draft, sha256(drawn[name])))
         pages = Pages(item.recipient, tuple(files))
         return self.keep(site, key, pages, advice=advice, results=results)
 
@@ -305,7 +304,3 @@ def _instrument(site: Site, run: RunFacts) -> Instrument:
 def _style(site: Site) -> Style:
     settings = site.config.reports
     return style_for(settings.page, language=settings.language)
-
-
-def _sha(page: bytes) -> str:
-    return hashlib.sha256(page).hexdigest()
