@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from calibration.errors import CalibrationError
 from pipeline.cli.common import (
     Advance,
     Output,
@@ -173,7 +174,6 @@ def _phrase_audit(path: Path, table: PhraseTable) -> Audit:
 
 def _corrected(tally: Tally, name: str, audit: Audit, study: Study) -> Plain:
     """Give one group's corrected errors as plain data; None where the audit cannot be inverted."""
-    from calibration.errors import CalibrationError
     from calibration.extraction_errors import corrected_errors
     from calibration.plain import plain
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, Output, flag, option, taking, write_whole
+from pipeline.cli.common import ConfigArgument, Output, flag, option, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+from pipeline.store.files import plain, require_folder, write_whole
 
 if TYPE_CHECKING:
     from pipeline.run.rehearsal import Rehearsal, SourceSeen
@@ -51,7 +52,6 @@ def check(given: Given) -> None:
         )
     from pipeline.run.rehearsal import rehearse
     from pipeline.site.site import Site
-    from pipeline.store.files import plain, require_folder
 
     if given.html is not None:
         require_folder(given.html)

@@ -33,6 +33,7 @@ import typer
 from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError
 from pipeline.errors import ConfigurationError, InputError
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     from calibration.plain import Plain
@@ -222,14 +223,6 @@ def blaming(source: str) -> Iterator[None]:
 def write_result(path: Path, content: Mapping[str, Plain], *, indent: int | None = None) -> None:
     """Write a result as JSON without NaN, whole or not at all."""
     write_whole(path, json.dumps(content, allow_nan=False, indent=indent).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, and its folder if need be, whole or not at all."""
-    from pipeline.store.files import replacing
-
-    with replacing(path) as partial:
-        partial.write_bytes(content)
 
 
 def phrase_table(name: str) -> PhraseTable:

@@ -16,6 +16,7 @@ import typer
 
 from pipeline.cli.common import Output, argument, audit, option, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, RadcalError
+from pipeline.run import begin_worker
 
 if TYPE_CHECKING:
     from pipeline.deidentify import (
@@ -166,7 +167,6 @@ _HERE: list[tuple[Deidentifier, LeakScan, Surrogates]] = []
 
 def _begin(options: Options, words: Path | None, secret: bytes, told: _Told) -> None:
     from pipeline.deidentify import Deidentifier, LeakScan, Surrogates
-    from pipeline.run import begin_worker
 
     begin_worker()
     cleaner = Deidentifier(options, _own(words))

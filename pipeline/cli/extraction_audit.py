@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import Output, blaming, option, write_whole
+from pipeline.cli.common import Output, blaming, option
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -22,6 +22,7 @@ from pipeline.cli.extraction_shared import (
     rule_engine,
 )
 from pipeline.errors import InputError
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     import numpy as np

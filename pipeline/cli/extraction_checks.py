@@ -18,9 +18,9 @@ from pipeline.cli.common import (
     emit,
     flag,
     option,
-    write_whole,
 )
 from pipeline.cli.extraction_shared import VocabularyOption, read_reports, rule_engine, run_engine
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd

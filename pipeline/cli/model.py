@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from pipeline.cli.common import Output, group, option, taking, write_whole
+from pipeline.cli.common import Output, group, option, taking
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -21,6 +21,7 @@ from pipeline.cli.extraction_shared import (
     named_engine,
 )
 from pipeline.errors import ConfigurationError, GateFailedError
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     from extraction.audit.trial import Tried

@@ -30,7 +30,8 @@ from pipeline.cli.common import (
 )
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.run import begin_worker
-from pipeline.run.shield import LogFormat, shielded
+from pipeline.run.shield import LogFormat, on_terminal, shielded, stoppable
+from pipeline.store.files import plain
 from reports.numbers import Language
 
 if TYPE_CHECKING:
@@ -244,7 +245,6 @@ def _whole_job(
     """Go the whole way; `beside` is done while all that a large run needs starts."""
     from pipeline.config import load
     from pipeline.run.server import is_configured, settle, temporary_server, trim
-    from pipeline.run.shield import on_terminal, stoppable
     from pipeline.store.workspace import Workspace
 
     path = str(config.resolve())
@@ -294,7 +294,6 @@ def _needs_no_server(path: str) -> bool:
 
 def _end(summary: Summary, config: Path, *, as_json: bool, quiet: bool) -> None:
     """Say what a run came to, without what does not apply to it, and end as it did."""
-    from pipeline.store.files import plain
     from reports.pages.run_report import remedy
 
     told = {name: value for name, value in plain(summary).items() if value is not None}

@@ -18,6 +18,7 @@ import typer
 
 from pipeline.cli.common import ConfigArgument, JsonOption, emit
 from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.store.files import plain, require_readable
 
 if TYPE_CHECKING:
     from prefect.deployments.runner import RunnerDeployment
@@ -133,7 +134,6 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.run.books import last_run
     from pipeline.run.outlook import outlook
     from pipeline.site.site import Site, site_findings
-    from pipeline.store.files import plain, require_readable
 
     site = Site.open(str(config.resolve()))
     store = site.workspace

@@ -31,7 +31,7 @@ from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
 from pipeline.simulate.truth import EXAM_COLUMNS, TABLES, Ledger, Truth, fixed_tables
 from pipeline.simulate.visits import draw_cohort, write_visit
-from pipeline.store.files import replacing
+from pipeline.store.files import replacing, write_whole
 from pipeline.store.provenance import code_by_room
 
 
@@ -239,8 +239,7 @@ _MADE: Final = "made.json"
 
 def remember(out: Path, options: Mapping[str, object]) -> None:
     """Note which options and which code made the files of a folder, and their digests."""
-    with replacing(out / _MADE) as partial:
-        partial.write_text(json.dumps(_made(out, options), indent=1) + "\n", encoding="utf-8")
+    write_whole(out / _MADE, f"{json.dumps(_made(out, options), indent=1)}\n".encode())
 
 
 def is_kept(out: Path, options: Mapping[str, object]) -> bool:

@@ -34,7 +34,7 @@ from pipeline.config.basis import sha256
 from pipeline.errors import ConfigurationError, StorageError
 from pipeline.stages import Made, Stage
 from pipeline.stages.ingest import reader_rules
-from pipeline.store.files import plain, typed_json
+from pipeline.store.files import plain, typed_json, write_whole
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import readable
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
@@ -44,7 +44,6 @@ from reports.pages.return_sheet import codes_of, safe
 if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.pages import Pages
-    from pipeline.store.workspace import Workspace
 
 _MAKING, _READY, _OLD = ".making", ".ready", ".old"
 _KEPT: Final = "kept"
@@ -91,7 +90,7 @@ class Deliver(Stage[Delivery, Delivered]):
         whom = [pages.recipient for pages in item.pages]
         locks = _locks(site, whom)
         opened = _accessions(site, item.pages) if site.config.reports.accessions else {}
-        ledger = _Ledger(root / "ledger.jsonl", site.workspace)
+        ledger = _Ledger(root / "ledger.jsonl")
         site.workspace.write_json(root / f"{item.period}.json", whom)
         new = 0
         for pages in item.pages:
@@ -197,8 +196,8 @@ class _Entry:
 class _Ledger:
     """What was delivered so far, oldest first; rewritten whole with every recipient."""
 
-    def __init__(self, path: Path, store: Workspace) -> None:
-        self.path, self.store = path, store
+    def __init__(self, path: Path) -> None:
+        self.path = path
         lines = path.read_bytes().splitlines() if path.is_file() else []
         try:
             self.entries = [typed_json(_Entry, line) for line in lines]
@@ -240,7 +239,7 @@ class _Ledger:
             for name, mark in marks.items()
         ]
         lines = (json.dumps(plain(entry), sort_keys=True) + "\n" for entry in self.entries)
-        self.store.write_bytes(self.path, "".join(lines).encode())
+        write_whole(self.path, "".join(lines).encode())
 
     def _last(self, whose: _Whose) -> dict[str, _Entry]:
         """Give the newest entry of each page that the recipient ever had of the period."""

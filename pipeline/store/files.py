@@ -50,6 +50,12 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, and its folder if need be, whole or not at all."""
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+
+
 def _force(path: Path) -> None:
     """Have the system write a file or a folder's entries to the disk now."""
     descriptor = os.open(path, os.O_RDONLY)

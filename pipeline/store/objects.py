@@ -37,7 +37,7 @@ import pyarrow.parquet as pq
 
 from calibration.arrays import settled
 from pipeline.errors import ConfigurationError
-from pipeline.store.files import replacing
+from pipeline.store.files import write_whole
 
 SCHEMA_VERSION: Final = "4"
 """Raised when a table's columns change meaning; part of every shard's key.
@@ -157,8 +157,7 @@ class Folder:
 
     def put(self, name: str, content: bytes) -> None:
         """Write a file whole, or not at all."""
-        with replacing(self.root / name) as partial:
-            partial.write_bytes(content)
+        write_whole(self.root / name, content)
 
     def get(self, name: str) -> bytes:
         """Read a file."""
@@ -258,8 +257,7 @@ class Remote:
         """
         mark = folder / "raw" / "site"
         if not mark.is_file():
-            with replacing(mark) as partial:
-                partial.write_text(secrets.token_hex(16), encoding="ascii")
+            write_whole(mark, secrets.token_hex(16).encode())
         mine = mark.read_bytes()
         try:
             self._leave(mine)

@@ -23,7 +23,7 @@ from typing import BinaryIO, Final, TypeAlias
 
 from pipeline.config.basis import sha256
 from pipeline.errors import InputError, RadcalError
-from pipeline.store.files import replacing
+from pipeline.store.files import write_whole
 
 _START: Final = "0" * 64
 _MAX_VALUE: Final = 400
@@ -193,8 +193,7 @@ def _head(path: Path) -> _Head:
 
 
 def _write_head(path: Path, number: int, digest: str) -> None:
-    with replacing(path.with_name(f"{path.name}.head")) as partial:
-        partial.write_text(f"{number} {digest}\n", encoding="ascii")
+    write_whole(path.with_name(f"{path.name}.head"), f"{number} {digest}\n".encode())
 
 
 def _actor() -> str:
