@@ -107,20 +107,15 @@ def _report_ids(
 def _rows(voted: Vote, *, every_state: bool) -> list[tuple[object, ...]]:
     """Cells with something in them; a report no engine read is one row."""
     rows: list[tuple[object, ...]] = []
-    unread: set[str] = set()
+    unread, why = set[str](), "no engine read the report"
     for cell in voted.cells:
         if cell.decided == "no vote":
             if cell.report_id not in unread:
                 unread.add(cell.report_id)
-                rows.append(_unread(cell))
+                rows.append((cell.report_id, "", "", "", "failed", why, cell.decided, None, "", 0))
         elif every_state or cell.disputed or cell.outcome != "not mentioned":
             rows.append(_row(cell))
     return rows
-
-
-def _unread(cell: PooledCell) -> tuple[object, ...]:
-    reason = "no engine read the report"
-    return cell.report_id, "", "", "", "failed", reason, cell.decided, None, "", 0
 
 
 def _row(cell: PooledCell) -> tuple[object, ...]:

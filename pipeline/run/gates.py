@@ -117,11 +117,6 @@ class Gathered:
         return merged(shard.unmapped for shard in self.read)
 
     @property
-    def removed(self) -> Counter[str]:
-        """Identifiers taken out of texts, by category."""
-        return merged(shard.removed for shard in self.coded)
-
-    @property
     def flow(self) -> tuple[Sifted, ...]:
         """The flow diagram, from report versions to attributable pairs."""
         paired = [block.flow for block in self.paired]

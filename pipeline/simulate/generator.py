@@ -75,15 +75,12 @@ def simulate(
         If a number is too small or there is no such department.
     """
     chunks = list(simulate_chunks(pairs=pairs, readers=readers, seed=seed, department=department))
-    first = chunks[0].truth
-    if len(chunks) == 1:
-        return chunks[0]
     joined = {
         name: pd.concat([getattr(c.truth, name) for c in chunks], ignore_index=True)
         for name in TABLES
     }
     exams = pd.concat([c.exams for c in chunks], ignore_index=True)
-    return Simulation(exams, replace(first, **joined))
+    return Simulation(exams, replace(chunks[0].truth, **joined))
 
 
 def simulate_chunks(
