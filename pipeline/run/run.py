@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from pipeline.config import outline
 from pipeline.config.basis import digest_of, sha256
@@ -26,7 +25,7 @@ from pipeline.run.report import draw_refusal, draw_report
 from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged, stoppable
 from pipeline.site.site import Site
-from pipeline.stages import Stage
+from pipeline.stages import Found, Item, Stage
 from pipeline.stages.pages import FEEDBACK, RunFacts
 from pipeline.stages.register import MERGED
 from pipeline.store.files import plain
@@ -34,8 +33,6 @@ from pipeline.store.workspace import IRREPLACEABLE, Workspace
 from pipeline.vault.audit_log import AuditLog
 from reports.content import Gate
 
-Item = TypeVar("Item")
-Found = TypeVar("Found")
 _LOG = logging.getLogger("radcal")
 
 
