@@ -170,24 +170,9 @@ def template() -> str:
     return resources.files("pipeline.config").joinpath("radcal.toml").read_text(encoding="utf-8")
 
 
-_WANTED: Final[Mapping[str, str]] = {
-    "string_type": "a text in quotes",
-    "bool_type": "true or false",
-    "int_type": "a whole number, written without a point",
-    "float_type": "a number",
-    "finite_number": "a finite number",
-    "tuple_type": "a list",
-    "dict_type": "a table of settings",
-    "mapping_type": "a table of settings",
-    "model_type": "a table of settings",
-    "too_short": "a list of at least {min_length}",
-    "string_too_short": "a text of at least {min_length} character",
-    "greater_than": "a number above {gt:g}",
-    "greater_than_equal": "a number of at least {ge:g}",
-    "less_than": "a number below {lt:g}",
-    "less_than_equal": "a number of at most {le:g}",
-    "literal_error": "{expected}",
-}
+_WANTED: Final[Mapping[str, str]] = tomllib.loads(
+    resources.files("pipeline.config").joinpath("wanted.toml").read_text(encoding="utf-8")
+)
 """What may stand in a setting, by why what stands there may not."""
 _SHOWN: Final = 40
 """A longer text is not shown, only called one."""

@@ -23,29 +23,15 @@ RULES: Final = "rules.toml"
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
 _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
-_FORMED: Final = (
-    "ectasis", "itis", "osis", "oses", "oma", "omas", "tion", "tions", "sion", "sions", "ment",
-    "ments", "ness", "ities", "ity", "ous", "graphy", "graphic", "pathy", "pathies", "emia",
-    "plasty", "ectomy", "ostomy", "scopy", "ular", "ulate", "ated", "ating", "ance", "ence", "ical",
-    "ised", "ized", "ably", "ally", "able", "ible", "eal", "ology", "ologic", "oid", "ism", "ened",
-    "ured",
-)  # fmt: skip
-_AS_WRITTEN: Final = frozenset({"kinds_before_a_name", "never_alone"})
-"""Lists whose words are told by how they stand, not by themselves."""
-_HINTS: Final = frozenset(
-    {"days_of_other_languages", "months_abroad", "feasts", "words_of_day", "words_of_clock",
-     "roles_abroad", "particles", "words_of_addresses", "labels_of_numbers_abroad",
-     "labels_of_phones_abroad", "labels_of_birth", "words_of_care", "credentials_alone",
-     "countries", "specialities", "languages", "headings", "titles_alone", "titles_only",
-     "in_names", "small_words"}
-)  # fmt: skip
-"""Lists that only the judge reads."""
-_NOBODYS: Final = ("credentials_alone", "specialities", "languages", "headings", "titles_alone")
-"""Lists whose words name nobody and no place by themselves."""
+_KINDS: Final[dict[str, list[str]]] = tomllib.loads(
+    resources.files("pipeline.names").joinpath("words", "kinds.toml").read_text(encoding="utf-8")
+)
+"""Lists of triggers.toml by what their words tell, and endings of words."""
+_FORMED, _ENDINGS = (tuple(_KINDS[each]) for each in ("formed", "inflected"))
+_ASIDE: Final = frozenset((*_KINDS["as_written"], *_KINDS["hints"]))
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
 _START: Final = 5
-_ENDINGS: Final = ("s", "es", "ed", "ing", "d", "ly", "al", "er")
 _PLAIN_LETTERS: Final = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae"}
 )
@@ -173,7 +159,7 @@ class Lexicon:
         words = map(str.split, places)
         named = self.names.union(self.rare_names, self.unreported, self.common_words, *words)
         nobodys = self.not_names.union(self.report_words) - named
-        return nobodys.union(*map(triggers, _NOBODYS)) - self.names - triggers("in_names")
+        return nobodys.union(*map(triggers, _KINDS["nobodys"])) - self.names - triggers("in_names")
 
     @cached_property
     def clinical_starts(self) -> frozenset[str]:
@@ -295,10 +281,7 @@ def trigger_lists() -> tuple[str, ...]:
 def _trigger_words() -> frozenset[str]:
     """Give every word that calls a rule."""
     return frozenset(
-        word
-        for name, each in _triggers().items()
-        if name not in _AS_WRITTEN and name not in _HINTS
-        for word in each
+        word for name, each in _triggers().items() if name not in _ASIDE for word in each
     )
 
 
