@@ -40,7 +40,7 @@ __all__ = ["Configuration", "explained", "load", "outline", "template"]
 _KNOWN: Final = tomllib.loads(
     resources.files("pipeline.config").joinpath("settings.toml").read_text(encoding="utf-8")
 )
-"""Which settings wait for another, by section; what may stand in one, by why what does may not."""
+"""What waits for another setting, what changes no number, what may stand in place of a fault."""
 
 
 class Configuration(Section):
@@ -86,21 +86,8 @@ class Configuration(Section):
 
     def material(self) -> dict[str, Any]:
         """Give every option that can change a number or a page, by section."""
-        return self.model_dump(
-            mode="json",
-            exclude={
-                "store": True,
-                "execution": True,
-                "notify": True,
-                "input": {"max_missing_share"},
-                "reports": {"passphrases", "accessions"},
-                "extraction": {
-                    "server_url", "server_concurrency", "server_silence_seconds", "record",
-                    "data_parallel", "vllm_python", "memory_share", "max_sequences",
-                    "model_timeout_seconds",
-                },
-            },
-        )  # fmt: skip
+        apart: dict[str, Any] = {name: set(own) or True for name, own in _KNOWN["apart"].items()}
+        return self.model_dump(mode="json", exclude=apart)
 
 
 def load(path: Path) -> Configuration:
