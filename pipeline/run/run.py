@@ -15,6 +15,7 @@ from pathlib import Path
 from pipeline.config import outline
 from pipeline.config.basis import digest_of, sha256
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
+from pipeline.pages.review import RunFacts
 from pipeline.run.books import Books
 from pipeline.run.gates import Gathered, Issued, against_last_good, check, remedies
 from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
@@ -26,7 +27,7 @@ from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged, stoppable
 from pipeline.site.site import Site
 from pipeline.stages import Found, Item, Stage
-from pipeline.stages.pages import FEEDBACK, RunFacts
+from pipeline.stages.pages import FEEDBACK
 from pipeline.stages.register import MERGED
 from pipeline.store.files import plain
 from pipeline.store.workspace import IRREPLACEABLE, Workspace

@@ -22,7 +22,7 @@ from calibration.rounding import rounded
 from pipeline.config.basis import digest_of, sha256
 from pipeline.pages import content
 from pipeline.pages.over_time import incomplete_quarters
-from pipeline.pages.review import CommitteeFacts, committee_content
+from pipeline.pages.review import CommitteeFacts, RunFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_few, without
 from pipeline.stages import Keyed, Look, Named, options
@@ -30,10 +30,9 @@ from pipeline.stages.issue import Issue, observed, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
 from pipeline.tables.observations import categorised
-from pipeline.tables.pairing import Sifted
 from pipeline.tables.profiles import compact, department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
-from reports.content import Gate, Instrument, SuppressedCell
+from reports.content import Instrument, SuppressedCell
 from reports.drawing.style import Style, style_for
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
@@ -44,16 +43,6 @@ if TYPE_CHECKING:
 
 _COMMITTEE: Final = "committee"
 _DEPARTMENT: Final = "department"
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What pages say about the run; free of times, so that the same results make the same page."""
-
-    flow: tuple[Sifted, ...]
-    gates: tuple[Gate, ...]
-    manifest: tuple[tuple[str, str], ...]
-    counts: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +194,7 @@ class Review(_Drawing):
             advised=True,
         )
         facts = CommitteeFacts(
-            flow=item.run.flow,
-            gates=item.run.gates,
-            manifest=item.run.manifest,
+            run=item.run,
             measured=_instrument(site, item.run),
             audited=site.audited,
             profiles=department_of(_profiles(site, issue)),
