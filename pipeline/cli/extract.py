@@ -47,8 +47,8 @@ def register(app: typer.Typer) -> None:
     app.command("pool")(taking(pool))
     app.command("annotate")(taking(annotate))
     vocabulary = typer.Typer(help="Look after the word lists.")
-    vocabulary.command("check")(vocabulary_check)
-    vocabulary.command("list")(vocabulary_list)
+    vocabulary.command("check")(taking(vocabulary_check))
+    vocabulary.command("list")(taking(vocabulary_list))
     app.add_typer(vocabulary, name="vocabulary")
     audit.command("extraction")(taking(audit_extraction))
 

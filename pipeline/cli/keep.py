@@ -15,10 +15,11 @@ from pipeline.cli.common import (
     ConfigArgument,
     ConfigOption,
     JsonOption,
-    QuietOption,
+    Output,
     audit,
     emit,
     group,
+    taking,
 )
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 
@@ -38,13 +39,13 @@ log = typer.Typer(help="The audit log of a workspace.")
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     for command in (reidentify, cases, purge, prune, rotate, backup):
-        app.command(command.__name__)(command)
+        app.command(command.__name__)(taking(command))
     key = group("Keep the key of a workspace's vault.")
-    key.command("replace")(replace)
+    key.command("replace")(taking(replace))
     app.add_typer(key, name="key")
-    audit.command("shifts")(audit_shifts)
+    audit.command("shifts")(taking(audit_shifts))
     audit.add_typer(log, name="log")
-    log.command("verify")(verify_log)
+    log.command("verify")(taking(verify_log))
 
 
 def reidentify(
@@ -115,8 +116,7 @@ def purge(
     older_than_days: Annotated[int, typer.Option(min=1, max=36_525, help="Earlier exams go.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Delete exams, clean texts and codes past retention or of patients left out; pages stay."""
     import pandas as pd
@@ -137,7 +137,7 @@ def purge(
         )  # fmt: skip
         if not dry_run:
             events.append("purge", before=at, **asdict(found))
-    emit({"dry_run": dry_run, **asdict(found)}, as_json=as_json, quiet=quiet)
+    output.tell({"dry_run": dry_run, **asdict(found)})
 
 
 def prune(
@@ -147,8 +147,7 @@ def prune(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only count.")] = False,
     *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
     from pipeline.config import load
@@ -161,7 +160,7 @@ def prune(
         found = find(store, keep_runs=keep_runs or load(config).store.keep_runs)
         if yes:
             remove(store, found)
-    emit({"dry_run": not yes, **found.summary()}, as_json=as_json, quiet=quiet)
+    output.tell({"dry_run": not yes, **found.summary()})
 
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
@@ -202,9 +201,7 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     emit({**counts, "next": told}, as_json=as_json, quiet=False)
 
 
-def audit_shifts(
-    config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
-) -> None:
+def audit_shifts(config: ConfigArgument, output: Output) -> None:
     """Count the patients by how many date shifts fit their times and stated months."""
     from pipeline.vault.shifts import shift_summary
 
@@ -215,7 +212,7 @@ def audit_shifts(
         raise ConfigurationError(f"{store.root}: {why}")
     columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
     exams = store.read("analysis", "clean_exams", keys, columns=columns)
-    emit(shift_summary(exams), as_json=as_json, quiet=quiet)
+    output.tell(shift_summary(exams))
 
 
 def verify_log(
@@ -224,16 +221,14 @@ def verify_log(
         str, typer.Option(help="A head noted before: `audit_log_head` of a run's summary.")
     ] = "",
     *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
     state = _refuse_broken(config if config.suffix == ".jsonl" else _opened(config)[1].path)
     if expect and not state.holds(expect):
         why = "it was emptied, rolled back or written anew, or the digest is another log's."
         raise RadcalError(f"the audit log lacks that entry among its {state.entries}: {why}")
-    found = {"entries": state.entries, "intact": True, "head": state.head}
-    emit(found, as_json=as_json, quiet=quiet)
+    output.tell({"entries": state.entries, "intact": True, "head": state.head})
 
 
 def _refuse_broken(path: Path) -> LogState:

@@ -23,7 +23,6 @@ from pipeline.cli.common import (
     ConfigArgument,
     JsonOption,
     Output,
-    QuietOption,
     emit,
     option,
     taking,
@@ -50,7 +49,7 @@ _LARGE_PAIRS: Final = 1_500
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("init")(init)
-    app.command("run")(run)
+    app.command("run")(taking(run))
     app.command("demo")(taking(demo))
     app.command("open")(pages)
     app.command("simulate")(taking(simulate))
@@ -90,17 +89,16 @@ def run(
         LogFormat, typer.Option(help="Progress on standard error: text, or json (a line an event).")
     ] = "text",
     *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Take report exports to delivered pages."""
     from pipeline.tables.results import month
 
     if period is not None:
         month(period)
-    told = quiet or (as_json and log_format == "text")
+    told = output.quiet or (output.as_json and log_format == "text")
     summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
-    _end(summary, config, as_json=as_json, quiet=quiet)
+    _end(summary, config, output)
 
 
 def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
@@ -173,7 +171,7 @@ def demo(given: Demo) -> None:
     if not large:
         make()
     summary = _whole_job(config, None, quiet=given.output.silent, beside=make if large else None)
-    _end(summary, config, as_json=given.output.as_json, quiet=given.output.quiet)
+    _end(summary, config, given.output)
 
 
 def _hospital(given: Demo, out: Path) -> None:
@@ -292,15 +290,15 @@ def _needs_no_server(path: str) -> bool:
     return is_small(site) or not is_fit(site)
 
 
-def _end(summary: Summary, config: Path, *, as_json: bool, quiet: bool) -> None:
+def _end(summary: Summary, config: Path, output: Output) -> None:
     """Say what a run came to, without what does not apply to it, and end as it did."""
     from reports.pages.run_report import remedy
 
     told = {name: value for name, value in plain(summary).items() if value is not None}
-    if not as_json:
+    if not output.as_json:
         told["left_out"] = {f"{why}{remedy(why)}": n for why, n in summary.left_out.items()}
-    emit(told if as_json else _in_short(told), as_json=as_json, quiet=quiet)
-    if not (as_json or quiet):
+    output.tell(told if output.as_json else _in_short(told))
+    if not output.silent:
         typer.echo(_next(summary, quote(str(config))))
     if summary.exit_code:
         raise typer.Exit(summary.exit_code)
