@@ -24,6 +24,7 @@ from pipeline.cli.common import (
     JsonOption,
     Output,
     emit,
+    flag,
     option,
     taking,
 )
@@ -77,28 +78,30 @@ def init(
     )
 
 
-def run(
-    config: ConfigArgument,
-    period: Annotated[
-        str | None, typer.Option(help="Last month of the issue, as 2026-09; else the newest whole.")
-    ] = None,
-    no_pages: Annotated[
-        bool, typer.Option("--no-pages", help="Stop after the gates: a night between two issues.")
-    ] = False,
-    log_format: Annotated[
-        LogFormat, typer.Option(help="Progress on standard error: text, or json (a line an event).")
-    ] = "text",
-    *,
-    output: Output,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Options of ``radcal run``."""
+
+    config: ConfigArgument
+    period: str | None = option(None, "Last month of the issue, as 2026-09; else the newest whole.")
+    no_pages: bool = flag("--no-pages", "Stop after the gates: a night between two issues.")
+    log_format: LogFormat = option(
+        "text", "Progress on standard error: text, or json (a line an event)."
+    )
+    output: Output
+
+
+def run(given: Run) -> None:
     """Take report exports to delivered pages."""
     from pipeline.tables.results import month
 
-    if period is not None:
-        month(period)
-    told = output.quiet or (output.as_json and log_format == "text")
-    summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
-    _end(summary, config, output)
+    if given.period is not None:
+        month(given.period)
+    output, form = given.output, given.log_format
+    told = output.quiet or (output.as_json and form == "text")
+    pages = not given.no_pages
+    summary = _whole_job(given.config, given.period, pages=pages, quiet=told, log_format=form)
+    _end(summary, given.config, output)
 
 
 def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
