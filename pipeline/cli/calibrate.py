@@ -23,7 +23,7 @@ from pipeline.cli.common import (
     taking,
     write_result,
 )
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+from pipeline.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from calibration.analysis import Study
@@ -118,9 +118,7 @@ def calibrate(given: Calibrate) -> None:
         with given.output.bar("calibrating", len(counted.groups)) as advance:
             groups = list(_groups(counted, study, given.audit, advance))
     write_result(given.out, _document(study, counted, groups))
-    given.output.tell(_summary(counted, given.out))
-    if counted.unmapped:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(_summary(counted, given.out), set_aside=counted.unmapped)
 
 
 def _holdout(text: str) -> float | None:

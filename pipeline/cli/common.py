@@ -32,7 +32,7 @@ import typer
 
 from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError
-from pipeline.errors import ConfigurationError, InputError
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
 from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
@@ -116,9 +116,17 @@ class Output:
                 yield item
                 advance(1)
 
-    def tell(self, summary: Mapping[str, object]) -> None:
-        """Print a command's summary: a line per entry, one JSON object, or nothing."""
+    def tell(self, summary: Mapping[str, object], *, set_aside: object = None) -> None:
+        """Print a command's summary: a line per entry, one JSON object, or nothing.
+
+        Raises
+        ------
+        typer.Exit
+            With the exit code that says so, where anything was set aside.
+        """
         emit(summary, as_json=self.as_json, quiet=self.quiet)
+        if set_aside:
+            raise typer.Exit(EXIT_QUARANTINED)
 
 
 def taking(command: Callable[..., None]) -> Callable[..., None]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 import typer
 
 from pipeline.cli.common import Output, argument, audit, option, taking
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, RadcalError
+from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.run import begin_worker
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ def deidentify(given: Given) -> None:
         summary |= _review(given.reports, given.review, cleaner)
     if given.out is not None:
         summary |= _clean(given.reports, given.out, given, options)
-    given.output.tell(summary)
-    if summary.get("quarantined"):
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(summary, set_aside=summary.get("quarantined"))
 
 
 def _clean(reports: Path, out: Path, given: Given, options: Options) -> dict[str, object]:

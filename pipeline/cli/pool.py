@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from pipeline.cli.common import Output, argument, blaming, flag, option
 from pipeline.cli.extraction_shared import VocabularyOption, rule_engine
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from extraction.pool import Disputed, PooledCell, Vote
@@ -61,9 +59,7 @@ def pool(given: Pool) -> None:
     if given.queue is not None:
         write_table(pd.DataFrame(map(_queued, ranked), columns=_QUEUE_COLUMNS), given.queue)
     counts = _counts(voted, ranked)
-    given.output.tell(counts)
-    if counts["reports_no_engine_read"]:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(counts, set_aside=counts["reports_no_engine_read"])
 
 
 _COLUMNS = (

@@ -15,7 +15,6 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-import typer
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import bin_edges
@@ -28,7 +27,7 @@ from calibration.result import calibrate as calibrated
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
 from pipeline.cli.common import blaming, phrase_table, write_result
-from pipeline.errors import EXIT_QUARANTINED, InputError
+from pipeline.errors import InputError
 from pipeline.formats.tables import numbers, read_table, refuse, require_columns, texts
 from pipeline.neighbours.options import Recalibration
 
@@ -268,9 +267,7 @@ def calibrate(given: Recalibration) -> None:
         "set_aside": set_aside,
         "result": str(given.out),
     }
-    given.output.tell(summary)
-    if set_aside or problems:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(summary, set_aside=set_aside or problems)
 
 
 def _problems(held: dict[str, StatedAnswers], source: str) -> dict[str, str]:
