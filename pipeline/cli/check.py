@@ -59,10 +59,8 @@ def check(given: Given) -> None:
     tables = list(_tables(found))
     if given.html is not None:
         write_whole(given.html, _page(tables).encode())
-    if given.output.as_json:
-        given.output.tell({**plain(found), "faults": found.faults, "set_aside": found.set_aside})
-    elif not given.output.quiet:
-        typer.echo("\n".join(_lines(tables)))
+    counts = {"faults": found.faults, "set_aside": found.set_aside}
+    given.output.show({**plain(found), **counts}, _lines(tables))
     if found.faults or found.set_aside:
         raise typer.Exit(ConfigurationError.exit_code if found.faults else EXIT_QUARANTINED)
 

@@ -20,7 +20,7 @@ own, in the order of the fields. So are those of a command that takes arguments 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from inspect import Parameter, Signature, signature
@@ -127,6 +127,13 @@ class Output:
         emit(summary, as_json=self.as_json, quiet=self.quiet)
         if set_aside:
             raise typer.Exit(EXIT_QUARANTINED)
+
+    def show(self, data: Mapping[str, object], lines: Iterable[str]) -> None:
+        """Print lines for people, the data as one JSON object, or nothing."""
+        if self.as_json:
+            typer.echo(json.dumps(data, default=str))
+        elif not self.quiet:
+            typer.echo("\n".join(lines))
 
 
 def taking(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,14 +50,14 @@ def vocabulary_check(
         )
         rows = [f"{c.report_id}: {c.pathology}: {c.before} -> {c.after}" for c in found]
         summary |= {"sample_reports": len(ids), "cells_changed": len(rows), "changes": rows}
-    _show(summary, output)
+    output.show(summary, _lines(summary))
 
 
 def vocabulary_list(vocabulary: VocabularyOption = None, *, output: Output) -> None:
     """Print every name a label or a table may use: pathologies, and phrases weakest first."""
     words = rule_engine(vocabulary).vocabulary
     names = {"pathologies": list(words.pathologies), "phrases": list(words.phrases)}
-    _show(names, output)
+    output.show(names, _lines(names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,13 +112,9 @@ def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine, output: Output) -> list
     return list(sheet(ids, modalities, [str(text) for text in frame["text"]], outcomes))
 
 
-def _show(summary: Mapping[str, object], output: Output) -> None:
-    """Print a summary, its lists a line an entry."""
-    if output.silent:
-        output.tell(summary)
-        return
+def _lines(summary: Mapping[str, object]) -> Iterator[str]:
+    """Write a summary, its lists a line an entry."""
     for name, value in summary.items():
         lines = value if isinstance(value, list) else []
-        typer.echo(f"{name.replace('_', ' ')}: {len(lines) if value is lines else value}")
-        for line in lines:
-            typer.echo(f"  {line}")
+        yield f"{name.replace('_', ' ')}: {len(lines) if value is lines else value}"
+        yield from (f"  {line}" for line in lines)
