@@ -111,8 +111,7 @@ def about(file: BinaryIO) -> dict[str, Any]:
     if _sha(footer) != stored:
         raise DamageError
     metadata = pq.read_metadata(file).metadata or {}
-    found: dict[str, Any] = json.loads(metadata[_META])
-    return found
+    return dict(json.loads(metadata[_META]))
 
 
 def _footer_start(content: bytes) -> int:
