@@ -119,11 +119,6 @@ class Lexicon:
         return self.names | self.rare_names
 
     @cached_property
-    def first_names(self) -> frozenset[str]:
-        """Given names, listed or rare, that are no family names as well."""
-        return self.given_names | (self.rare_names - self.surnames)
-
-    @cached_property
     def place_starts(self) -> frozenset[str]:
         """First words of the listed places."""
         return frozenset(place.split()[0] for place in (*self.cities, *self.hospitals))
