@@ -24,6 +24,7 @@ from pipeline.cli.common import (
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 
 if TYPE_CHECKING:
+    from pipeline.config import Configuration
     from pipeline.store.workspace import Workspace
     from pipeline.vault.audit_log import AuditLog, LogState
     from pipeline.vault.vault import Vault
@@ -70,9 +71,7 @@ def cases(
     as_json: JsonOption = False,
 ) -> None:
     """Open study codes for the office: give each one's accession, and its link into the PACS."""
-    from pipeline.config import load
-
-    link = load(config).reports.pacs_link
+    link = _opened(config)[0].reports.pacs_link
     wanted = list(dict.fromkeys(codes))
     found = _behind(config, "cases", wanted, reason)
     for code, accession in zip(wanted, found, strict=True):
@@ -91,10 +90,11 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     """
     from pipeline.vault.codes import domain_of, readable
 
-    store, events = _opened(config)
+    settings, events = _opened(config)
     _refuse_broken(events.path)
     told = {str(number): code for number, code in enumerate(codes, start=1)}
-    with events.attempt(action, reason=reason, codes=told), _vault(store, read_only=True) as vault:
+    root = settings.workspace
+    with events.attempt(action, reason=reason, codes=told), _vault(root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
             least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
             raise ConfigurationError(f"--reason: {least}")
@@ -126,11 +126,12 @@ def purge(
     from pipeline.vault.upkeep import purge as purge_workspace
 
     site = Site.open(str(config.resolve()))
-    shared, (store, events) = site.config.input.patient_ids_shared, _opened(config)
+    store, shared = site.workspace, site.config.input.patient_ids_shared
+    _, events = _opened(config)
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
     at = before.isoformat()
     told = nullcontext() if dry_run else events.attempt("purge", before=at)
-    with store.locked(), told, _vault(store, read_only=dry_run) as vault:
+    with store.locked(), told, _vault(store.root, read_only=dry_run) as vault:
         found = purge_workspace(
             store, before=before, vault=vault, delete=not dry_run, shared=shared,
             left_out=objections(site),
@@ -150,14 +151,14 @@ def prune(
     output: Output,
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
-    from pipeline.config import load
     from pipeline.run.pruning import find, remove
 
-    store, _ = _opened(config)
+    settings, _ = _opened(config)
+    store = _store(settings)
     if not store.root.is_dir():
         raise ConfigurationError(f"{store.root}: no workspace here. A first run makes one.")
     with store.locked():
-        found = find(store, keep_runs=keep_runs or load(config).store.keep_runs)
+        found = find(store, keep_runs=keep_runs or settings.store.keep_runs)
         if yes:
             remove(store, found)
     output.tell({"dry_run": not yes, **found.summary()})
@@ -165,8 +166,9 @@ def prune(
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
-    store, events = _opened(config)
-    with events.attempt("rotate readers"), store.locked(), _vault(store) as vault:
+    settings, events = _opened(config)
+    store = _store(settings)
+    with events.attempt("rotate readers"), store.locked(), _vault(store.root) as vault:
         epoch = vault.rotate_readers()
         (store.root / _VAULT).with_name("vault.times").unlink(missing_ok=True)
     events.append("rotate readers", epoch=epoch)
@@ -180,8 +182,8 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
-    store, events = _opened(config)
-    with events.attempt("vault copy"), _vault(store, read_only=True) as vault:
+    settings, events = _opened(config)
+    with events.attempt("vault copy"), _vault(settings.workspace, read_only=True) as vault:
         vault.copy_to(to)
     events.append("vault copied")
     emit({"copy": str(to)}, as_json=as_json, quiet=False)
@@ -192,7 +194,8 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.vault.key import Key
     from pipeline.vault.upkeep import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
 
-    store, events = _opened(config)
+    settings, events = _opened(config)
+    store = _store(settings)
     with events.attempt("key replacement"), store.locked():
         new = Key.named(NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE)
         counts = asdict(replace_key(store.root / _VAULT, Key.of(), new))
@@ -205,7 +208,7 @@ def audit_shifts(config: ConfigArgument, output: Output) -> None:
     """Count the patients by how many date shifts fit their times and stated months."""
     from pipeline.vault.shifts import shift_summary
 
-    store, _ = _opened(config)
+    store = _store(_opened(config)[0])
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
     if not keys:
         why = "no exams in the analysis zone yet. A run makes them."
@@ -242,17 +245,22 @@ def _refuse_broken(path: Path) -> LogState:
     return state
 
 
-def _opened(config: Path) -> tuple[Workspace, AuditLog]:
-    """Open the workspace of a configuration, and its audit log."""
+def _opened(config: Path) -> tuple[Configuration, AuditLog]:
+    """Read a configuration, and open its workspace's audit log."""
     from pipeline.config import load
-    from pipeline.store.workspace import Workspace
     from pipeline.vault.audit_log import AuditLog
 
-    store = Workspace.of(load(config))
-    return store, AuditLog(store.root / "audit.jsonl")
+    settings = load(config)
+    return settings, AuditLog(settings.workspace / "audit.jsonl")
 
 
-def _vault(store: Workspace, *, read_only: bool = False) -> Vault:
+def _store(settings: Configuration) -> Workspace:
+    from pipeline.store.workspace import Workspace
+
+    return Workspace.of(settings)
+
+
+def _vault(root: Path, *, read_only: bool = False) -> Vault:
     from pipeline.vault.vault import Vault
 
-    return Vault.open(store.root / _VAULT, read_only=read_only)
+    return Vault.open(root / _VAULT, read_only=read_only)
