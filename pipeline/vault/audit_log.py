@@ -11,6 +11,7 @@ No text, name or number of a patient belongs in an event; counts, digests and co
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import pwd
@@ -21,7 +22,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
-from pipeline.config.basis import sha256
 from pipeline.errors import InputError, RadcalError
 from pipeline.store.files import write_whole
 
@@ -100,8 +100,8 @@ class AuditLog:
         handle.write(line.encode() + b"\n")
         handle.flush()
         os.fsync(handle.fileno())
-        _write_head(self.path, number + 1, sha256(line.encode()))
-        return number + 1, sha256(line.encode())
+        _write_head(self.path, number + 1, _hash(line.encode()))
+        return number + 1, _hash(line.encode())
 
     @contextmanager
     def attempt(self, event: str, /, **details: Scalar | Mapping[str, Scalar]) -> Iterator[None]:
@@ -146,7 +146,7 @@ def verify(path: Path) -> LogState:
     last, number = _START, 0
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
         breaks += _faults(line, number, last)
-        last = sha256(line)
+        last = _hash(line)
         hashes.append(last)
     if not path.read_bytes().endswith(b"\n") and path.stat().st_size:
         breaks.append(f"line {number + 1}: cut short")
@@ -178,7 +178,7 @@ def _unsealed(path: Path, number: int, last: str) -> str:
         line = handle.read().split(b"\n")[-2:-1]
     if not line or next(_faults(line[0], number + 1, last), None):
         return ""
-    return sha256(line[0])
+    return _hash(line[0])
 
 
 def _head(path: Path) -> _Head:
@@ -194,6 +194,10 @@ def _head(path: Path) -> _Head:
 
 def _write_head(path: Path, number: int, digest: str) -> None:
     write_whole(path.with_name(f"{path.name}.head"), f"{number} {digest}\n".encode())
+
+
+def _hash(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()
 
 
 def _actor() -> str:
