@@ -19,10 +19,10 @@ from typing import Annotated
 from prefect import flow
 from pydantic import Field
 
+from pipeline.pages.review import RunFacts
 from pipeline.run.gates import Gathered, Issued
 from pipeline.run.run import Run, Summary
 from pipeline.stages import clean, deliver, extract, ingest, issue, pages, pair, register, tally
-from pipeline.stages.pages import RunFacts
 
 ConfigPath = Annotated[str, Field(pattern=r"\.toml$", max_length=4096, title="radcal.toml")]
 Month = Annotated[str, Field(pattern=r"^\d{4}-(0[1-9]|1[0-2])$", title="last month, as 2026-09")]

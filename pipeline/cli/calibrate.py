@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from calibration.errors import CalibrationError
 from pipeline.cli.common import (
     Advance,
     Output,
@@ -22,7 +23,7 @@ from pipeline.cli.common import (
     taking,
     write_result,
 )
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+from pipeline.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from calibration.analysis import Study
@@ -117,9 +118,7 @@ def calibrate(given: Calibrate) -> None:
         with given.output.bar("calibrating", len(counted.groups)) as advance:
             groups = list(_groups(counted, study, given.audit, advance))
     write_result(given.out, _document(study, counted, groups))
-    given.output.tell(_summary(counted, given.out))
-    if counted.unmapped:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(_summary(counted, given.out), set_aside=counted.unmapped)
 
 
 def _holdout(text: str) -> float | None:
@@ -173,7 +172,6 @@ def _phrase_audit(path: Path, table: PhraseTable) -> Audit:
 
 def _corrected(tally: Tally, name: str, audit: Audit, study: Study) -> Plain:
     """Give one group's corrected errors as plain data; None where the audit cannot be inverted."""
-    from calibration.errors import CalibrationError
     from calibration.extraction_errors import corrected_errors
     from calibration.plain import plain
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, Output, flag, option, taking, write_whole
+from pipeline.cli.common import ConfigArgument, Output, flag, option, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
+from pipeline.store.files import plain, require_folder, write_whole
 
 if TYPE_CHECKING:
     from pipeline.run.rehearsal import Rehearsal, SourceSeen
@@ -51,7 +52,6 @@ def check(given: Given) -> None:
         )
     from pipeline.run.rehearsal import rehearse
     from pipeline.site.site import Site
-    from pipeline.store.files import plain, require_folder
 
     if given.html is not None:
         require_folder(given.html)
@@ -59,10 +59,8 @@ def check(given: Given) -> None:
     tables = list(_tables(found))
     if given.html is not None:
         write_whole(given.html, _page(tables).encode())
-    if given.output.as_json:
-        given.output.tell({**plain(found), "faults": found.faults, "set_aside": found.set_aside})
-    elif not given.output.quiet:
-        typer.echo("\n".join(_lines(tables)))
+    counts = {"faults": found.faults, "set_aside": found.set_aside}
+    given.output.show({**plain(found), **counts}, _lines(tables))
     if found.faults or found.set_aside:
         raise typer.Exit(ConfigurationError.exit_code if found.faults else EXIT_QUARANTINED)
 

@@ -14,16 +14,16 @@ A command takes one argument, whose fields are its options:
 
 A default of ``...`` says that an option must be given. A field whose type is itself such a
 dataclass is a group of options that several commands share; its fields stand among the command's
-own, in the order of the fields.
+own, in the order of the fields. So are those of a command that takes arguments beside a group.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from types import EllipsisType
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar, cast, get_type_hints
@@ -32,7 +32,8 @@ import typer
 
 from calibration.errors import CalibrationError
 from extraction.errors import ExtractionError
-from pipeline.errors import ConfigurationError, InputError
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     from calibration.plain import Plain
@@ -115,19 +116,36 @@ class Output:
                 yield item
                 advance(1)
 
-    def tell(self, summary: Mapping[str, object]) -> None:
-        """Print a command's summary: a line per entry, one JSON object, or nothing."""
+    def tell(self, summary: Mapping[str, object], *, set_aside: object = None) -> None:
+        """Print a command's summary: a line per entry, one JSON object, or nothing.
+
+        Raises
+        ------
+        typer.Exit
+            With the exit code that says so, where anything was set aside.
+        """
         emit(summary, as_json=self.as_json, quiet=self.quiet)
+        if set_aside:
+            raise typer.Exit(EXIT_QUARANTINED)
+
+    def show(self, data: Mapping[str, object], lines: Iterable[str]) -> None:
+        """Print lines for people, the data as one JSON object, or nothing."""
+        if self.as_json:
+            typer.echo(json.dumps(data, default=str))
+        elif not self.quiet:
+            typer.echo("\n".join(lines))
 
 
-def taking(command: Callable[[T], None]) -> Callable[..., None]:
-    """Give a command one option for each field of the dataclass that is its only parameter."""
-    hints = get_type_hints(command, include_extras=True)
-    (kind,) = (hint for name, hint in hints.items() if name != "return")
-    parameters = list(_parameters(kind))
+def taking(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command an option for each parameter; for each field of one that is a dataclass."""
+    hints, parameters = get_type_hints(command, include_extras=True), list[Parameter]()
+    for name, own in signature(command).parameters.items():
+        plain = own.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)
+        parameters += _parameters(hints[name]) if _is_group(hints[name]) else [plain]
 
     def run(**values: Any) -> None:
-        command(_made(kind, values))
+        given = ((name, hint) for name, hint in hints.items() if name != "return")
+        command(**{name: _given(name, hint, values) for name, hint in given})
 
     run.__name__, run.__doc__ = command.__name__, command.__doc__
     run.__annotations__ = {p.name: p.annotation for p in parameters}
@@ -138,7 +156,7 @@ def taking(command: Callable[[T], None]) -> Callable[..., None]:
 def _parameters(kind: type[Any]) -> Iterator[Parameter]:
     """Give the options of a dataclass, those of its groups among them."""
     for each, hint in _fields(kind):
-        if is_dataclass(hint) and isinstance(hint, type):
+        if _is_group(hint):
             yield from _parameters(hint)
         else:
             told = each.metadata.get(_TYPER)
@@ -147,15 +165,15 @@ def _parameters(kind: type[Any]) -> Iterator[Parameter]:
             yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=full)
 
 
-def _made(kind: type[T], values: dict[str, Any]) -> T:
-    """Make the dataclass of what was given, its groups first."""
-    own = {
-        each.name: _made(hint, values)
-        if is_dataclass(hint) and isinstance(hint, type)
-        else values[each.name]
-        for each, hint in _fields(kind)
-    }
-    return kind(**own)
+def _given(name: str, hint: Any, values: Mapping[str, Any]) -> Any:
+    """Give what was given for a parameter or field: a group is made of its fields' values."""
+    if not _is_group(hint):
+        return values[name]
+    return hint(**{each.name: _given(each.name, own, values) for each, own in _fields(hint)})
+
+
+def _is_group(hint: Any) -> bool:
+    return is_dataclass(hint) and isinstance(hint, type)
 
 
 def _fields(kind: type[Any]) -> Iterator[tuple[Field[Any], Any]]:
@@ -169,8 +187,6 @@ audit = typer.Typer(help="Measure the instrument: extraction, de-identification,
 ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
 ConfigOption = Annotated[Path, typer.Option(help="The configuration, radcal.toml.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
-OutOption = Annotated[Path, typer.Option("--out", help="Result, one JSON file.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 
 def emit(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
@@ -223,14 +239,6 @@ def blaming(source: str) -> Iterator[None]:
 def write_result(path: Path, content: Mapping[str, Plain], *, indent: int | None = None) -> None:
     """Write a result as JSON without NaN, whole or not at all."""
     write_whole(path, json.dumps(content, allow_nan=False, indent=indent).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file, and its folder if need be, whole or not at all."""
-    from pipeline.store.files import replacing
-
-    with replacing(path) as partial:
-        partial.write_bytes(content)
 
 
 def phrase_table(name: str) -> PhraseTable:

@@ -10,12 +10,13 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_bytes
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import typer
 
 from pipeline.cli.common import Output, argument, audit, option, taking
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, RadcalError
+from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.run import begin_worker
 
 if TYPE_CHECKING:
     from pipeline.deidentify import (
@@ -29,16 +30,6 @@ if TYPE_CHECKING:
     from pipeline.names.lexicon import Lexicon
 
 Replacement = Literal["token", "surrogate"]
-WordsOption: TypeAlias = Annotated[
-    Path | None,
-    typer.Option("--words", help="Folder with your own word lists (sites.txt, surnames.txt)."),
-]
-
-CautionOption: TypeAlias = Annotated[
-    float, typer.Option("--caution", min=0, help="Needless removals a miss weighs; 0: rules alone.")
-]
-
-
 _Told: TypeAlias = tuple[frozenset[str], frozenset[frozenset[str]], frozenset[str]]
 """What a leak scan looks for."""
 _PIECE: Final = 200
@@ -54,6 +45,14 @@ def register(app: typer.Typer) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lists:
+    """Options that say which words to go by, and how far to doubt them."""
+
+    caution: float = option(12.0, "Needless removals a miss weighs; 0: rules alone.", min=0)
+    words: Path | None = option(None, "Folder with your own word lists (sites.txt, surnames.txt).")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
     """Options of ``radcal deidentify``."""
 
@@ -65,8 +64,7 @@ class Given:
         None, "Take a corrected sheet into the lists that --words names.", "--learn"
     )
     replacement: Replacement = option("token", "What stands where an identifier was.")
-    caution: CautionOption = 12.0
-    words: WordsOption = None
+    lists: Lists
     workers: int = option(0, "Processes that clean side by side; 0: one a core.", min=0)
     output: Output
 
@@ -76,22 +74,20 @@ def deidentify(given: Given) -> None:
     from pipeline.deidentify import Deidentifier, Options
 
     if given.learned is not None:
-        given.output.tell(_learn(given.learned, given.words, given.caution))
+        given.output.tell(_learn(given.learned, given.lists.words, given.lists.caution))
         return
     if given.reports is None or (given.out is None and given.review is None):
         raise ConfigurationError(
             "Name a table of reports and --out or --review, or a corrected sheet with --learn."
         )
-    options = Options(replacement=given.replacement, caution=given.caution)
+    options = Options(replacement=given.replacement, caution=given.lists.caution)
     summary: dict[str, object] = {}
     if given.review:
-        cleaner = Deidentifier(options, _own(given.words))
+        cleaner = Deidentifier(options, _own(given.lists.words))
         summary |= _review(given.reports, given.review, cleaner)
     if given.out is not None:
         summary |= _clean(given.reports, given.out, given, options)
-    given.output.tell(summary)
-    if summary.get("quarantined"):
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(summary, set_aside=summary.get("quarantined"))
 
 
 def _clean(reports: Path, out: Path, given: Given, options: Options) -> dict[str, object]:
@@ -102,8 +98,8 @@ def _clean(reports: Path, out: Path, given: Given, options: Options) -> dict[str
 
     table = read_table(reports)
     at_once = given.workers or min(os.cpu_count() or 1, len(table) // _WORTH_A_PROCESS)
-    one = Deidentifier(options, _own(given.words))
-    batch = SideBySide(one, given.words, at_once).batch if at_once > 1 else one.batch
+    one = Deidentifier(options, _own(given.lists.words))
+    batch = SideBySide(one, given.lists.words, at_once).batch if at_once > 1 else one.batch
     with given.output.bar("cleaning", len(table)) as advance:
         result = clean_table(table, source=reports.name, batch=batch, advance=advance)
     shown = result.reports["quarantined"].map({True: "true", False: "false"})
@@ -166,7 +162,6 @@ _HERE: list[tuple[Deidentifier, LeakScan, Surrogates]] = []
 
 def _begin(options: Options, words: Path | None, secret: bytes, told: _Told) -> None:
     from pipeline.deidentify import Deidentifier, LeakScan, Surrogates
-    from pipeline.run import begin_worker
 
     begin_worker()
     cleaner = Deidentifier(options, _own(words))
@@ -211,8 +206,7 @@ class Audit:
     gold: Path = option(..., "JSON lines: id, text, spans with labels.")
     missed: Path | None = option(None, "Also write where what was missed or harmed.")
     explain: Path | None = option(None, "Also write each decision with the rule or weights behind.")
-    caution: CautionOption = 12.0
-    words: WordsOption = None
+    lists: Lists
     output: Output
 
 
@@ -226,7 +220,7 @@ def audit_deid(given: Audit) -> None:
     from pipeline.formats.tables import write_table
 
     annotated = read_gold(given.gold)
-    instrument = Deidentifier(Options(caution=given.caution), _own(given.words))
+    instrument = Deidentifier(Options(caution=given.lists.caution), _own(given.lists.words))
     with given.output.bar("cleaning", len(annotated)) as advance:
         result = score(annotated, instrument, advance)
     if given.explain is not None:

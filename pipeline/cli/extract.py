@@ -26,7 +26,7 @@ from pipeline.cli.extraction_shared import (
     run_answers,
 )
 from pipeline.cli.pool import pool
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, GateFailedError
+from pipeline.errors import ConfigurationError, GateFailedError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,8 +47,8 @@ def register(app: typer.Typer) -> None:
     app.command("pool")(taking(pool))
     app.command("annotate")(taking(annotate))
     vocabulary = typer.Typer(help="Look after the word lists.")
-    vocabulary.command("check")(vocabulary_check)
-    vocabulary.command("list")(vocabulary_list)
+    vocabulary.command("check")(taking(vocabulary_check))
+    vocabulary.command("list")(taking(vocabulary_list))
     app.add_typer(vocabulary, name="vocabulary")
     audit.command("extraction")(taking(audit_extraction))
 
@@ -109,9 +109,7 @@ def extract(given: Given) -> None:
         _explain(ids, texts, outcomes)
     asked = {} if isinstance(reader, RuleEngine) else reader.counts()
     counts = _counts(outcomes, len(table)) | asked | doubts
-    given.output.tell(counts)
-    if counts["failed"]:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(counts, set_aside=counts["failed"])
 
 
 def _table(

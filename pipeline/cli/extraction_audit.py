@@ -9,9 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from pipeline.cli.common import Output, blaming, option, write_whole
+from pipeline.cli.common import Output, blaming, option
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -22,6 +20,7 @@ from pipeline.cli.extraction_shared import (
     rule_engine,
 )
 from pipeline.errors import InputError
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,10 +88,7 @@ def audit_extraction(given: AuditGiven) -> None:
         write_whole(given.out, f"{json.dumps(content, indent=2, allow_nan=False)}\n".encode())
     if given.pdf is not None:
         _draw(given.pdf, told)
-    if given.output.as_json:
-        typer.echo(json.dumps(content, allow_nan=False))
-    elif not given.output.quiet:
-        typer.echo("\n".join(lines))
+    given.output.show(content, lines)
 
 
 def _audited(read: _Read, given: AuditGiven) -> Audit:

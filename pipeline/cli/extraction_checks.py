@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipeline.cli.common import (
-    JsonOption,
-    Output,
-    QuietOption,
-    argument,
-    blaming,
-    emit,
-    flag,
-    option,
-    write_whole,
-)
+from pipeline.cli.common import Output, argument, blaming, flag, option
 from pipeline.cli.extraction_shared import VocabularyOption, read_reports, rule_engine, run_engine
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +25,8 @@ def vocabulary_check(
     sample: Annotated[
         Path | None, typer.Option(help="Reports on which to show what changes.")
     ] = None,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    *,
+    output: Output,
 ) -> None:
     """Check edited vocabulary files and show what they change on a sample of reports."""
     from extraction.audit.text import changes
@@ -50,7 +41,7 @@ def vocabulary_check(
         "warnings": warnings_for(edited.vocabulary),
     }
     if sample is not None:
-        frame, output = read_reports(sample), Output(as_json=as_json, quiet=quiet)
+        frame = read_reports(sample)
         ids = frame["report_id"].astype(str).tolist()
         found = changes(
             ids,
@@ -59,16 +50,14 @@ def vocabulary_check(
         )
         rows = [f"{c.report_id}: {c.pathology}: {c.before} -> {c.after}" for c in found]
         summary |= {"sample_reports": len(ids), "cells_changed": len(rows), "changes": rows}
-    _show(summary, as_json=as_json, quiet=quiet)
+    output.show(summary, _lines(summary))
 
 
-def vocabulary_list(
-    vocabulary: VocabularyOption = None, as_json: JsonOption = False, quiet: QuietOption = False
-) -> None:
+def vocabulary_list(vocabulary: VocabularyOption = None, *, output: Output) -> None:
     """Print every name a label or a table may use: pathologies, and phrases weakest first."""
     words = rule_engine(vocabulary).vocabulary
     names = {"pathologies": list(words.pathologies), "phrases": list(words.phrases)}
-    _show(names, as_json=as_json, quiet=quiet)
+    output.show(names, _lines(names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +112,9 @@ def _sheet_rows(frame: pd.DataFrame, engine: RuleEngine, output: Output) -> list
     return list(sheet(ids, modalities, [str(text) for text in frame["text"]], outcomes))
 
 
-def _show(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
-    """Print a summary, its lists a line an entry."""
-    if as_json or quiet:
-        emit(summary, as_json=as_json, quiet=quiet)
-        return
+def _lines(summary: Mapping[str, object]) -> Iterator[str]:
+    """Write a summary, its lists a line an entry."""
     for name, value in summary.items():
         lines = value if isinstance(value, list) else []
-        typer.echo(f"{name.replace('_', ' ')}: {len(lines) if value is lines else value}")
-        for line in lines:
-            typer.echo(f"  {line}")
+        yield f"{name.replace('_', ' ')}: {len(lines) if value is lines else value}"
+        yield from (f"  {line}" for line in lines)

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from pydantic import ValidationError
 
+from extraction.errors import ExtractionError, VocabularyError
 from pipeline.cli.common import Output, flag, one_of, option
 from pipeline.errors import ConfigurationError, InputError
 
@@ -141,7 +143,6 @@ NEEDED: Final[Mapping[str, str]] = {
 
 def rule_engine(vocabulary: Path | None) -> RuleEngine:
     """Build the rule engine with the shipped vocabulary or a folder's."""
-    from extraction.errors import VocabularyError
     from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import load
 
@@ -155,7 +156,6 @@ def named_engine(
     name: str, choice: ModelChoice, *, vocabulary: Path | None, remember: Path | None = None
 ) -> RuleEngine | ModelEngine:
     """Build the engine a command asks for; options of another engine are refused."""
-    from extraction.errors import ExtractionError
     from extraction.vocabulary import load
     from pipeline.site import engines
     from pipeline.site.engines import OutcomeMemory
@@ -178,8 +178,6 @@ def model_settings(name: str, choice: ModelChoice) -> Extraction:
     ConfigurationError
         If the engine is unknown, an option is missing, or one belongs to another engine.
     """
-    from pydantic import ValidationError
-
     from pipeline.config import explained
     from pipeline.config.sections import Extraction
 

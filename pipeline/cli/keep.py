@@ -15,10 +15,11 @@ from pipeline.cli.common import (
     ConfigArgument,
     ConfigOption,
     JsonOption,
-    QuietOption,
+    Output,
     audit,
     emit,
     group,
+    taking,
 )
 from pipeline.errors import ConfigurationError, InputError, RadcalError
 
@@ -39,13 +40,13 @@ log = typer.Typer(help="The audit log of a workspace.")
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     for command in (reidentify, cases, purge, prune, rotate, backup):
-        app.command(command.__name__)(command)
+        app.command(command.__name__)(taking(command))
     key = group("Keep the key of a workspace's vault.")
-    key.command("replace")(replace)
+    key.command("replace")(taking(replace))
     app.add_typer(key, name="key")
-    audit.command("shifts")(audit_shifts)
+    audit.command("shifts")(taking(audit_shifts))
     audit.add_typer(log, name="log")
-    log.command("verify")(verify_log)
+    log.command("verify")(taking(verify_log))
 
 
 def reidentify(
@@ -70,7 +71,7 @@ def cases(
     as_json: JsonOption = False,
 ) -> None:
     """Open study codes for the office: give each one's accession, and its link into the PACS."""
-    link = _settings(config).reports.pacs_link
+    link = _opened(config)[0].reports.pacs_link
     wanted = list(dict.fromkeys(codes))
     found = _behind(config, "cases", wanted, reason)
     for code, accession in zip(wanted, found, strict=True):
@@ -89,10 +90,10 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     """
     from pipeline.vault.codes import domain_of, readable
 
-    root = _settings(config).workspace
-    events = _events(root)
+    settings, events = _opened(config)
     _refuse_broken(events.path)
     told = {str(number): code for number, code in enumerate(codes, start=1)}
+    root = settings.workspace
     with events.attempt(action, reason=reason, codes=told), _vault(root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
             least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
@@ -115,8 +116,7 @@ def purge(
     older_than_days: Annotated[int, typer.Option(min=1, max=36_525, help="Earlier exams go.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Delete exams, clean texts and codes past retention or of patients left out; pages stay."""
     import pandas as pd
@@ -127,8 +127,9 @@ def purge(
 
     site = Site.open(str(config.resolve()))
     store, shared = site.workspace, site.config.input.patient_ids_shared
+    _, events = _opened(config)
     before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
-    events, at = _events(store.root), before.isoformat()
+    at = before.isoformat()
     told = nullcontext() if dry_run else events.attempt("purge", before=at)
     with store.locked(), told, _vault(store.root, read_only=dry_run) as vault:
         found = purge_workspace(
@@ -137,7 +138,7 @@ def purge(
         )  # fmt: skip
         if not dry_run:
             events.append("purge", before=at, **asdict(found))
-    emit({"dry_run": dry_run, **asdict(found)}, as_json=as_json, quiet=quiet)
+    output.tell({"dry_run": dry_run, **asdict(found)})
 
 
 def prune(
@@ -147,13 +148,12 @@ def prune(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only count.")] = False,
     *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
     from pipeline.run.pruning import find, remove
 
-    settings = _settings(config)
+    settings, _ = _opened(config)
     store = _store(settings)
     if not store.root.is_dir():
         raise ConfigurationError(f"{store.root}: no workspace here. A first run makes one.")
@@ -161,13 +161,13 @@ def prune(
         found = find(store, keep_runs=keep_runs or settings.store.keep_runs)
         if yes:
             remove(store, found)
-    emit({"dry_run": not yes, **found.summary()}, as_json=as_json, quiet=quiet)
+    output.tell({"dry_run": not yes, **found.summary()})
 
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
-    store = _store(_settings(config))
-    events = _events(store.root)
+    settings, events = _opened(config)
+    store = _store(settings)
     with events.attempt("rotate readers"), store.locked(), _vault(store.root) as vault:
         epoch = vault.rotate_readers()
         (store.root / _VAULT).with_name("vault.times").unlink(missing_ok=True)
@@ -182,9 +182,8 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
-    root = _settings(config).workspace
-    events = _events(root)
-    with events.attempt("vault copy"), _vault(root, read_only=True) as vault:
+    settings, events = _opened(config)
+    with events.attempt("vault copy"), _vault(settings.workspace, read_only=True) as vault:
         vault.copy_to(to)
     events.append("vault copied")
     emit({"copy": str(to)}, as_json=as_json, quiet=False)
@@ -195,8 +194,8 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.vault.key import Key
     from pipeline.vault.upkeep import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
 
-    store = _store(_settings(config))
-    events = _events(store.root)
+    settings, events = _opened(config)
+    store = _store(settings)
     with events.attempt("key replacement"), store.locked():
         new = Key.named(NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE)
         counts = asdict(replace_key(store.root / _VAULT, Key.of(), new))
@@ -205,20 +204,18 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     emit({**counts, "next": told}, as_json=as_json, quiet=False)
 
 
-def audit_shifts(
-    config: ConfigArgument, *, as_json: JsonOption = False, quiet: QuietOption = False
-) -> None:
+def audit_shifts(config: ConfigArgument, output: Output) -> None:
     """Count the patients by how many date shifts fit their times and stated months."""
     from pipeline.vault.shifts import shift_summary
 
-    store = _store(_settings(config))
+    store = _store(_opened(config)[0])
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
     if not keys:
         why = "no exams in the analysis zone yet. A run makes them."
         raise ConfigurationError(f"{store.root}: {why}")
     columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
     exams = store.read("analysis", "clean_exams", keys, columns=columns)
-    emit(shift_summary(exams), as_json=as_json, quiet=quiet)
+    output.tell(shift_summary(exams))
 
 
 def verify_log(
@@ -227,17 +224,14 @@ def verify_log(
         str, typer.Option(help="A head noted before: `audit_log_head` of a run's summary.")
     ] = "",
     *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
-    is_log = config.suffix == ".jsonl"
-    state = _refuse_broken(config if is_log else _events(_settings(config).workspace).path)
+    state = _refuse_broken(config if config.suffix == ".jsonl" else _opened(config)[1].path)
     if expect and not state.holds(expect):
         why = "it was emptied, rolled back or written anew, or the digest is another log's."
         raise RadcalError(f"the audit log lacks that entry among its {state.entries}: {why}")
-    found = {"entries": state.entries, "intact": True, "head": state.head}
-    emit(found, as_json=as_json, quiet=quiet)
+    output.tell({"entries": state.entries, "intact": True, "head": state.head})
 
 
 def _refuse_broken(path: Path) -> LogState:
@@ -251,22 +245,19 @@ def _refuse_broken(path: Path) -> LogState:
     return state
 
 
-def _settings(config: Path) -> Configuration:
+def _opened(config: Path) -> tuple[Configuration, AuditLog]:
+    """Read a configuration, and open its workspace's audit log."""
     from pipeline.config import load
+    from pipeline.vault.audit_log import AuditLog
 
-    return load(config)
+    settings = load(config)
+    return settings, AuditLog(settings.workspace / "audit.jsonl")
 
 
 def _store(settings: Configuration) -> Workspace:
     from pipeline.store.workspace import Workspace
 
     return Workspace.of(settings)
-
-
-def _events(root: Path) -> AuditLog:
-    from pipeline.vault.audit_log import AuditLog
-
-    return AuditLog(root / "audit.jsonl")
 
 
 def _vault(root: Path, *, read_only: bool = False) -> Vault:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from pipeline.cli.common import Output, group, option, taking, write_whole
+from pipeline.cli.common import Output, group, option, taking
 from pipeline.cli.extraction_shared import (
     ModelChoice,
     VocabularyOption,
@@ -21,6 +21,7 @@ from pipeline.cli.extraction_shared import (
     named_engine,
 )
 from pipeline.errors import ConfigurationError, GateFailedError
+from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
     from extraction.audit.trial import Tried
@@ -80,21 +81,18 @@ def check(given: CheckGiven) -> None:
         write_whole(given.out, f"{json.dumps(content, indent=2)}\n".encode())
     if given.pdf is not None:
         _draw(given.pdf, named, tried)
-    _tell(given.output, content, tried)
+    given.output.show(content, _lines(content, tried))
     if failed:
         names = "; ".join(f"{each.name}: {each.found}" for each in failed)
         raise GateFailedError(f"no go: {len(failed)} of {len(tried)} checks did not pass: {names}.")
 
 
-def _tell(output: Output, content: dict[str, object], tried: list[Tried]) -> None:
-    if output.as_json:
-        typer.echo(json.dumps(content))
-    elif not output.quiet:
-        typer.echo(f"{content['model']}: {'go' if content['go'] else 'no go'}")
-        states = {True: "passed", False: "FAILED", None: "not tried"}
-        for each in tried:
-            note = f"  ({each.note})" if each.note else ""
-            typer.echo(f"  {states[each.passed]:<10} {each.name}: {each.found}{note}")
+def _lines(content: Mapping[str, object], tried: list[Tried]) -> Iterator[str]:
+    yield f"{content['model']}: {'go' if content['go'] else 'no go'}"
+    states = {True: "passed", False: "FAILED", None: "not tried"}
+    for each in tried:
+        note = f"  ({each.note})" if each.note else ""
+        yield f"  {states[each.passed]:<10} {each.name}: {each.found}{note}"
 
 
 def _machine() -> Iterator[Tried]:

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from pipeline.cli.common import Output, argument, blaming, flag, option
 from pipeline.cli.extraction_shared import VocabularyOption, rule_engine
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+from pipeline.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
     from extraction.pool import Disputed, PooledCell, Vote
@@ -61,9 +59,7 @@ def pool(given: Pool) -> None:
     if given.queue is not None:
         write_table(pd.DataFrame(map(_queued, ranked), columns=_QUEUE_COLUMNS), given.queue)
     counts = _counts(voted, ranked)
-    given.output.tell(counts)
-    if counts["reports_no_engine_read"]:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(counts, set_aside=counts["reports_no_engine_read"])
 
 
 _COLUMNS = (
@@ -107,20 +103,15 @@ def _report_ids(
 def _rows(voted: Vote, *, every_state: bool) -> list[tuple[object, ...]]:
     """Cells with something in them; a report no engine read is one row."""
     rows: list[tuple[object, ...]] = []
-    unread: set[str] = set()
+    unread, why = set[str](), "no engine read the report"
     for cell in voted.cells:
         if cell.decided == "no vote":
             if cell.report_id not in unread:
                 unread.add(cell.report_id)
-                rows.append(_unread(cell))
+                rows.append((cell.report_id, "", "", "", "failed", why, cell.decided, None, "", 0))
         elif every_state or cell.disputed or cell.outcome != "not mentioned":
             rows.append(_row(cell))
     return rows
-
-
-def _unread(cell: PooledCell) -> tuple[object, ...]:
-    reason = "no engine read the report"
-    return cell.report_id, "", "", "", "failed", reason, cell.decided, None, "", 0
 
 
 def _row(cell: PooledCell) -> tuple[object, ...]:

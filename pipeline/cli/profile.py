@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from pipeline.cli import common
-from pipeline.errors import EXIT_QUARANTINED, InputError
+from pipeline.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,10 +77,9 @@ def profile(given: Given) -> None:
             "unmapped_observations": set_aside,
             "unmapped_phrases": dict(found.unmapped),
             "result": str(given.out),
-        }
+        },
+        set_aside=set_aside,
     )
-    if set_aside:
-        raise typer.Exit(EXIT_QUARANTINED)
 
 
 def _judged(given: Given) -> DepartmentProfile:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from pipeline.cli.common import ConfigOption, JsonOption, QuietOption, emit
+from pipeline.cli.common import ConfigOption, Output, taking
 from pipeline.errors import InputError
 
 if TYPE_CHECKING:
@@ -33,15 +33,13 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
-    app.command("returns")(returns)
+    app.command("returns")(taking(returns))
 
 
 def returns(
     sheets: Annotated[list[Path], typer.Argument(help="Return sheets or feedback PDFs.")],
     config: ConfigOption,
-    *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
+    output: Output,
 ) -> None:
     """Record readers' answers; wrong pairs and cases that do not apply are left out from now on."""
     from pipeline.site.site import Site
@@ -58,7 +56,7 @@ def returns(
         lines = (f"{a.reader}, “{a.phrase}” → “{a.instead}”: {a.words}" for a in done.words)
         # What no eye sees could tell the terminal what to do.
         told["words"] = ["".join(filter(str.isprintable, " ".join(x.split()))) for x in lines]
-    emit(told, as_json=as_json, quiet=quiet)
+    output.tell(told)
 
 
 @dataclass(frozen=True, slots=True)

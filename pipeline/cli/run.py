@@ -23,14 +23,15 @@ from pipeline.cli.common import (
     ConfigArgument,
     JsonOption,
     Output,
-    QuietOption,
     emit,
+    flag,
     option,
     taking,
 )
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.run import begin_worker
-from pipeline.run.shield import LogFormat, shielded
+from pipeline.run.shield import LogFormat, on_terminal, shielded, stoppable
+from pipeline.store.files import plain
 from reports.numbers import Language
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ _LARGE_PAIRS: Final = 1_500
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("init")(init)
-    app.command("run")(run)
+    app.command("run")(taking(run))
     app.command("demo")(taking(demo))
     app.command("open")(pages)
     app.command("simulate")(taking(simulate))
@@ -77,29 +78,30 @@ def init(
     )
 
 
-def run(
-    config: ConfigArgument,
-    period: Annotated[
-        str | None, typer.Option(help="Last month of the issue, as 2026-09; else the newest whole.")
-    ] = None,
-    no_pages: Annotated[
-        bool, typer.Option("--no-pages", help="Stop after the gates: a night between two issues.")
-    ] = False,
-    log_format: Annotated[
-        LogFormat, typer.Option(help="Progress on standard error: text, or json (a line an event).")
-    ] = "text",
-    *,
-    as_json: JsonOption = False,
-    quiet: QuietOption = False,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Options of ``radcal run``."""
+
+    config: ConfigArgument
+    period: str | None = option(None, "Last month of the issue, as 2026-09; else the newest whole.")
+    no_pages: bool = flag("--no-pages", "Stop after the gates: a night between two issues.")
+    log_format: LogFormat = option(
+        "text", "Progress on standard error: text, or json (a line an event)."
+    )
+    output: Output
+
+
+def run(given: Run) -> None:
     """Take report exports to delivered pages."""
     from pipeline.tables.results import month
 
-    if period is not None:
-        month(period)
-    told = quiet or (as_json and log_format == "text")
-    summary = _whole_job(config, period, pages=not no_pages, quiet=told, log_format=log_format)
-    _end(summary, config, as_json=as_json, quiet=quiet)
+    if given.period is not None:
+        month(given.period)
+    output, form = given.output, given.log_format
+    told = output.quiet or (output.as_json and form == "text")
+    pages = not given.no_pages
+    summary = _whole_job(given.config, given.period, pages=pages, quiet=told, log_format=form)
+    _end(summary, given.config, output)
 
 
 def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
@@ -172,7 +174,7 @@ def demo(given: Demo) -> None:
     if not large:
         make()
     summary = _whole_job(config, None, quiet=given.output.silent, beside=make if large else None)
-    _end(summary, config, as_json=given.output.as_json, quiet=given.output.quiet)
+    _end(summary, config, given.output)
 
 
 def _hospital(given: Demo, out: Path) -> None:
@@ -244,7 +246,6 @@ def _whole_job(
     """Go the whole way; `beside` is done while all that a large run needs starts."""
     from pipeline.config import load
     from pipeline.run.server import is_configured, settle, temporary_server, trim
-    from pipeline.run.shield import on_terminal, stoppable
     from pipeline.store.workspace import Workspace
 
     path = str(config.resolve())
@@ -292,16 +293,15 @@ def _needs_no_server(path: str) -> bool:
     return is_small(site) or not is_fit(site)
 
 
-def _end(summary: Summary, config: Path, *, as_json: bool, quiet: bool) -> None:
+def _end(summary: Summary, config: Path, output: Output) -> None:
     """Say what a run came to, without what does not apply to it, and end as it did."""
-    from pipeline.store.files import plain
     from reports.pages.run_report import remedy
 
     told = {name: value for name, value in plain(summary).items() if value is not None}
-    if not as_json:
+    if not output.as_json:
         told["left_out"] = {f"{why}{remedy(why)}": n for why, n in summary.left_out.items()}
-    emit(told if as_json else _in_short(told), as_json=as_json, quiet=quiet)
-    if not (as_json or quiet):
+    output.tell(told if output.as_json else _in_short(told))
+    if not output.silent:
         typer.echo(_next(summary, quote(str(config))))
     if summary.exit_code:
         raise typer.Exit(summary.exit_code)

@@ -11,13 +11,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, JsonOption, emit
+from pipeline.cli.common import ConfigArgument, JsonOption, emit, option, taking
 from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.store.files import plain, require_readable
 
 if TYPE_CHECKING:
     from prefect.deployments.runner import RunnerDeployment
@@ -32,19 +34,20 @@ _TIMES = ("started_at", "ended_at", "exit_code", "last_success_at", "last_period
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
     app.command("status")(status)
-    app.command("serve")(serve)
+    app.command("serve")(taking(serve))
 
 
-def serve(
-    config: ConfigArgument,
-    cron: Annotated[
-        str, typer.Option(help="When to take in new exports and check them (no pages).")
-    ] = "0 2 * * *",
-    monthly: Annotated[str, typer.Option(help="When to make and deliver the pages.")] = "0 5 2 * *",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port of the local server and its pages; 0 any.")
-    ] = 4200,
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serve:
+    """Options of ``radcal serve``."""
+
+    config: ConfigArgument
+    cron: str = option("0 2 * * *", "When to take in new exports and check them (no pages).")
+    monthly: str = option("0 5 2 * *", "When to make and deliver the pages.")
+    port: int = option(4200, "Port of the local server and its pages; 0 any.", min=0, max=65535)
+
+
+def serve(given: Serve) -> None:
     """Run the job on a schedule until stopped; times are in the configuration's time zone.
 
     Without PREFECT_API_URL a Prefect server is started on loopback; it keeps counts and paths,
@@ -56,19 +59,19 @@ def serve(
     from pipeline.vault.key import Key
 
     Key.of()  # without one every night's run would be refused
-    settings = load(config)
+    settings = load(given.config)
     workspace = Workspace.of(settings)
     workspace.prepare()
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO")
     os.environ.setdefault("PREFECT_LOGGING_EXTRA_LOGGERS", "radcal")
     settle(workspace.root / "prefect")
     shared = "PREFECT_API_URL" in os.environ
-    with _server(port, workspace.root / "prefect" / "server.log") as address:
+    with _server(given.port, workspace.root / "prefect" / "server.log") as address:
         os.environ["PREFECT_API_URL"] = address
-        _serve(str(config.resolve()), cron, monthly, settings.input.time_zone, shared=shared)
+        _serve(given, settings.input.time_zone, shared=shared)
 
 
-def _serve(config: str, cron: str, monthly: str, time_zone: str, *, shared: bool) -> None:
+def _serve(given: Serve, time_zone: str, *, shared: bool) -> None:
     from prefect import serve as serve_deployments
     from prefect.schedules import Cron
     from prefect.types.entrypoint import EntrypointType
@@ -76,13 +79,13 @@ def _serve(config: str, cron: str, monthly: str, time_zone: str, *, shared: bool
     from pipeline.flows import nightly, whole_job
 
     try:
-        schedules = [Cron(when, timezone=time_zone) for when in (cron, monthly)]
+        schedules = [Cron(when, timezone=time_zone) for when in (given.cron, given.monthly)]
     except ValueError as error:
         raise ConfigurationError(
             f'--cron, --monthly: not a schedule ({error}); write it as "0 2 * * *".'
         ) from None
     settings: dict[str, Any] = {
-        "parameters": {"config": config},
+        "parameters": {"config": str(given.config.resolve())},
         "tags": ["radcal"],
         "concurrency_limit": 1,
         "entrypoint_type": EntrypointType.MODULE_PATH,
@@ -133,7 +136,6 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.run.books import last_run
     from pipeline.run.outlook import outlook
     from pipeline.site.site import Site, site_findings
-    from pipeline.store.files import plain, require_readable
 
     site = Site.open(str(config.resolve()))
     store = site.workspace

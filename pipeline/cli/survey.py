@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 import typer
 
+from calibration.errors import CalibrationError
 from pipeline.cli.common import Output, argument, group, one_of, option, taking
 from pipeline.errors import ConfigurationError, InputError
 
@@ -46,7 +47,6 @@ def fit(given: Given) -> None:
     The survey may count respondents per range or list raw percentages, in any of the shapes that
     docs/method.md describes. The phrases absent and present become atoms.
     """
-    from calibration.errors import CalibrationError
     from calibration.survey import builtin
     from pipeline.formats.tables import write_table
 

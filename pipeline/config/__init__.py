@@ -37,34 +37,10 @@ from pipeline.errors import ConfigurationError
 __all__ = ["Configuration", "explained", "load", "outline", "template"]
 
 
-_MODELS: Final = ("server", "vllm", "transformers")
-_WAITS_FOR: Final[Mapping[str, Mapping[tuple[str, ...], tuple[str, tuple[object, ...]]]]] = {
-    "input": {
-        ("query",): ("format", ("sql",)),
-        ("paths",): ("format", ("auto", "csv", "parquet", "jsonl", "hl7v2", "fhir")),
-        ("columns",): ("format", ("auto", "csv", "parquet", "jsonl", "sql")),
-        ("hl7", "patient_authority"): ("format", ("auto", "hl7v2")),
-        ("fhir",): ("format", ("auto", "fhir")),
-    },
-    "deidentification": {("presidio_model",): ("second_layer", ("presidio",))},
-    "extraction": {
-        ("model", "examples", "record", "max_disagreement_share"): ("engine", (*_MODELS, "replay")),
-        (
-            "template", "quote_by", "structured_output", "context_tokens", "answer_tokens",
-        ): ("engine", _MODELS),
-        (
-            "server_url", "server_concurrency", "server_timeout_seconds",
-            "server_silence_seconds", "server_plain_sampling",
-        ): ("engine", ("server",)),
-        (
-            "vllm_python", "dtype", "tensor_parallel", "data_parallel", "weights", "cache",
-            "memory_share", "max_sequences", "model_timeout_seconds",
-        ): ("engine", ("vllm", "transformers")),
-    },
-    "phrases": {("builtin",): ("table", (None,))},
-    "execution": {("dask_stages",): ("runner", ("dask",))},
-}  # fmt: skip
-"""Settings by section → the setting of it that must have one of some values for them to count."""
+_KNOWN: Final = tomllib.loads(
+    resources.files("pipeline.config").joinpath("settings.toml").read_text(encoding="utf-8")
+)
+"""What waits for another setting, what changes no number, what may stand in place of a fault."""
 
 
 class Configuration(Section):
@@ -99,32 +75,19 @@ class Configuration(Section):
 
     def without_effect(self) -> Iterator[str]:
         """Name the settings that were changed and that nothing reads, because of another."""
-        for section, waiting in _WAITS_FOR.items():
+        for section, waiting in _KNOWN["waits"].items():
             given = getattr(self, section)
             usual = type(given).model_construct()
-            for names, (on, values) in waiting.items():
-                stands = getattr(given, on)
-                for name in names if stands not in values else ():
+            for each in waiting:
+                stands = getattr(given, each["on"])
+                for name in each["names"] if stands not in each.get("values", [None]) else ():
                     if getattr(given, name) != getattr(usual, name):
-                        yield f"{section}.{name}, because {on} is {stands!r}"
+                        yield f"{section}.{name}, because {each['on']} is {stands!r}"
 
     def material(self) -> dict[str, Any]:
         """Give every option that can change a number or a page, by section."""
-        return self.model_dump(
-            mode="json",
-            exclude={
-                "store": True,
-                "execution": True,
-                "notify": True,
-                "input": {"max_missing_share"},
-                "reports": {"passphrases", "accessions"},
-                "extraction": {
-                    "server_url", "server_concurrency", "server_silence_seconds", "record",
-                    "data_parallel", "vllm_python", "memory_share", "max_sequences",
-                    "model_timeout_seconds",
-                },
-            },
-        )  # fmt: skip
+        apart: dict[str, Any] = {name: set(own) or True for name, own in _KNOWN["apart"].items()}
+        return self.model_dump(mode="json", exclude=apart)
 
 
 def load(path: Path) -> Configuration:
@@ -170,25 +133,6 @@ def template() -> str:
     return resources.files("pipeline.config").joinpath("radcal.toml").read_text(encoding="utf-8")
 
 
-_WANTED: Final[Mapping[str, str]] = {
-    "string_type": "a text in quotes",
-    "bool_type": "true or false",
-    "int_type": "a whole number, written without a point",
-    "float_type": "a number",
-    "finite_number": "a finite number",
-    "tuple_type": "a list",
-    "dict_type": "a table of settings",
-    "mapping_type": "a table of settings",
-    "model_type": "a table of settings",
-    "too_short": "a list of at least {min_length}",
-    "string_too_short": "a text of at least {min_length} character",
-    "greater_than": "a number above {gt:g}",
-    "greater_than_equal": "a number of at least {ge:g}",
-    "less_than": "a number below {lt:g}",
-    "less_than_equal": "a number of at most {le:g}",
-    "literal_error": "{expected}",
-}
-"""What may stand in a setting, by why what stands there may not."""
 _SHOWN: Final = 40
 """A longer text is not shown, only called one."""
 
@@ -198,7 +142,7 @@ def explained(errors: ValidationError, content: Mapping[str, object]) -> Iterato
     told: dict[str, str] = {}
     for error in errors.errors(include_url=False):
         at = _place(error, content)
-        wanted = _WANTED.get(error["type"], "").format(**error.get("ctx", {}))
+        wanted = _KNOWN["wanted"].get(error["type"], "").format(**error.get("ctx", {}))
         if error["type"] == "too_short" and error["input"]:
             continue  # its entries are told
         if error["type"] == "extra_forbidden":

@@ -45,7 +45,12 @@ IDENTIFIERS: Final[Mapping[str, LookedFor]] = {
 """Columns that can tell who somebody is → what de-identification looks for in the exam's text."""
 
 
+def sha256(content: bytes) -> str:
+    """Hash bytes into 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def digest_of(*parts: object) -> str:
     """Hash any JSON-like values into 16 hexadecimal digits: keys of shards and of runs."""
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return sha256(text.encode())[:16]

@@ -25,6 +25,8 @@ _ABBREVIATION: Final = 4
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MAX_WORDS: Final = 4
 """A name on a line of its own has no more words."""
+_MIN_DIGITS: Final = 4
+"""A number of fewer digits is not looked for in texts."""
 _OSTEOPATH: Final = ("DO", "D.O.")
 """A title that is also a family name."""
 
@@ -175,6 +177,16 @@ def _ends(became: Mapping[str, set[str]]) -> dict[str, str]:
             ends[number] = set(sorted(after)[:2]) or {number}
         order.done(*ready)
     return {number: min(end) for number, end in ends.items() if number in became and len(end) == 1}
+
+
+def several(values: Iterable[str]) -> str:
+    """Write several values into one cell, each once."""
+    return ";".join(dict.fromkeys(v.replace(";", " ") for v in values if v))
+
+
+def numbers_of(values: Iterable[str]) -> str:
+    """Write those values into one cell that have digits enough to be looked for in a text."""
+    return several(v for v in values if sum(map(str.isdigit, v)) >= _MIN_DIGITS)
 
 
 def named_reader(name: str) -> str:

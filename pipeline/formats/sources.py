@@ -8,8 +8,8 @@ no message repeats it.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS, digest_of
+from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS, digest_of, sha256
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats import exports, fhir, hl7v2
 from pipeline.formats.cells import LINE_NUMBER, whole_reports
@@ -159,7 +159,7 @@ def _begins_with_at(source: Path, _written: int, word: bytes) -> bool:
 
 def digest(paths: Iterable[Path]) -> str:
     """Hash the content of files, blind to their names and order."""
-    return hashlib.sha256("".join(sorted(map(content_digest, paths))).encode()).hexdigest()
+    return sha256("".join(sorted(map(content_digest, paths))).encode())
 
 
 def spool(address: str, settings: Input, folder: Path, *, batch_rows: int) -> Path:
@@ -195,9 +195,8 @@ def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamB
     from sqlalchemy import text
     from sqlalchemy.exc import SQLAlchemyError
 
-    engine = _engine(address)
     try:
-        with _connected(engine) as database:
+        with _connected(address) as database:
             rows = database.execute(text(settings.query or ""))
             names = list(rows.keys())
             columns = ColumnMap(settings.columns).within(keys_of(names))
@@ -211,28 +210,22 @@ def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamB
             "database's own client, which shows the reason; it is not repeated here because it "
             "may quote a row."
         ) from None
-    finally:
-        engine.dispose()
 
 
-def _engine(source: str) -> sqlalchemy.Engine:
+@contextmanager
+def _connected(address: str) -> Iterator[sqlalchemy.Connection]:
+    """Connect, with a cursor that keeps the rows on the server until they are asked for."""
     import sqlalchemy
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        return sqlalchemy.create_engine(source, hide_parameters=True)
+        engine = sqlalchemy.create_engine(address, hide_parameters=True)
     except (SQLAlchemyError, ImportError, ValueError) as error:
         raise ConfigurationError(
             f"The database address cannot be used ({type(error).__name__}). "
             "It reads dialect+driver://user:password@host/database, and the driver must be "
             "installed."
         ) from None
-
-
-def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
-    """Connect, with a cursor that keeps the rows on the server until they are asked for."""
-    from sqlalchemy.exc import SQLAlchemyError
-
     try:
         connection = engine.connect()
     except SQLAlchemyError as error:
@@ -240,7 +233,11 @@ def _connected(engine: sqlalchemy.Engine) -> sqlalchemy.Connection:
             f"The database that RADCAL_SQL_URL names cannot be reached ({type(error).__name__}). "
             "Check that it runs, and the address's host, port, name, user and password."
         ) from None
-    return connection.execution_options(stream_results=True, max_row_buffer=500)
+    try:
+        with connection.execution_options(stream_results=True, max_row_buffer=500):
+            yield connection
+    finally:
+        engine.dispose()
 
 
 def _query_rows(

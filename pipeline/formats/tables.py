@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from pipeline.errors import InputError
 from pipeline.formats.decoding import AUTO, FALLBACK, opened_lines, require_file
@@ -130,6 +130,16 @@ def refuse(
     if rows.size:
         many = f"{rows.size} of {np.size(wrong)} {fault}"
         raise InputError(f"{source}: {many}; first at row {rows[0] + 1}. {advice}")
+
+
+def texts(column: pd.Series) -> pd.Series:
+    """Give cells as text, blank where there is none; typed ones come out of JSON and Parquet."""
+    return column.astype(object).where(column.notna(), "").astype(str).str.strip()
+
+
+def numbers(column: pd.Series) -> NDArray[np.float64]:
+    """Give cells as numbers, NaN where there is none."""
+    return np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
 
 
 def refuse_twins(names: Iterable[object], source: str) -> None:

@@ -127,18 +127,12 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     """Give every column its type and its canonical words; what cannot be read is missing."""
     zone = options.time_zone
     modalities = {name.upper(): modality for name, modality in options.modalities.items()}
+    statuses = (options.statuses.get(s.strip()) or values.status_of(s) for s in raw["status"])
     exams = raw.assign(
         modality=known_modality(raw["modality"].str.upper(), modalities),
-        status=_texts(
-            (options.statuses.get(s.strip()) or values.status_of(s) for s in raw["status"]),
-            raw.index,
-        ),
-        patient_class=_mapped(
-            raw["patient_class"].str.lower(), values.known_words("patient_class")
-        ).fillna("unknown"),
-        patient_sex=_mapped(raw["patient_sex"].str.lower(), values.known_words("sex")).fillna(
-            "unknown"
-        ),
+        status=_texts(statuses, raw.index),
+        patient_class=_worded(raw["patient_class"], "patient_class"),
+        patient_sex=_worded(raw["patient_sex"], "sex"),
         performed_at=_not_lost(values.utc_times(raw["performed_at"], zone)),
         signed_at=_not_lost(values.utc_times(_end_of_day(raw["signed_at"]), zone, last=True)),
         sent_at=_not_lost(values.utc_times(raw["sent_at"], zone, last=True)),
@@ -260,6 +254,11 @@ def _texts(cells: Iterable[str], index: pd.Index) -> pd.Series:
 
 def _mapped(cells: pd.Series, mapping: Mapping[str, str]) -> pd.Series:
     return cells.str.strip().map(dict(mapping))
+
+
+def _worded(cells: pd.Series, of: str) -> pd.Series:
+    """Give our words for a source's (`values.known_words`), "unknown" for any other."""
+    return _mapped(cells.str.lower(), values.known_words(of)).fillna("unknown")
 
 
 def known_modality(stated: pd.Series, modalities: Mapping[str, str]) -> pd.Series:

@@ -23,33 +23,15 @@ RULES: Final = "rules.toml"
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
 _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
-_DERIVED: Final = (
-    "names", "all_names", "place_starts", "site_starts", "words", "familiar", "fillers",
-    "clinical_starts", "guarding", "first_names", "nobodys",
-)  # fmt: skip
-_FORMED: Final = (
-    "ectasis", "itis", "osis", "oses", "oma", "omas", "tion", "tions", "sion", "sions", "ment",
-    "ments", "ness", "ities", "ity", "ous", "graphy", "graphic", "pathy", "pathies", "emia",
-    "plasty", "ectomy", "ostomy", "scopy", "ular", "ulate", "ated", "ating", "ance", "ence", "ical",
-    "ised", "ized", "ably", "ally", "able", "ible", "eal", "ology", "ologic", "oid", "ism", "ened",
-    "ured",
-)  # fmt: skip
-_AS_WRITTEN: Final = frozenset({"kinds_before_a_name", "never_alone"})
-"""Lists whose words are told by how they stand, not by themselves."""
-_HINTS: Final = frozenset(
-    {"days_of_other_languages", "months_abroad", "feasts", "words_of_day", "words_of_clock",
-     "roles_abroad", "particles", "words_of_addresses", "labels_of_numbers_abroad",
-     "labels_of_phones_abroad", "labels_of_birth", "words_of_care", "credentials_alone",
-     "countries", "specialities", "languages", "headings", "titles_alone", "titles_only",
-     "in_names", "small_words"}
-)  # fmt: skip
-"""Lists that only the judge reads."""
-_NOBODYS: Final = ("credentials_alone", "specialities", "languages", "headings", "titles_alone")
-"""Lists whose words name nobody and no place by themselves."""
+_KINDS: Final[dict[str, list[str]]] = tomllib.loads(
+    resources.files("pipeline.names").joinpath("words", "kinds.toml").read_text(encoding="utf-8")
+)
+"""Lists of triggers.toml by what their words tell, and endings of words."""
+_FORMED, _ENDINGS = (tuple(_KINDS[each]) for each in ("formed", "inflected"))
+_ASIDE: Final = frozenset((*_KINDS["as_written"], *_KINDS["hints"]))
 _MIN_FORMED: Final = 6
 _MIN_RARE: Final = 3
 _START: Final = 5
-_ENDINGS: Final = ("s", "es", "ed", "ing", "d", "ly", "al", "er")
 _PLAIN_LETTERS: Final = str.maketrans(
     {"ł": "l", "ø": "o", "đ": "d", "ı": "i", "ß": "ss", "æ": "ae"}
 )
@@ -137,11 +119,6 @@ class Lexicon:
         return self.names | self.rare_names
 
     @cached_property
-    def first_names(self) -> frozenset[str]:
-        """Given names, listed or rare, that are no family names as well."""
-        return self.given_names | (self.rare_names - self.surnames)
-
-    @cached_property
     def place_starts(self) -> frozenset[str]:
         """First words of the listed places."""
         return frozenset(place.split()[0] for place in (*self.cities, *self.hospitals))
@@ -149,10 +126,8 @@ class Lexicon:
     @cached_property
     def site_starts(self) -> frozenset[str]:
         """First words of the sites, as the rules compare words."""
-        firsts = (re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites)
-        return frozenset(first.removesuffix("s") for first in firsts).union(
-            re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites
-        )
+        firsts = {re.split(r"[ +-]", site)[0].replace("'", "") for site in self.sites}
+        return frozenset(firsts).union(first.removesuffix("s") for first in firsts)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -175,12 +150,11 @@ class Lexicon:
     @cached_property
     def nobodys(self) -> frozenset[str]:
         """Words that name nobody and no place by themselves, with whatever capitals."""
-        places = (
-            place.split() for place in (*self.cities, *self.towns, *self.sites, *self.hospitals)
-        )
-        named = self.names.union(self.rare_names, self.unreported, self.common_words, *places)
+        places = self.cities.union(self.towns, self.sites, self.hospitals)
+        words = map(str.split, places)
+        named = self.names.union(self.rare_names, self.unreported, self.common_words, *words)
         nobodys = self.not_names.union(self.report_words) - named
-        return nobodys.union(*map(triggers, _NOBODYS)) - self.names - triggers("in_names")
+        return nobodys.union(*map(triggers, _KINDS["nobodys"])) - self.names - triggers("in_names")
 
     @cached_property
     def clinical_starts(self) -> frozenset[str]:
@@ -240,22 +214,21 @@ class Lexicon:
 @cache
 def load(folder: Path | None = None) -> Lexicon:
     """Read the shipped lists, and a site's own on top."""
-    given = _words("given_names", folder).union(
-        _many("census_given_names", folder), _many("world_given_names", folder)
-    )
-    family = _words("surnames", folder).union(
-        _many("census_surnames", folder), _many("world_surnames", folder)
-    )
+
+    def many(*lists: str) -> frozenset[str]:
+        return frozenset(word for name in lists for word in _many(name, folder))
+
+    given = _words("given_names", folder) | many("census_given_names", "world_given_names")
+    family = _words("surnames", folder) | many("census_surnames", "world_surnames")
     lists = ("not_names", "report_words", "common_words", "eponyms")
     words = {name: _words(name, folder) for name in lists}
-    ordinary = frozenset(_many("ordinary_words", folder))
+    ordinary = many("ordinary_words")
     cities = _words("cities", folder) | _words("towns", folder)
     people = (*_own("surnames", folder), *_own("given_names", folder))
     own_people = frozenset(unaccented(part) for name in people for part in name.split())
     words["eponyms"] -= own_people
-    rare = given.union(family, _many("rare_names", folder)).difference(
-        *words.values(), ordinary, cities, _many("names_that_are_words", folder)
-    )
+    rare = given.union(family, many("rare_names"))
+    rare = rare.difference(*words.values(), ordinary, cities, many("names_that_are_words"))
     lexicon = Lexicon(
         not_names=words["not_names"],
         report_words=words["report_words"],
@@ -264,13 +237,13 @@ def load(folder: Path | None = None) -> Lexicon:
         given_names=given,
         surnames=family,
         rare_names=frozenset(name for name in rare if len(name) >= _MIN_RARE and name.isalpha()),
-        unreported=frozenset(_many("names_no_report_uses", folder)),
-        known=frozenset(_many("known_words", folder)),
-        namesakes=frozenset(_many("namesakes", folder)),
-        products=frozenset(_many("products", folder) + _many("things", folder)),
-        things=frozenset(_many("things", folder)) - own_people,
-        acronyms=frozenset(_many("acronyms", folder)),
-        person_words=frozenset(_many("person_words", folder)),
+        unreported=many("names_no_report_uses"),
+        known=many("known_words"),
+        namesakes=many("namesakes"),
+        products=many("products", "things"),
+        things=many("things") - own_people,
+        acronyms=many("acronyms"),
+        person_words=many("person_words"),
         frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
         | _words("surnames", folder),
         eponyms=words["eponyms"],
@@ -283,8 +256,9 @@ def load(folder: Path | None = None) -> Lexicon:
         own_people=own_people,
         rules=_site_rules(folder),
     )
-    for derived in _DERIVED:
-        getattr(lexicon, derived)  # now, not in the first report
+    for name, derived in vars(Lexicon).items():
+        if isinstance(derived, cached_property):
+            getattr(lexicon, name)  # now, not in the first report
     return lexicon
 
 
@@ -302,10 +276,7 @@ def trigger_lists() -> tuple[str, ...]:
 def _trigger_words() -> frozenset[str]:
     """Give every word that calls a rule."""
     return frozenset(
-        word
-        for name, each in _triggers().items()
-        if name not in _AS_WRITTEN and name not in _HINTS
-        for word in each
+        word for name, each in _triggers().items() if name not in _ASIDE for word in each
     )
 
 

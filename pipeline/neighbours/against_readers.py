@@ -21,7 +21,7 @@ from calibration.plain import Plain, plain
 from calibration.survey import PhraseTable
 from pipeline.cli.common import blaming, phrase_table, write_result
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.tables import read_table, refuse, write_table
+from pipeline.formats.tables import numbers, read_table, refuse, texts, write_table
 from pipeline.neighbours.categories import (
     ClassTable,
     aligned,
@@ -210,14 +210,12 @@ def _for_items(judged: Judgements, predicted: ClassTable) -> FloatArray:
         )
     index = pd.Index(judged.item)
     refuse(index.duplicated(), judged.source, "rows repeat an item")
-    matched(judged.source, judged.item, predicted.items, predicted.source)
-    matched(predicted.source, predicted.items, judged.item, judged.source)
+    matched(judged.source, judged.item, predicted)
     return judged.slider[index.get_indexer(pd.Index(predicted.items))]
 
 
 def _places(text: str, classes: tuple[str, ...]) -> FloatArray:
     parts = [part.partition("=") for part in text.split(",") if part.strip()]
-    named: dict[str, float] = {}
     try:
         named = {name.strip(): float(value) for name, _, value in parts}
     except ValueError:
@@ -230,7 +228,7 @@ def _places(text: str, classes: tuple[str, ...]) -> FloatArray:
 
 
 def _column(column: pd.Series, name: str, most: float, source: str) -> FloatArray:
-    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    values = numbers(column)
     fault = f"values are missing or outside 0 to {most:g}"
     refuse(~((values >= 0.0) & (values <= most)), f"{source}: {name}", fault)
     return values
@@ -239,4 +237,4 @@ def _column(column: pd.Series, name: str, most: float, source: str) -> FloatArra
 def _text(frame: pd.DataFrame, name: str) -> tuple[str, ...] | None:
     if name not in frame.columns:
         return None
-    return tuple(frame[name].astype(object).fillna("").astype(str).str.strip())
+    return tuple(texts(frame[name]))

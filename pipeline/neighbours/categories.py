@@ -11,7 +11,7 @@ name, never by place.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -86,12 +86,7 @@ def read_predictions(path: Path) -> ClassTable:
     InputError
         If a column is missing, an item repeats, or a row is not a distribution.
     """
-    frame = _renamed(read_table(path), "item")
-    require_columns(frame, _ITEM, source=path.name)
-    items = _items(frame["item"], path.name)
-    classes = _classes(frame, ("item",), path.name)
-    values = _checked(checked_probabilities, _numbers(frame, classes, path.name), path.name)
-    return ClassTable(path.name, items, classes, values)
+    return _wide(_read(path, _ITEM), path.name, checked_probabilities)
 
 
 def read_votes(path: Path, *, classes: Sequence[str] = ()) -> ClassTable:
@@ -103,17 +98,13 @@ def read_votes(path: Path, *, classes: Sequence[str] = ()) -> ClassTable:
         If a column is missing, an item repeats, a reader votes twice on an item, or a row holds
         no usable count.
     """
-    frame = _renamed(read_table(path), "item")
-    require_columns(frame, _ITEM, source=path.name)
+    frame = _read(path, _ITEM)
     if "reader" in frame.columns:
         frame = _renamed(frame, "class")
         needed = {"class": "the class a reader voted for (a long table: it has a reader)"}
         require_columns(frame, needed, source=path.name)
         frame = _counted(frame, tuple(classes), path.name)
-    items = _items(frame["item"], path.name)
-    named = _classes(frame, ("item",), path.name)
-    values = _checked(checked_votes, _numbers(frame, named, path.name), path.name)
-    return ClassTable(path.name, items, named, values)
+    return _wide(frame, path.name, checked_votes)
 
 
 def aligned(table: ClassTable, like: ClassTable) -> ClassTable:
@@ -130,8 +121,7 @@ def aligned(table: ClassTable, like: ClassTable) -> ClassTable:
             f"{table.source} and {like.source}: classes differ in {', '.join(only)}; both need "
             f"the same class columns. {like.source} has {', '.join(like.classes)}."
         )
-    matched(table.source, table.items, like.items, like.source)
-    matched(like.source, like.items, table.items, table.source)
+    matched(table.source, table.items, like)
     rows = pd.Index(table.items).get_indexer(pd.Index(like.items))
     columns = [table.classes.index(name) for name in like.classes]
     return ClassTable(table.source, like.items, like.classes, table.cells[rows][:, columns])
@@ -146,8 +136,7 @@ def read_pool(path: Path, *, votes: Path | None = None) -> Pool:
         If a column is missing, a model lacks or repeats an item, a row is not a distribution, or
         the reference of an item is no class or not always the same.
     """
-    frame = _renamed(read_table(path), "item")
-    require_columns(frame, {"model": "the model that predicts", **_ITEM}, source=path.name)
+    frame = _read(path, {"model": "the model that predicts", **_ITEM})
     classes = _classes(frame, ("model", "item", "reference"), path.name)
     values = _checked(checked_probabilities, _numbers(frame, classes, path.name), path.name)
     model, models = pd.factorize(frame["model"].astype(str))
@@ -169,6 +158,19 @@ def read_pool(path: Path, *, votes: Path | None = None) -> Pool:
         return pool
     like = ClassTable(path.name, pool.items, classes, probs[0])
     return replace(pool, votes=aligned(read_votes(votes, classes=classes), like).cells)
+
+
+def _read(path: Path, needed: Mapping[str, str]) -> pd.DataFrame:
+    frame = _renamed(read_table(path), "item")
+    require_columns(frame, needed, source=path.name)
+    return frame
+
+
+def _wide(frame: pd.DataFrame, source: str, check: Callable[..., FloatArray]) -> ClassTable:
+    """Take a row's cells beside its item for the item's values, one for each class."""
+    items, classes = _items(frame["item"], source), _classes(frame, ("item",), source)
+    values = _checked(check, _numbers(frame, classes, source), source)
+    return ClassTable(source, items, classes, values)
 
 
 def _renamed(frame: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -234,6 +236,8 @@ def _checked(check: Callable[..., FloatArray], values: FloatArray, source: str) 
         raise InputError(str(error)) from None
 
 
-def matched(source: str, items: Sequence[str], others: Sequence[str], other: str) -> None:
-    """Refuse items that another file does not name."""
-    refuse(~pd.Index(items).isin(others), source, f"rows name an item that {other} does not have")
+def matched(source: str, items: Sequence[str], like: ClassTable) -> None:
+    """Refuse items that a table does not name, and a table that names others."""
+    fault = "rows name an item that {} does not have"
+    refuse(~pd.Index(items).isin(like.items), source, fault.format(like.source))
+    refuse(~pd.Index(like.items).isin(items), like.source, fault.format(source))

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import typer
 from numpy.typing import NDArray
 
 from calibration.arrays import IntArray
@@ -24,7 +23,7 @@ from calibration.neighbours.export import difficulty_data
 from extraction.neighbours.layers import Cases, Layerwise, cases_of_questions, layerwise
 from extraction.neighbours.questions import load_questions
 from pipeline.cli.common import blaming, write_result
-from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError
+from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.decoding import require_file
 from pipeline.formats.tables import read_table, refuse, write_table
 from pipeline.neighbours.categories import Pool, read_pool
@@ -155,9 +154,7 @@ def layers(given: Layers) -> None:
         "classes": ", ".join(found[0].classes),
         "arrays": str(given.out.with_suffix(".npz")),
     }
-    given.output.tell(summary)
-    if left_out:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(summary, set_aside=left_out)
 
 
 def _run(given: Layers, cases: Cases, folder: Path) -> Layerwise:

@@ -22,7 +22,6 @@ from extraction.neighbours.run import Elicited, own_phrases
 from extraction.neighbours.run import elicit as put_questions
 from pipeline.cli.common import one_of, phrase_table
 from pipeline.cli.extraction_shared import model_settings
-from pipeline.errors import EXIT_QUARANTINED
 from pipeline.formats.tables import write_table
 from pipeline.neighbours.options import Asking, Elicitation
 from pipeline.site import engines
@@ -160,9 +159,8 @@ def elicit(given: Elicitation) -> None:
         "put_to_the_model": answerer.asked,
         "answers": str(given.out),
     }
-    given.output.tell(summary)
-    if problems or missing or table["correct"].isna().any():
-        raise typer.Exit(EXIT_QUARANTINED)
+    unjudged = table["correct"].isna().any()
+    given.output.tell(summary, set_aside=problems or missing or unjudged)
 
 
 def _forms(named: Sequence[str] | None) -> tuple[Form, ...]:

@@ -9,12 +9,12 @@ read is counted by reason, never repaired.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
-import typer
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.bins import bin_edges
@@ -27,13 +27,9 @@ from calibration.result import calibrate as calibrated
 from calibration.survey import PhraseTable
 from calibration.tally import Tally, tally
 from pipeline.cli.common import blaming, phrase_table, write_result
-from pipeline.errors import EXIT_QUARANTINED, InputError
-from pipeline.formats.tables import read_table, refuse, require_columns
+from pipeline.errors import InputError
+from pipeline.formats.tables import numbers, read_table, refuse, require_columns, texts
 from pipeline.neighbours.options import Recalibration
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
 
 FORMS: Final[Mapping[str, str]] = {
     "probability": "probability",
@@ -125,9 +121,8 @@ def _by_form(frame: pd.DataFrame, source: str) -> dict[str, _Rows]:
 
 def _judged(column: pd.Series, source: str) -> FloatArray:
     """1, 0 or NaN per answer; a blank is an answer nobody judged, anything else an error."""
-    text = _plain(column)
-    blank = (text == "").to_numpy()
-    right = np.asarray(pd.to_numeric(text, errors="coerce"), dtype=np.float64)
+    text = texts(column)
+    blank, right = (text == "").to_numpy(), numbers(text)
     fault = "values are neither 0 nor 1 nor blank"
     wrong = ~blank & ~np.isin(right, [0.0, 1.0])
     refuse(wrong, f"{source}: correct", fault, advice="Judge or blank them.")
@@ -242,18 +237,13 @@ _READERS: Final[Mapping[str, Callable[[_Rows, str], StatedAnswers]]] = {
 def _number(frame: pd.DataFrame, name: str) -> FloatArray:
     if name not in frame.columns:
         return np.full(len(frame), np.nan)
-    return np.asarray(pd.to_numeric(frame[name], errors="coerce"), dtype=np.float64)
+    return numbers(frame[name])
 
 
 def _text(frame: pd.DataFrame, name: str) -> pd.Series:
     if name not in frame.columns:
         return pd.Series([""] * len(frame), dtype=object)
-    return _plain(frame[name])
-
-
-def _plain(column: pd.Series) -> pd.Series:
-    """Cells as text, blank where there is none; typed columns come out of JSON and Parquet."""
-    return column.astype(object).where(column.notna(), "").astype(str).str.strip()
+    return texts(frame[name])
 
 
 def calibrate(given: Recalibration) -> None:
@@ -277,9 +267,7 @@ def calibrate(given: Recalibration) -> None:
         "set_aside": set_aside,
         "result": str(given.out),
     }
-    given.output.tell(summary)
-    if set_aside or problems:
-        raise typer.Exit(EXIT_QUARANTINED)
+    given.output.tell(summary, set_aside=set_aside or problems)
 
 
 def _problems(held: dict[str, StatedAnswers], source: str) -> dict[str, str]:

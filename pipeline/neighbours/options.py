@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from pipeline.cli.common import OutOption, Output, argument, option
+from pipeline.cli.common import Output, argument, option
 from pipeline.cli.extraction_shared import ModelChoice
-
-SeedOption = Annotated[int, typer.Option("--seed", min=0)]
-FormOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--form",
-        help="probability, phrase, beta or own-phrase; repeat for several. Default: all four.",
-    ),
-]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +18,12 @@ class Disagreement:
         "Votes: item and one count column per class; or item, reader, class with one row per vote.",
     )
     predictions: Path = option(..., "item and one probability column per class.")
-    out: OutOption
+    out: Path = option(..., "Result, one JSON file.")
     items_out: Path | None = option(None, "Measures of every item, one table.")
     bins: int = option(10, "Bins of the binned errors.", min=1)
     bootstrap: int = option(1000, min=0)
     control: int = option(0, "Votes drawn per item as the yardstick.", min=0)
-    seed: SeedOption = 0
+    seed: int = option(0, min=0)
     output: Output
 
 
@@ -44,7 +32,7 @@ class Scalar:
     """Options of ``radcal scalar``."""
 
     judgements: Path = argument(..., "slider, and any of label, phrase, item (for --predictions).")
-    out: OutOption
+    out: Path = option(..., "Result, one JSON file.")
     scale: float = option(100.0, "What the slider reads at certainty.")
     phrases: str = option("diagnostic-certainty-scale", "Built-in phrase table, or a file.")
     predictions: Path | None = option(None, "item and one probability column per class")
@@ -63,7 +51,7 @@ class Difficulty:
         "A pool: .npz with probs (models, items, classes), or a table with model, item, one "
         "column per class.",
     )
-    out: OutOption
+    out: Path = option(..., "Result, one JSON file.")
     votes: Path | None = option(None, "Votes of people on the same items (tables).")
     items_out: Path | None = option(None, "Indicators, stratum and place in the review queue.")
     alpha: str = option("0.05,0.1,0.2", "Tolerances of the conformal sets.")
@@ -90,7 +78,9 @@ class Elicitation:
     questions: Path = argument(..., "JSON lines: SciQ, TruthfulQA, or question with answers.")
     out: Path = option(..., "Answers, one row per question and form.")
     asking: Asking
-    form: FormOption = None
+    form: list[str] | None = option(
+        None, "probability, phrase, beta or own-phrase; repeat for several. Default: all four."
+    )
     judge: str = option("match", "match: equal words are right; model: a model judges the others.")
     judge_model: str | None = option(None, "Model that judges; default the model that answers.")
     output: Output

@@ -7,7 +7,6 @@ the report (`cases.case_mix`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,12 +101,20 @@ def _of_shrunk(shrunk: ShrunkGaps, at: int, n: float) -> Estimate | None:
 
 
 @dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What pages say about the run; free of times, so that the same results make the same page."""
+
+    flow: tuple[Sifted, ...]
+    gates: tuple[Gate, ...]
+    manifest: tuple[tuple[str, str], ...]
+    counts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CommitteeFacts:
     """What the run itself contributes to the review."""
 
-    flow: Sequence[Sifted]
-    gates: tuple[Gate, ...]
-    manifest: tuple[tuple[str, str], ...]
+    run: RunFacts
     measured: Instrument
     audited: SiteAudit | None = None
     profiles: DepartmentProfile | None = None
@@ -178,12 +185,12 @@ def _frame(
     return CommitteeContent(
         masthead=content.masthead(issue, content.COMMITTEE),
         minimum_n=settings.min_exams,
-        flow=content.flow_steps(facts.flow),
+        flow=content.flow_steps(facts.run.flow),
         department=department,
         by_pathology=(),
         readers=readers,
-        gates=facts.gates,
-        manifest=facts.manifest,
+        gates=facts.run.gates,
+        manifest=facts.run.manifest,
         governance=content.governance(issue.config),
         instrument=facts.measured,
         minimum_readers=settings.min_readers,

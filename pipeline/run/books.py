@@ -17,19 +17,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from pipeline.errors import RadcalError
 from pipeline.run.shield import in_words
 from pipeline.run.workers import Done
-from pipeline.stages import Stage
+from pipeline.stages import Found, Item, Stage
 from pipeline.store.files import plain, typed_json
 from pipeline.store.provenance import version
 from pipeline.store.workspace import Workspace
 from reports.content import Gate
 
-Item = TypeVar("Item")
-Found = TypeVar("Found")
 Counts = Mapping[str, int | Mapping[str, int]]
 """A run's accounting, and how many pages were delivered; by name."""
 _LOG = logging.getLogger("radcal")

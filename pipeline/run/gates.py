@@ -10,28 +10,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
 from pipeline.errors import EXIT_QUARANTINED
 from pipeline.run.books import InputSize
 from pipeline.stages import merged
+from pipeline.stages.clean import Coded
+from pipeline.stages.deliver import Delivered
+from pipeline.stages.extract import Read
+from pipeline.stages.ingest import Ingested
+from pipeline.stages.issue import Issue
+from pipeline.stages.pair import Paired
+from pipeline.stages.register import Registered
+from pipeline.stages.tally import Tallied
 from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
 from reports.content import Gate
 from reports.numbers import count, decimal, percent, written
 from reports.strings import Strings
-
-if TYPE_CHECKING:
-    from pipeline.stages.clean import Coded
-    from pipeline.stages.deliver import Delivered
-    from pipeline.stages.extract import Read
-    from pipeline.stages.ingest import Ingested
-    from pipeline.stages.issue import Issue
-    from pipeline.stages.pair import Paired
-    from pipeline.stages.register import Registered
-    from pipeline.stages.tally import Tallied
-
 
 # Observations of likely, and of unlikely, findings below which chance alone could turn them round.
 _SIDE: Final = 100
@@ -118,11 +115,6 @@ class Gathered:
     def unmapped(self) -> Counter[str]:
         """Statements whose cue maps to no phrase, by cue."""
         return merged(shard.unmapped for shard in self.read)
-
-    @property
-    def removed(self) -> Counter[str]:
-        """Identifiers taken out of texts, by category."""
-        return merged(shard.removed for shard in self.coded)
 
     @property
     def flow(self) -> tuple[Sifted, ...]:

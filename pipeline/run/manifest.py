@@ -10,7 +10,7 @@ from pipeline.run.books import StageEntry
 from pipeline.run.gates import Gathered, Issued
 from pipeline.site.engines import reading
 from pipeline.site.site import Site
-from pipeline.stages import Keyed, clean, extract, ingest, pages, pair, tally
+from pipeline.stages import Keyed, clean, extract, ingest, merged, pages, pair, tally
 from pipeline.store.provenance import version
 from reports.content import Gate
 from reports.strings import Strings
@@ -58,7 +58,7 @@ def manifest(site: Site, gathered: Gathered, ending: Ending) -> dict[str, object
         "returned": gathered.returned,
         "unmapped_cues": gathered.unmapped,
         "failed_reports": gathered.failed,
-        "removed": gathered.removed,
+        "removed": merged(shard.removed for shard in gathered.coded),
         "extraction": reading(site.engine),
         "shown": shown(site, run=ending.run),
         "outcome": ending.outcome,

@@ -30,6 +30,7 @@ from pipeline.run.books import Books, LastRun, StageEntry
 from pipeline.run.runners import orchestrated
 from pipeline.run.shield import Stopped, in_words
 from pipeline.stages.deliver import Delivered
+from pipeline.store.files import write_whole
 from reports.content import Gate
 
 _LOG = logging.getLogger("radcal")
@@ -130,8 +131,7 @@ def exported(books: Books) -> Iterator[None]:
     """Write the figures of a run when it has ended, however it ended."""
 
     def write() -> None:
-        path = books.store.root / "metrics" / "radcal.prom"
-        books.store.write_bytes(path, exposition(books.last))
+        write_whole(books.store.root / "metrics" / "radcal.prom", exposition(books.last))
 
     try:
         yield

@@ -7,8 +7,9 @@ of later stages cannot be known yet; they are reported as stale because of that 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -16,7 +17,7 @@ from pipeline.run.books import LastRun, last_run
 from pipeline.run.manifest import KEYED
 from pipeline.site.site import Site
 from pipeline.stages import Keyed, Look, Named, clean, extract, ingest, pages, pair, register, tally
-from pipeline.store.files import typed_json
+from pipeline.store.files import typed
 
 Ingredients = Mapping[str, Named]
 """Kind of stage → its ingredients."""
@@ -62,17 +63,12 @@ def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
     yield pages.look(site, (last.last_issue, last.last_tallies), tallied.found)
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
-    ingredients: Ingredients = field(default_factory=dict)
-
-
 def _ingredients_of(root: Path, run: str | None) -> Ingredients:
     """Read what a run's stages depended on; empty where its manifest is gone or damaged."""
     try:
-        path = root / "runs" / str(run) / "manifest.json"
-        return typed_json(_Kept, path.read_bytes()).ingredients
-    except (OSError, ValueError):
+        content = (root / "runs" / str(run) / "manifest.json").read_bytes()
+        return typed(dict[str, Named], json.loads(content)["ingredients"])
+    except (OSError, ValueError, LookupError, TypeError):
         return {}
 
 

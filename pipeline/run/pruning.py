@@ -21,7 +21,7 @@ from typing import Final
 
 from pipeline.errors import DamagedShardError, RadcalError
 from pipeline.run.books import LastRun, last_run
-from pipeline.store.files import replacing
+from pipeline.store.files import write_whole
 from pipeline.store.workspace import IRREPLACEABLE, Workspace
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.upkeep import ZONES, identifiers, named
@@ -114,8 +114,7 @@ def keep_list(run: Path, names: Iterable[str]) -> None:
     for name in sorted({*names, *(listed(run) or ())}):
         table, _, file = name.rpartition("/")
         tables.setdefault(table, []).append(file)
-    with replacing(run / _LIST) as partial:
-        partial.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
+    write_whole(run / _LIST, f"{json.dumps(tables, indent=1)}\n".encode())
 
 
 def listed(run: Path) -> set[str] | None:

@@ -9,6 +9,7 @@ from pipeline.run.books import LastRun, StageEntry
 from pipeline.run.gates import Gathered
 from pipeline.run.manifest import Ending, shown
 from pipeline.site.site import Site
+from pipeline.store.files import write_whole
 from pipeline.tables.results import Period
 from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
@@ -36,7 +37,7 @@ def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -
         manifest=shown(site, run=ending.run),
     )
     path = site.workspace.root / "runs" / ending.run / "report.pdf"
-    site.workspace.write_bytes(path, run_report.build(filled, style=style))
+    write_whole(path, run_report.build(filled, style=style))
 
 
 def draw_refusal(
@@ -48,7 +49,7 @@ def draw_refusal(
     filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
     style = style_for(site.config.reports.page, language=site.config.reports.language)
     path = site.workspace.root / "runs" / run / "gates.pdf"
-    site.workspace.write_bytes(path, run_report.refusal(filled, style=style))
+    write_whole(path, run_report.refusal(filled, style=style))
     return str(path)
 
 

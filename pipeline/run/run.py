@@ -6,17 +6,16 @@ same input therefore has the same id: it finds every shard and every page unchan
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 from pipeline.config import outline
-from pipeline.config.basis import digest_of
+from pipeline.config.basis import digest_of, sha256
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
+from pipeline.pages.review import RunFacts
 from pipeline.run.books import Books
 from pipeline.run.gates import Gathered, Issued, against_last_good, check, remedies
 from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
@@ -27,16 +26,14 @@ from pipeline.run.report import draw_refusal, draw_report
 from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged, stoppable
 from pipeline.site.site import Site
-from pipeline.stages import Stage
-from pipeline.stages.pages import FEEDBACK, RunFacts
+from pipeline.stages import Found, Item, Stage
+from pipeline.stages.pages import FEEDBACK
 from pipeline.stages.register import MERGED
 from pipeline.store.files import plain
 from pipeline.store.workspace import IRREPLACEABLE, Workspace
 from pipeline.vault.audit_log import AuditLog
 from reports.content import Gate
 
-Item = TypeVar("Item")
-Found = TypeVar("Found")
 _LOG = logging.getLogger("radcal")
 
 
@@ -240,7 +237,7 @@ class Run:
             outcome=outcome,
             config_hash=self.site.config.digest,
             inputs=digest_of(sorted(s for source in gathered.sources for s in source.shards)),
-            manifest=hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest(),
+            manifest=sha256((folder / "manifest.json").read_bytes()),
             counts=_counts(gathered, issued),
         )
         told = replace(

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future as ThreadFuture
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from prefect import Task, unmapped
@@ -32,10 +32,8 @@ from pipeline.errors import ConfigurationError, RadcalError, ShardTimeoutError
 from pipeline.run.shield import UnforeseenError, shielded
 from pipeline.run.workers import Done, in_worker, perform, workers
 from pipeline.site.site import Site
-from pipeline.stages import Stage
+from pipeline.stages import Found, Item, Stage
 
-Item = TypeVar("Item")
-Found = TypeVar("Found")
 Runner = TaskRunner[Any]
 
 

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -31,29 +32,16 @@ _PATIENCE_SECONDS: Final = 180.0
 _LARGEST_RECORDS: Final = 256 * 2**20
 _ADDRESS: Final = "PREFECT_API_URL"
 RECORDS: Final = Path(__file__).with_name("prefect.sql")
-_BRIEF: Final = {
-    "PREFECT_UI_ENABLED": "0",
-    "PREFECT_API_BLOCKS_REGISTER_ON_START": "0",
-    "PREFECT_MEMOIZE_BLOCK_AUTO_REGISTRATION": "0",
-    "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "0",
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "200",
-    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "200",
-}
-"""Nobody watches this server, no automation waits in it and no flow of ours asks it for a block; it
-writes what it hears in batches."""
+_SETTINGS: Final = tomllib.loads(
+    Path(__file__).with_name("prefect.toml").read_text(encoding="utf-8")
+)
 
 
 def settle(home: Path) -> None:
     """Set what the user has not set; call before Prefect is imported."""
     home.mkdir(mode=0o700, exist_ok=True)
-    os.environ.setdefault("PREFECT_HOME", str(home))
-    os.environ.setdefault("PREFECT_SERVER_ANALYTICS_ENABLED", "false")
-    os.environ.setdefault("DO_NOT_TRACK", "1")
-    os.environ.setdefault("PREFECT_LOGGING_LEVEL", "CRITICAL")
-    os.environ.setdefault("PREFECT_LOGGING_SERVER_LEVEL", "CRITICAL")
-    os.environ.setdefault("PREFECT_RESULTS_DEFAULT_SERIALIZER", "json")
-    # A first start makes its database; a busy machine may need longer than the default 20 s.
-    os.environ.setdefault("PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS", "120")
+    for name, value in {"PREFECT_HOME": str(home), **_SETTINGS["every"]}.items():
+        os.environ.setdefault(name, value)
 
 
 def is_configured() -> bool:
@@ -105,13 +93,12 @@ def trim(home: Path) -> None:
 
 
 def _started(port: int) -> subprocess.Popen[bytes]:
-    environment = {"PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1", **_BRIEF}
     return subprocess.Popen(  # noqa: S603 - this very module, no input from outside
         [sys.executable, "-m", "pipeline.run.server", str(port)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, **environment},
+        env={**os.environ, **_SETTINGS["brief"]},
     )
 
 

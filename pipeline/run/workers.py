@@ -21,18 +21,13 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, ParamSpec, TypeVar
+from typing import Generic
 
 from pipeline.errors import ShardTimeoutError
 from pipeline.run import begin_worker
-from pipeline.run.shield import shielded
+from pipeline.run.shield import P, R, shielded
 from pipeline.site.site import Site
-from pipeline.stages import Made, Stage
-
-P = ParamSpec("P")
-R = TypeVar("R")
-Item = TypeVar("Item")
-Found = TypeVar("Found")
+from pipeline.stages import Found, Item, Made, Stage
 
 _THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 

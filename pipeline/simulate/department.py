@@ -210,7 +210,7 @@ class Kind(_Declared):
         return curve
 
 
-class PlannedHabit(_Declared):
+class Habit(_Declared):
     """One phrase for one pathology that holds at a rate of its own.
 
     ``reader`` is the place in the order of kinds; ``boost`` multiplies how often the reader reaches
@@ -232,13 +232,19 @@ class PlannedHabit(_Declared):
             raise ValueError(f"{name!r} is unknown; there are: {', '.join(known)}")
         return name
 
+    @property
+    def cell(self) -> tuple[int, int]:
+        """Its pathology and its phrase, by their places in the simulator's order."""
+        findings = [pathology.name for pathology in wording().pathologies]
+        return findings.index(self.pathology), wording().phrases.index(self.phrase)
+
 
 class Department(_Declared):
     """A department: kinds of readers, dealt in order and repeated, and all that is hard in it."""
 
     about: str
     kind: Annotated[tuple[Kind, ...], Field(min_length=1)]
-    habit: tuple[PlannedHabit, ...] = ()
+    habit: tuple[Habit, ...] = ()
     habits_repeat: Annotated[int, Field(ge=1)] = 12
     variation: Variation = Variation()
     observation: Observation = Observation()

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final
 
-from pipeline.simulate.identifiers import Context, Document, fill
-from pipeline.simulate.lexicon import Frame, Wording, frames
+from pipeline.simulate.identifiers import Document, Order, fill
+from pipeline.simulate.lexicon import Frame, frames, wording
 from pipeline.simulate.sentences import Cell, Sentence, Speaker
 
 _WEAKER: Final = ("possibly", "may represent", "suggestive of", "probably", "likely")
@@ -30,7 +30,7 @@ class _Plan:
 
 
 def dictate(
-    cells: Sequence[Cell], *, style: str, context: Context, wording: Wording, rng: Random
+    order: Order, cells: Sequence[Cell], style: str, rng: Random
 ) -> tuple[Document, str, dict[int, str]]:
     """Dictate one chest report.
 
@@ -39,32 +39,33 @@ def dictate(
     The document, its finished text, and pathology → deciding section (``findings``,
     ``impression``, or ``body`` for a report without headings).
     """
-    mode = "xray" if context.modality == "XR" else "translated" if style == "translated" else "ct"
-    lungs = any(k and wording.pathologies[p].compartment == "lungs" for p, k in cells)
-    report = _Report(Speaker(wording, mode, rng, lungs_empty=not lungs), context, style)
+    is_film = order.exam["modality"] == "XR"
+    mode = "xray" if is_film else "translated" if style == "translated" else "ct"
+    lungs = any(k and wording().pathologies[p].compartment == "lungs" for p, k in cells)
+    report = _Report(Speaker(wording(), mode, rng, lungs_empty=not lungs), order, style)
     where = report.terse(cells) if style == "terse" else report.full(cells)
-    text = report.document.text(capitals=style == "capitals", width=context.site["wrap"])
+    text = report.document.text(capitals=style == "capitals", width=order.site["wrap"])
     return report.document, text, where
 
 
 def dictate_addendum(
-    cells: Sequence[Cell], *, context: Context, wording: Wording, rng: Random
+    order: Order, cells: Sequence[Cell], rng: Random
 ) -> tuple[Document, str, dict[int, str]]:
     """Dictate an addendum, written after the CT, that gives its findings away."""
-    report = _Report(Speaker(wording, "xray", rng), context, "narrative")
+    report = _Report(Speaker(wording(), "xray", rng), order, "narrative")
     report.document.add("ADDENDUM ")
-    fill(report.document, (("datetime", True),), context, rng)
+    fill(report.document, (("datetime", True),), order, rng)
     report.document.add("\nThe subsequent CT of the chest has been reviewed.\nIMPRESSION:\n")
     report.document.add(" ".join(s.text for s in report.speaker.section(cells)) + "\n")
     report.signature()
     return report.document, report.document.text(), {p: "impression" for p, _ in cells}
 
 
-def dictate_other(*, context: Context, wording: Wording, rng: Random) -> tuple[Document, str]:
+def dictate_other(order: Order, rng: Random) -> tuple[Document, str]:
     """Dictate a report of another body part, which pairing must set aside."""
-    report = _Report(Speaker(wording, "xray", rng), context, "narrative")
+    report = _Report(Speaker(wording(), "xray", rng), order, "narrative")
     report.line(frames()["openings"]["header"])
-    found = report.choose(frames()["others"][context.exam["code"]])
+    found = report.choose(frames()["others"][order.exam["code"]])
     report.document.add(f"FINDINGS: {found}\nIMPRESSION: No acute abnormality.\n")
     report.signature()
     return report.document, report.document.text()
@@ -75,7 +76,7 @@ class _Report:
     """A report being dictated: in whose voice, about whom, in which style."""
 
     speaker: Speaker
-    context: Context
+    order: Order
     style: str
     document: Document = field(default_factory=Document)
 
@@ -86,7 +87,7 @@ class _Report:
         return items[int(self.chance() * len(items))]
 
     def line(self, lines: Sequence[Frame]) -> None:
-        fill(self.document, self.choose(lines), self.context, self.speaker.rng)
+        fill(self.document, self.choose(lines), self.order, self.speaker.rng)
 
     def terse(self, cells: Sequence[Cell]) -> dict[int, str]:
         """Write a report without headings: statements, perhaps a device, perhaps a signature."""
@@ -160,7 +161,7 @@ class _Report:
             self.document.add("\n" + self._heading("comparison") + " ")
             self.line(frames()["comparison"]["lines"])
         if self.chance() < 0.7:
-            technique = self.choose(self.context.exam["technique"])
+            technique = self.choose(self.order.exam["technique"])
             self.document.add(f"\n{self._heading('technique')} {technique}")
         self.document.add("\n")
 

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from calibration.arrays import IntArray
-from pipeline.simulate.lexicon import hospital, names
+from pipeline.simulate.lexicon import hospital
 from pipeline.simulate.people import Person, draw_people, patient_number
 
 EXCLUDED: Final = (
@@ -116,7 +116,7 @@ def _days(visits: IntArray, rng: np.random.Generator) -> IntArray:
 def _patients(
     count: int, chunk: int, *, first: int, minor: bool, rng: np.random.Generator
 ) -> list[Patient]:
-    people = draw_people(count, rng=rng, given=names()["given"], family=names()["family"])
+    people = draw_people(count, rng)
     sites = hospital()["site"]
     site, female = rng.integers(len(sites), size=count), rng.random(count) < 0.5
     ages = rng.integers(2, 16, size=count) if minor else _adult_ages(count, rng)
@@ -145,13 +145,10 @@ def _intervals(kinds: list[str], rng: np.random.Generator) -> list[int]:
     inside = np.clip(np.exp(rng.normal(np.log(180.0), 0.8, len(kinds))), 20, _WINDOW - 1)
     barely = rng.random(len(kinds)) < 0.3
     late = np.where(barely, rng.integers(1, 60, len(kinds)), rng.integers(60, 3600, len(kinds)))
-    out = []
-    for kind, normal, over in zip(kinds, inside.astype(int).tolist(), late.tolist(), strict=True):
-        if kind == "ct_before_xr":
-            out.append(-normal)
-        else:
-            out.append(_WINDOW + over if kind == "ct_too_late" else normal)
-    return out
+    normal, kind = inside.astype(np.int64), np.array(kinds)
+    early, over = kind == "ct_before_xr", kind == "ct_too_late"
+    found: list[int] = np.select([early, over], [-normal, _WINDOW + late], normal).tolist()
+    return found
 
 
 def _timed(

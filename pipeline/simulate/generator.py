@@ -25,13 +25,13 @@ import pyarrow.parquet as pq
 from pipeline.errors import ConfigurationError
 from pipeline.simulate.department import DEFAULT, Department, load_department
 from pipeline.simulate.episodes import draw_episodes
-from pipeline.simulate.lexicon import hospital, load, names
+from pipeline.simulate.lexicon import hospital, load
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
 from pipeline.simulate.truth import EXAM_COLUMNS, TABLES, Ledger, Truth, fixed_tables
 from pipeline.simulate.visits import draw_cohort, write_visit
-from pipeline.store.files import replacing
+from pipeline.store.files import replacing, write_whole
 from pipeline.store.provenance import code_by_room
 
 
@@ -75,15 +75,12 @@ def simulate(
         If a number is too small or there is no such department.
     """
     chunks = list(simulate_chunks(pairs=pairs, readers=readers, seed=seed, department=department))
-    first = chunks[0].truth
-    if len(chunks) == 1:
-        return chunks[0]
     joined = {
         name: pd.concat([getattr(c.truth, name) for c in chunks], ignore_index=True)
         for name in TABLES
     }
     exams = pd.concat([c.exams for c in chunks], ignore_index=True)
-    return Simulation(exams, replace(first, **joined))
+    return Simulation(exams, replace(chunks[0].truth, **joined))
 
 
 def simulate_chunks(
@@ -106,9 +103,7 @@ def simulate_chunks(
 def _house(readers: int, seed: int, department: Department) -> _House:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
     staff = draw_staff(readers, department=department, rng=rng)
-    given, family = names()["given"], names()["family"]
-    referring = draw_people(60, rng=rng, given=given, family=family)
-    trainees = draw_people(14, rng=rng, given=given, family=family)
+    referring, trainees = draw_people(60, rng), draw_people(14, rng)
     return _House(staff, referring, trainees, fixed_tables(staff))
 
 
@@ -241,8 +236,7 @@ _MADE: Final = "made.json"
 
 def remember(out: Path, options: Mapping[str, object]) -> None:
     """Note which options and which code made the files of a folder, and their digests."""
-    with replacing(out / _MADE) as partial:
-        partial.write_text(json.dumps(_made(out, options), indent=1) + "\n", encoding="utf-8")
+    write_whole(out / _MADE, f"{json.dumps(_made(out, options), indent=1)}\n".encode())
 
 
 def is_kept(out: Path, options: Mapping[str, object]) -> bool:

@@ -14,8 +14,10 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from pipeline.simulate.lexicon import Frame, frames, slot_spellings
+from pipeline.simulate.episodes import Patient
+from pipeline.simulate.lexicon import Frame, frames, hospital, slot_spellings
 from pipeline.simulate.people import Person, clock_time, exam_date, exam_moment
+from pipeline.simulate.readers import Reader
 
 
 class Span(NamedTuple):
@@ -103,46 +105,43 @@ class Document:
         return gap
 
 
-CATEGORIES: Final = (
-    "AGE90", "DATE", "EMAIL", "HOSPITAL", "ID", "LOCATION", "NAME", "PHONE", "TIME",
-)  # fmt: skip
-"""Every category of planted identifier."""
-
-
 @dataclass(frozen=True, slots=True)
-class Context:
-    """Who and what one report is about; everything a slot may ask for."""
+class Order:
+    """One exam: everything a slot of its reports may ask for, of the version that is ``signed``."""
 
-    patient: Person
-    female: bool
-    age: int
-    birth: datetime
-    patient_id: str
+    patient: Patient
+    patient_class: str
+    exam: Mapping[str, Any]
+    reader: Reader
+    performed: datetime
+    signed: datetime
     accession: str
     phone: str
     referring: Person
-    reader: Person
     trainee: Person
-    site: Mapping[str, Any]
-    exam: Mapping[str, Any]
-    when: datetime
-    signed: datetime
 
     @property
-    def modality(self) -> str:
-        """XR or CT."""
-        return str(self.exam["modality"])
+    def site(self) -> Mapping[str, Any]:
+        """Where the patient was seen."""
+        found: Mapping[str, Any] = hospital()["site"][self.patient.site]
+        return found
+
+    @property
+    def age(self) -> int:
+        """The patient's age on the day of the exam."""
+        return self.patient.age(self.performed)
 
 
 _Found: TypeAlias = tuple[str, str, str]
-_Slot: TypeAlias = Callable[[Context, Random], _Found]
+_Slot: TypeAlias = Callable[[Order, Random], _Found]
 
 
-def _initials(c: Context, rng: Random) -> _Found:
+def _initials(c: Order, rng: Random) -> _Found:
+    reader = c.reader.person
     if rng.random() < 0.5:
-        return c.reader.initials, "NAME", "initials"
+        return reader.initials, "NAME", "initials"
     typist = "".join(chr(97 + int(rng.random() * 26)) for _ in range(2))
-    short = f"{c.reader.given[0]}{c.reader.family[0]}".lower()
+    short = f"{reader.given[0]}{reader.family[0]}".lower()
     return f"{short}/{typist}", "NAME", "initials"
 
 
@@ -150,7 +149,7 @@ def _dated(found: tuple[str, str], of: str = "") -> _Found:
     return found[0], "DATE", f"{of}{found[1]}"
 
 
-def _email(c: Context) -> _Found:
+def _email(c: Order) -> _Found:
     local = (c.referring.given[0] + c.referring.family).lower()
     domain = str(c.site["domain"])
     safe = "".join(ch for ch in local if ch.isascii() and ch.isalpha())
@@ -158,13 +157,13 @@ def _email(c: Context) -> _Found:
 
 
 _DRAWN: Final[Mapping[str, _Slot]] = {
-    "date": lambda c, rng: _dated(exam_date(c.when, rng=rng, partial=False)),
+    "date": lambda c, rng: _dated(exam_date(c.performed, rng=rng, partial=False)),
     "datetime": lambda c, rng: _dated(exam_moment(c.signed, rng=rng)),
     "time": lambda c, rng: (clock_time(c.signed, rng=rng)[0], "TIME", "time"),
     "prior": lambda c, rng: _dated(
-        exam_date(c.when - timedelta(days=1 + int(rng.random() * 900)), rng=rng)
+        exam_date(c.performed - timedelta(days=1 + int(rng.random() * 900)), rng=rng)
     ),
-    "birth": lambda c, rng: _dated(exam_date(c.birth, rng=rng, partial=False), "birth "),
+    "birth": lambda c, rng: _dated(exam_date(c.patient.birth, rng=rng, partial=False), "birth "),
     "pager": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "pager"),
     "extension": lambda _, rng: (str(rng.randrange(1000, 99999)), "PHONE", "ext"),
     "email": lambda c, _: _email(c),
@@ -174,23 +173,23 @@ _DRAWN: Final[Mapping[str, _Slot]] = {
 """Slots that need more than a pattern; the others stand in ``spellings.toml``."""
 
 
-def _spelled(slot: str, context: Context, rng: Random) -> _Found:
+def _spelled(slot: str, order: Order, rng: Random) -> _Found:
     ways = slot_spellings()[slot]
     u = rng.random() if len(ways) > 1 else 0.0
     way = next(each for each in ways if u < each.below)
-    text = way.text.format(c=context)
+    text = way.text.format(c=order)
     return text.upper() if way.capitals else text, way.category, way.kind
 
 
-def _words(text: str, context: Context, rng: Random) -> str:
+def _words(text: str, order: Order, rng: Random) -> str:
     if "{" not in text:
         return text
     lists = frames()["indication"]
     complaint = lists["complaint"][int(rng.random() * len(lists["complaint"]))]
     request = lists["request"][int(rng.random() * len(lists["request"]))]
     return text.format(
-        exam=context.exam["name"],
-        sex="female" if context.female else "male",
+        exam=order.exam["name"],
+        sex="female" if order.patient.female else "male",
         complaint=complaint,
         Complaint=complaint[0].upper() + complaint[1:],
         request=request,
@@ -198,21 +197,21 @@ def _words(text: str, context: Context, rng: Random) -> str:
     )
 
 
-def _age(document: Document, context: Context, rng: Random) -> None:
+def _age(document: Document, order: Order, rng: Random) -> None:
     spelling = ("{}-year-old", "{} y.o.", "{}yo", "{} year old")[int(rng.random() * 4)]
-    text = spelling.format(context.age)
-    if context.age > 89:
+    text = spelling.format(order.age)
+    if order.age > 89:
         document.identify(text, "AGE90", "age")
     else:
         document.add(text)
 
 
-def _titled(document: Document, context: Context) -> None:
-    document.add("Ms. " if context.female else "Mr. ")
-    document.identify(context.patient.family, "NAME", "title last")
+def _titled(document: Document, patient: Patient) -> None:
+    document.add("Ms. " if patient.female else "Mr. ")
+    document.identify(patient.person.family, "NAME", "title last")
 
 
-def fill(document: Document, frame: Frame, context: Context, rng: Random) -> None:
+def fill(document: Document, frame: Frame, order: Order, rng: Random) -> None:
     """Append a line to a document, its slots filled and located.
 
     Parameters
@@ -221,18 +220,18 @@ def fill(document: Document, frame: Frame, context: Context, rng: Random) -> Non
         Receives the text and the spans.
     frame
         The line, split at its slots.
-    context
-        Whom the report is about.
+    order
+        What the report is about.
     rng
         Chooses spellings.
     """
     for text, is_slot in frame:
         if not is_slot:
-            document.add(_words(text, context, rng))
+            document.add(_words(text, order, rng))
         elif text == "age":
-            _age(document, context, rng)
+            _age(document, order, rng)
         elif text == "titled":
-            _titled(document, context)
+            _titled(document, order.patient)
         else:
-            found = _DRAWN[text](context, rng) if text in _DRAWN else _spelled(text, context, rng)
+            found = _DRAWN[text](order, rng) if text in _DRAWN else _spelled(text, order, rng)
             document.identify(*found)

@@ -74,11 +74,6 @@ def hospital() -> dict[str, Any]:
     return load("hospital")
 
 
-def names() -> dict[str, list[str]]:
-    """Return the invented given and family names."""
-    return load("names")
-
-
 class Spelling(NamedTuple):
     """One way to write an identifier, taken where a uniform number lies ``below``."""
 
@@ -162,14 +157,12 @@ def _frame(line: str) -> Frame:
     return tuple((part, bool(i % 2)) for i, part in enumerate(parts) if part)
 
 
-def _framed(value: object) -> Any:
+def _framed(value: str | list[Any] | dict[str, Any]) -> Any:
     if isinstance(value, str):
         return _frame(value)
     if isinstance(value, list):
-        return tuple(_framed(v) for v in value)
-    if isinstance(value, dict):
-        return {key: _framed(v) for key, v in value.items()}
-    raise TypeError(f"frames.toml: {type(value).__name__} is not a line, a list or a table.")
+        return tuple(map(_framed, value))
+    return {key: _framed(v) for key, v in value.items()}
 
 
 @cache

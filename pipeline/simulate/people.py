@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from pipeline.simulate.lexicon import spellings
+from pipeline.simulate.lexicon import load, spellings
 
 _PRIME: Final = 99_999_989
 _STEP: Final = 61_803_397
@@ -48,10 +48,9 @@ class Person(NamedTuple):
         return f"{self.given[0]}{self.middle}{self.family[0]}"
 
 
-def draw_people(
-    count: int, *, rng: np.random.Generator, given: Sequence[str], family: Sequence[str]
-) -> list[Person]:
+def draw_people(count: int, rng: np.random.Generator) -> list[Person]:
     """Draw people; full names repeat only after every combination is used."""
+    given, family = load("names")["given"], load("names")["family"]
     combinations = len(given) * len(family)
     chosen = rng.permutation(combinations)[np.arange(count) % combinations]
     middles = rng.integers(26, size=count)

@@ -24,11 +24,12 @@ from pipeline.simulate.department import (
     CURVES,
     LEVELS,
     Department,
+    Habit,
     Kind,
     phrase_logits,
     phrase_means,
 )
-from pipeline.simulate.lexicon import hospital, names, wording
+from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.people import Person, draw_people
 from pipeline.simulate.rates import hedged, long_run_rates, scattered
 
@@ -43,16 +44,6 @@ _DOUBLINGS = 4
 
 _ROOM = 0.95
 """Share of the rarest finding's prevalence that "absent" may be wrong in at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Habit:
-    """One phrase that, for one pathology, is there at a rate of its own."""
-
-    pathology: int
-    phrase: int
-    probability: float
-    boost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +89,6 @@ def _favourites(rng: np.random.Generator) -> FloatArray:
     return np.asarray(base * liking, dtype=np.float64)
 
 
-def _habits(number: int, department: Department) -> tuple[Habit, ...]:
-    pathologies = [p.name for p in wording().pathologies]
-    return tuple(
-        Habit(
-            pathologies.index(planned.pathology),
-            wording().phrases.index(planned.phrase),
-            planned.probability,
-            planned.boost,
-        )
-        for planned in department.habit
-        if planned.reader == number % department.habits_repeat
-    )
-
-
 def _jittered(kind: Kind, rng: np.random.Generator) -> Kind:
     """Vary a kind a little from reader to reader; a well calibrated curve has nothing to vary."""
     shift, turn = rng.normal(0.0, (0.05, 0.04))
@@ -126,6 +103,7 @@ def _reader(
     number: int, person: Person, department: Department, rng: np.random.Generator
 ) -> Reader:
     kind = _jittered(department.kind[number % len(department.kind)], rng)
+    place = number % department.habits_repeat
     lean = rng.integers(len(XRAY_STYLES)), rng.integers(len(CT_STYLES))
     return Reader(
         reader_id=f"u{410000 + 137 * number + int(rng.integers(100))}",
@@ -134,7 +112,7 @@ def _reader(
         kind=kind,
         workload=float(np.exp(rng.normal(0.0, 0.25))),
         favourites=_favourites(rng),
-        habits=_habits(number, department),
+        habits=tuple(each for each in department.habit if each.reader == place),
         xray_style=XRAY_STYLES[(number + lean[0]) % len(XRAY_STYLES)],
         ct_style=CT_STYLES[(number + lean[1]) % len(CT_STYLES)],
     )
@@ -168,7 +146,7 @@ def _chance(
     )
     for r, reader in enumerate(readers):
         for habit in reader.habits:
-            chance[r, habit.pathology, habit.phrase] = habit.probability
+            chance[(r, *habit.cell)] = habit.probability
     return chance
 
 
@@ -187,7 +165,7 @@ def _usage(reader: Reader, chance: FloatArray) -> FloatArray:
     wanted = _shares("prevalence")
     weights = np.tile(reader.favourites, (wanted.size, 1))
     for habit in reader.habits:
-        weights[habit.pathology, habit.phrase] *= habit.boost
+        weights[habit.cell] *= habit.boost
 
     def is_too_low(tilt: FloatArray) -> BoolArray:
         return np.asarray((_tilted(weights, tilt) * chance).sum(axis=1) < wanted)
@@ -205,7 +183,7 @@ def _usage(reader: Reader, chance: FloatArray) -> FloatArray:
 
 def draw_staff(readers: int, *, department: Department, rng: np.random.Generator) -> Staff:
     """Draw readers of the department's kinds, with names that no two of them share."""
-    people = draw_people(readers, rng=rng, given=names()["given"], family=names()["family"])
+    people = draw_people(readers, rng)
     drawn = tuple(_reader(i, person, department, rng) for i, person in enumerate(people))
     chance = _chance(drawn, department, rng)
     usage = np.stack([_usage(r, c) for r, c in zip(drawn, chance, strict=True)])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 from typing import Any, Final
 
 from pipeline.simulate.dictation import dictate, dictate_addendum, dictate_other
-from pipeline.simulate.episodes import Episode, Patient
-from pipeline.simulate.identifiers import Context, Document
+from pipeline.simulate.episodes import Episode
+from pipeline.simulate.identifiers import Document, Order
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.people import Person, accession, phone, record_name
 from pipeline.simulate.readers import Reader
@@ -19,32 +19,6 @@ from pipeline.simulate.truth import Ledger
 
 NUMBERS_PER_CHUNK: Final = 16384
 """Exam and accession numbers set apart for one chunk."""
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """One exam: what all versions of its report share."""
-
-    patient: Patient
-    patient_class: str
-    exam: Mapping[str, Any]
-    reader: Reader
-    performed: datetime
-    accession: str
-    phone: str
-    referring: Person
-    trainee: Person
-
-    def context(self, signed: datetime) -> Context:
-        """Return what the identifier slots of one version may ask for."""
-        patient = self.patient
-        return Context(
-            patient=patient.person, female=patient.female, age=patient.age(self.performed),
-            birth=patient.birth, patient_id=patient.patient_id, accession=self.accession,
-            phone=self.phone, referring=self.referring, reader=self.reader.person,
-            trainee=self.trainee, site=hospital()["site"][patient.site], exam=self.exam,
-            when=self.performed, signed=signed,
-        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +52,7 @@ class Scribe:
             exam=exam,
             reader=reader,
             performed=performed,
+            signed=performed,
             accession=accession(self._number(), short, performed.year),
             phone=phone(self.rng),
             referring=self.rng.choice(self.referring),
@@ -86,20 +61,18 @@ class Scribe:
 
     def chest(self, order: Order, cells: Sequence[Cell], written: Version) -> str:
         """Write a chest report; return its exam_id."""
-        context, style = order.context(written.signed), written.style
-        dictated = dictate(cells, style=style, context=context, wording=wording(), rng=self.rng)
+        of_version = replace(order, signed=written.signed)
+        dictated = dictate(of_version, cells, written.style, self.rng)
         return self._report(order, cells, dictated, written)
 
     def addendum(self, order: Order, cells: Sequence[Cell], written: Version) -> str:
         """Write an addendum that gives the CT away; return its exam_id."""
-        context = order.context(written.signed)
-        dictated = dictate_addendum(cells, context=context, wording=wording(), rng=self.rng)
+        dictated = dictate_addendum(replace(order, signed=written.signed), cells, self.rng)
         return self._report(order, cells, dictated, written)
 
     def other(self, order: Order, *, signed: datetime) -> str:
         """Write a report of another body part; return its exam_id."""
-        context = order.context(signed)
-        document, text = dictate_other(context=context, wording=wording(), rng=self.rng)
+        document, text = dictate_other(replace(order, signed=signed), self.rng)
         return self._row(order, text, document, Version(signed))
 
     def exclude(self, order: Order, exam_id: str, reason: str) -> None:
@@ -111,13 +84,13 @@ class Scribe:
         return self.counter
 
     def _row(self, order: Order, text: str, document: Document, written: Version) -> str:
-        patient, site = order.patient, hospital()["site"][order.patient.site]
+        patient, site = order.patient, order.site
         exam_id = f"E{self._number():09d}"
         self.ledger.exams.append((
             exam_id, order.accession, patient.patient_id, order.reader.reader_id,
             order.reader.person.full, site["name"], order.exam["modality"], order.exam["code"],
             order.exam["name"], order.performed, written.signed, written.status, written.version,
-            patient.age(order.performed), order.patient_class,
+            order.age, order.patient_class,
             record_name(patient.person, site["name_style"]), f"{patient.birth:%Y-%m-%d}",
             order.referring.full, order.phone, "F" if patient.female else "M", text,
         ))  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, TypeAlias
 
-from pipeline.simulate.lexicon import Noun, Pathology, Wording
+from pipeline.simulate.lexicon import Noun, Wording
 
 Cell: TypeAlias = tuple[int, int]
 """Index of a pathology and index of a canonical phrase."""
@@ -80,10 +80,11 @@ class Speaker:
     def _side(self, p: int) -> int:
         return self.sides.setdefault(p, int(self.rng.random() * 2))
 
-    def _sign(self, p: int, pathology: Pathology) -> str:
-        return self._choose(pathology.signs[self._side(p)])
+    def _sign(self, p: int) -> str:
+        return self._choose(self.wording.pathologies[p].signs[self._side(p)])
 
-    def _noun(self, p: int, pathology: Pathology, *, detailed: bool) -> Noun:
+    def _noun(self, p: int, *, detailed: bool) -> Noun:
+        pathology = self.wording.pathologies[p]
         pool = pathology.detailed[self._side(p)] if detailed else pathology.nouns
         return pool[int(self.rng.random() * len(pool))]
 
@@ -100,9 +101,8 @@ class Speaker:
         return [sentence]
 
     def _fill(self, template: str, p: int, k: int) -> str:
-        pathology = self.wording.pathologies[p]
-        noun = self._noun(p, pathology, detailed=k > 1 and self.rng.random() < 0.7)
-        sign, article = self._sign(p, pathology), noun.with_article
+        noun = self._noun(p, detailed=k > 1 and self.rng.random() < 0.7)
+        sign, article = self._sign(p), noun.with_article
         return template.format(
             a=article,
             A=_capital(article),
@@ -110,19 +110,18 @@ class Speaker:
             F=_capital(noun.words),
             s=sign,
             S=_capital(sign),
-            r=self._choose(pathology.rivals),
+            r=self._choose(self.wording.pathologies[p].rivals),
         )
 
     def _fill_two(self, template: str, first: Cell, second: Cell) -> Sentence:
-        one, two = self.wording.pathologies[first[0]], self.wording.pathologies[second[0]]
-        n1 = self._noun(first[0], one, detailed=first[1] > 1 and self.rng.random() < 0.5)
-        n2 = self._noun(second[0], two, detailed=second[1] > 1 and self.rng.random() < 0.3)
+        n1 = self._noun(first[0], detailed=first[1] > 1 and self.rng.random() < 0.5)
+        n2 = self._noun(second[0], detailed=second[1] > 1 and self.rng.random() < 0.3)
         a1, a2 = n1.with_article, n2.with_article
         text = template.format(
             a1=a1, A1=_capital(a1), f1=n1.words, F1=_capital(n1.words),
-            a2=a2, f2=n2.words, S=_capital(self._sign(first[0], one)),
+            a2=a2, f2=n2.words, S=_capital(self._sign(first[0])),
         )  # fmt: skip
-        return Sentence(one.compartment, text)
+        return Sentence(self.wording.pathologies[first[0]].compartment, text)
 
     def _clear(self, left: list[Cell]) -> list[Sentence]:
         """Say "the lungs are clear" for an absent opacity where the lungs hold nothing else."""
@@ -182,14 +181,10 @@ class Speaker:
         return sentences
 
     def _fill_three(self, template: str, group: list[int]) -> Sentence:
-        three = [self.wording.pathologies[p] for p in group]
-        nouns = [
-            self._noun(p, entry, detailed=False).words
-            for p, entry in zip(group, three, strict=True)
-        ]
-        sign = _capital(self._sign(group[0], three[0]))
+        nouns = [self._noun(p, detailed=False).words for p in group]
+        sign = _capital(self._sign(group[0]))
         text = template.format(f1=nouns[0], f2=nouns[1], f3=nouns[2], S=sign)
-        return Sentence(three[0].compartment, text)
+        return Sentence(self.wording.pathologies[group[0]].compartment, text)
 
     def _negations(self, absent: list[int]) -> list[Sentence]:
         sentences: list[Sentence] = []

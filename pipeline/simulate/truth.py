@@ -208,7 +208,7 @@ def _readers(staff: Staff) -> Iterator[dict[str, Any]]:
         centre = float(own @ phrase_logits() / own.sum())
         rates, others = staff.rates[i], hedges[i].copy()
         for habit in reader.habits:  # told by themselves; the line is that of all other words
-            others[habit.pathology, habit.phrase] = 0.0
+            others[habit.cell] = 0.0
         standing = standing_of(rates, others, phrase_logits(), centre=centre)
         fitted = line_of(rates, statements[i], phrase_logits())
         whole = standing_of(rates, hedges[i], phrase_logits(), centre=centre)
@@ -242,11 +242,11 @@ def _habits(staff: Staff) -> pd.DataFrame:
     rows = [
         (
             reader.reader_id,
-            wording().pathologies[habit.pathology].name,
-            wording().phrases[habit.phrase],
+            habit.pathology,
+            habit.phrase,
             habit.probability,
-            float(staff.rates[r, habit.pathology, habit.phrase]),
-            float(phrase_means()[habit.phrase]),
+            float(staff.rates[(r, *habit.cell)]),
+            float(phrase_means()[habit.cell[1]]),
         )
         for r, reader in enumerate(staff.readers)
         for habit in reader.habits

@@ -16,10 +16,11 @@ import numpy as np
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from pipeline.simulate.cases import draw_cases, repeats, slipped
 from pipeline.simulate.episodes import Episode
+from pipeline.simulate.identifiers import Order
 from pipeline.simulate.lexicon import hospital, wording
 from pipeline.simulate.rates import ct_statement, expected_labels, label_of
 from pipeline.simulate.readers import CT_STYLES, XRAY_STYLES, Reader, Staff
-from pipeline.simulate.scribe import Order, Scribe, Version
+from pipeline.simulate.scribe import Scribe, Version
 from pipeline.simulate.sentences import Cell
 
 _HOME_ADVANTAGE: Final = 4.0
@@ -138,7 +139,8 @@ class _Visit:
         order, signed = self._order("XR", reader, chest=chest), episode.xr_signed
         if not chest:
             return order, self.scribe.other(order, signed=signed)
-        cells, style = _cells(self.cohort.phrase[self.i]), self._style(reader, "XR")
+        cells = _cells(self.cohort.phrase[self.i])
+        style = self._style(reader.xray_style, XRAY_STYLES)
         early = episode.xr_performed + timedelta(minutes=2)
         if versions["prelim"][self.i]:
             write(order, self._revised(cells), Version(early, "prelim", style=style))
@@ -155,7 +157,8 @@ class _Visit:
         order = self._order("CT", reader, chest=chest, performed=performed)
         if not chest:
             return order, self.scribe.other(order, signed=episode.ct_signed)
-        cells, style = _cells(self.cohort.ct[self.i]), self._style(reader, "CT")
+        cells = _cells(self.cohort.ct[self.i])
+        style = self._style(reader.ct_style, CT_STYLES)
         version = 1
         if self.cohort.versions["ct_prelim"][self.i] and not once:
             early = performed + timedelta(minutes=10)
@@ -210,10 +213,7 @@ class _Visit:
         exam, episode = self.scribe.rng.choice(fitting), self.episode
         return self.scribe.order(episode, exam, reader, performed or episode.xr_performed)
 
-    def _style(self, reader: Reader, modality: str) -> str:
-        own, styles = (
-            (reader.xray_style, XRAY_STYLES) if modality == "XR" else (reader.ct_style, CT_STYLES)
-        )
+    def _style(self, own: str, styles: Sequence[str]) -> str:
         rng = self.scribe.rng
         return own if rng.random() < _STYLE_LOYALTY else rng.choice(styles)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from calibration.estimate import Estimate
 from calibration.extraction_errors import Audit
+from pipeline.config.basis import sha256
 from pipeline.errors import ConfigurationError
 
 Triples = tuple[tuple[str, str, int], ...]
@@ -117,7 +117,7 @@ def read_audit(path: Path, *, option: str = "extraction.audit.scores") -> SiteAu
             value, low, high, float(result.reports), method="percentile bootstrap of reports"
         ),
         confusion=result.modality_confusion,
-        digest=hashlib.sha256(content).hexdigest()[:16],
+        digest=sha256(content)[:16],
     )
 
 

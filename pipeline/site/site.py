@@ -33,7 +33,7 @@ from pipeline.formats.tables import named, read_table
 from pipeline.site import engines
 from pipeline.site.audited import SiteAudit, misread_share, read_audit
 from pipeline.site.engines import OutcomeMemory
-from pipeline.store.files import replacing
+from pipeline.store.files import write_whole
 from pipeline.store.workspace import Workspace
 from pipeline.vault.key import Key
 from pipeline.vault.sealing import read_passphrases
@@ -182,8 +182,7 @@ class Site:
 
     def note_vault(self) -> None:
         """Note how often codes came into the vault under which exams are coded from now on."""
-        with replacing(_noted(self)) as partial:
-            partial.write_text(f"{Vault.stated(self.vault_path)[1]}\n", encoding="ascii")
+        write_whole(_noted(self), f"{Vault.stated(self.vault_path)[1]}\n".encode())
 
     def _own_phrases(self) -> PhraseTable:
         path = self.config.path(str(self.config.phrases.table))

@@ -128,6 +128,7 @@ CLEAN: Final = Clean()
 
 
 def _codes(site: Site, exams: pd.DataFrame) -> Codes:
+    is_token = site.config.deidentification.replacement == "token"
     with site.open_vault(read_only=True) as vault:
         patients = patient_identifiers(exams)
         return Codes(
@@ -138,7 +139,7 @@ def _codes(site: Site, exams: pd.DataFrame) -> Codes:
             site=vault.codes("site", exams["site"].tolist()),
             shift_days=vault.shift_days(patients),
             marks=vault.marks(exams["text"]),
-            surrogate_key=_surrogate_key(site),
+            surrogate_key=None if is_token else Key.of().derive("surrogates"),
         )
 
 
@@ -189,13 +190,6 @@ def _word_lists(site: Site) -> Path | None:
     """Find the folder of the site's own word lists, if it has one."""
     name = site.config.deidentification.word_lists
     return site.config.path(name) if name else None
-
-
-def _surrogate_key(site: Site) -> bytes | None:
-    """Give the secret behind invented values, or None where tokens are written."""
-    if site.config.deidentification.replacement == "token":
-        return None
-    return Key.of().derive("surrogates")
 
 
 @lru_cache(maxsize=1)

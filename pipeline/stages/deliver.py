@@ -21,7 +21,6 @@ what else belongs to the issue travels inside the PDF.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import shutil
@@ -31,10 +30,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
 
+from pipeline.config.basis import sha256
 from pipeline.errors import ConfigurationError, StorageError
 from pipeline.stages import Made, Stage
 from pipeline.stages.ingest import reader_rules
-from pipeline.store.files import plain, typed_json
+from pipeline.store.files import plain, typed_json, write_whole
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import readable
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
@@ -44,7 +44,6 @@ from reports.pages.return_sheet import codes_of, safe
 if TYPE_CHECKING:
     from pipeline.site.site import Site
     from pipeline.stages.pages import Pages
-    from pipeline.store.workspace import Workspace
 
 _MAKING, _READY, _OLD = ".making", ".ready", ".old"
 _KEPT: Final = "kept"
@@ -91,7 +90,7 @@ class Deliver(Stage[Delivery, Delivered]):
         whom = [pages.recipient for pages in item.pages]
         locks = _locks(site, whom)
         opened = _accessions(site, item.pages) if site.config.reports.accessions else {}
-        ledger = _Ledger(root / "ledger.jsonl", site.workspace)
+        ledger = _Ledger(root / "ledger.jsonl")
         site.workspace.write_json(root / f"{item.period}.json", whom)
         new = 0
         for pages in item.pages:
@@ -170,7 +169,7 @@ def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledge
     """Lay one recipient's files into a folder, unless they got the same ones before."""
     whose = place.parent.name, place.name
     _recover(place, ours=ledger.delivered(whose))
-    marks = {name: _digest(content) for name, content in drafts.items()}
+    marks = {name: sha256(content) for name, content in drafts.items()}
     if ledger.has(whose, marks, lock):
         return False
     files = drafts if lock is None else seal(drafts, lock)
@@ -197,8 +196,8 @@ class _Entry:
 class _Ledger:
     """What was delivered so far, oldest first; rewritten whole with every recipient."""
 
-    def __init__(self, path: Path, store: Workspace) -> None:
-        self.path, self.store = path, store
+    def __init__(self, path: Path) -> None:
+        self.path = path
         lines = path.read_bytes().splitlines() if path.is_file() else []
         try:
             self.entries = [typed_json(_Entry, line) for line in lines]
@@ -233,14 +232,14 @@ class _Ledger:
                 page=name,
                 drawn=mark,
                 file=name if name in files else None,
-                sha256=_digest(files[name]) if name in files else None,
+                sha256=sha256(files[name]) if name in files else None,
                 encrypted=lock is not None,
                 lock=mark_of_lock,
             )
             for name, mark in marks.items()
         ]
         lines = (json.dumps(plain(entry), sort_keys=True) + "\n" for entry in self.entries)
-        self.store.write_bytes(self.path, "".join(lines).encode())
+        write_whole(self.path, "".join(lines).encode())
 
     def _last(self, whose: _Whose) -> dict[str, _Entry]:
         """Give the newest entry of each page that the recipient ever had of the period."""
@@ -267,7 +266,7 @@ def _recover(target: Path, *, ours: Mapping[str, str]) -> None:
 
 
 def _holds(path: Path, digest: str) -> bool:
-    return path.is_file() and _digest(path.read_bytes()) == digest
+    return path.is_file() and sha256(path.read_bytes()) == digest
 
 
 def _make(target: Path, files: Mapping[str, bytes], *, ours: Mapping[str, str]) -> None:
@@ -296,7 +295,7 @@ def _keep(target: Path, new: Path, ours: Mapping[str, str]) -> None:
     """
     for path in sorted(p for p in target.rglob("*") if p.is_file() and not p.is_symlink()):
         name, content = path.relative_to(target), path.read_bytes()
-        if ours.get(str(name)) == _digest(content):
+        if ours.get(str(name)) == sha256(content):
             continue
         place, number = new / name, 1
         while place.exists():
@@ -313,7 +312,3 @@ def _write(path: Path, content: bytes) -> None:
 
 def _beside(target: Path, ending: str) -> Path:
     return target.with_name(f".{target.name}{ending}")
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()

@@ -375,22 +375,20 @@ def _not_before(quarantined: pd.DataFrame) -> str:
 def _attribution(exams: pd.DataFrame) -> Counter[str]:
     """Count where each report's reader was found, and where text and fields disagree."""
     stated = exams["reader_id"].str.strip() != ""
-    place = exams.get("reader_source", pd.Series("", index=exams.index))
+    place = exams["reader_source"]
     where = place.where(place != "", "a column").where(stated, "nowhere")
     counts = Counter({f"reader named in {k}": int(v) for k, v in where.value_counts().items()})
-    if "reader_conflict" in exams:
-        counts["text names another reader"] = int((exams["reader_conflict"] == "1").sum())
+    counts["text names another reader"] = int((exams["reader_conflict"] == "1").sum())
     return +counts
 
 
 def _reading(exams: pd.DataFrame) -> Counter[str]:
     """Count the exams whose writing was not what it should be, so that none is mended silently."""
-    marks = exams.get("decoded_as", pd.Series("", index=exams.index))
-    counts = Counter({f"read as {k}": int(v) for k, v in marks.value_counts().items() if k})
-    forms = exams.get("text_form", pd.Series("", index=exams.index))
-    counts.update({f"text from {k}": int(v) for k, v in forms.value_counts().items() if k})
-    told = exams.get("reader_source", pd.Series("", index=exams.index))
-    counts[f"reader told {BY_RESOURCE}"] = int(told.str.endswith(BY_RESOURCE).sum())
+    met = (("read as", exams["decoded_as"]), ("text from", exams["text_form"]))
+    counts = Counter({f"{how} {each}": int(n) for how, column in met
+                      for each, n in column.value_counts().items() if each})  # fmt: skip
+    told = exams["reader_source"].str.endswith(BY_RESOURCE)
+    counts[f"reader told {BY_RESOURCE}"] = int(told.sum())
     given = exams["patient_authority"].str.strip() != ""
     if given.any():
         counts["patient number without an assigning authority"] = int((~given).sum())

@@ -9,7 +9,6 @@ there and whose digests hold are whole.
 
 from __future__ import annotations
 
-import hashlib
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,10 +19,10 @@ import pandas as pd
 from calibration.groups import Group, group_results, likeness_of, likenesses, tally_of, trend
 from calibration.phrase_calibration import PhraseCalibration, phrase_calibration
 from calibration.rounding import rounded
-from pipeline.config.basis import digest_of
+from pipeline.config.basis import digest_of, sha256
 from pipeline.pages import content
 from pipeline.pages.over_time import incomplete_quarters
-from pipeline.pages.review import CommitteeFacts, committee_content
+from pipeline.pages.review import CommitteeFacts, RunFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_few, without
 from pipeline.stages import Keyed, Look, Named, options
@@ -31,10 +30,9 @@ from pipeline.stages.issue import Issue, observed, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
 from pipeline.tables.observations import categorised
-from pipeline.tables.pairing import Sifted
 from pipeline.tables.profiles import compact, department_of, profile_of
 from pipeline.tables.results import Scale, advice_table, plainest, result_table, swap_table
-from reports.content import Gate, Instrument, SuppressedCell
+from reports.content import Instrument, SuppressedCell
 from reports.drawing.style import Style, style_for
 from reports.pages import committee, radiologist
 from reports.pages.committee import html
@@ -45,16 +43,6 @@ if TYPE_CHECKING:
 
 _COMMITTEE: Final = "committee"
 _DEPARTMENT: Final = "department"
-
-
-@dataclass(frozen=True, slots=True)
-class RunFacts:
-    """What pages say about the run; free of times, so that the same results make the same page."""
-
-    flow: tuple[Sifted, ...]
-    gates: tuple[Gate, ...]
-    manifest: tuple[tuple[str, str], ...]
-    counts: tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +98,7 @@ class _Drawing(Keyed[PageRequest, Pages]):
             **chosen,
             "meaning of phrases": site.phrases_digest,
             "audit of the engine": "none" if site.audited is None else site.audited.digest,
-            "logo": "none" if site.logo is None else hashlib.sha256(site.logo).hexdigest(),
+            "logo": "none" if site.logo is None else sha256(site.logo),
         }
 
     def key(self, site: Site, item: PageRequest) -> str:
@@ -122,7 +110,7 @@ class _Drawing(Keyed[PageRequest, Pages]):
         store = site.workspace
         pages = super().find(site, key)
         whole = all(
-            store.has_page(file.draft) and _sha(store.read_page(file.draft)) == file.digest
+            store.has_page(file.draft) and sha256(store.read_page(file.draft)) == file.digest
             for file in (pages.files if pages else ())
         )
         return pages if whole else None
@@ -134,7 +122,7 @@ class _Drawing(Keyed[PageRequest, Pages]):
         for name in self.files:
             draft = f"{key}.{name.rpartition('.')[2]}"
             store.write_page(draft, drawn[name])
-            files.append(File(name, draft, _sha(drawn[name])))
+            files.append(File(name, draft, sha256(drawn[name])))
         pages = Pages(item.recipient, tuple(files))
         return self.keep(site, key, pages, advice=advice, results=results)
 
@@ -206,9 +194,7 @@ class Review(_Drawing):
             advised=True,
         )
         facts = CommitteeFacts(
-            flow=item.run.flow,
-            gates=item.run.gates,
-            manifest=item.run.manifest,
+            run=item.run,
             measured=_instrument(site, item.run),
             audited=site.audited,
             profiles=department_of(_profiles(site, issue)),
@@ -305,7 +291,3 @@ def _instrument(site: Site, run: RunFacts) -> Instrument:
 def _style(site: Site) -> Style:
     settings = site.config.reports
     return style_for(settings.page, language=settings.language)
-
-
-def _sha(page: bytes) -> str:
-    return hashlib.sha256(page).hexdigest()

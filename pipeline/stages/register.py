@@ -153,13 +153,10 @@ def _unmet(site: Site, shards: Sequence[str], stands: Mapping[str, str]) -> int:
 def _times(
     site: Site, shard: str, stands: Mapping[str, str], more: Sequence[str] = ()
 ) -> pd.DataFrame:
+    """Say of a shard's exams whose they are, and by how many days they could differ."""
     found = site.workspace.read("raw", "exams", [shard], columns=[*_WHEN, *more])
     was = [each if (each := normalised(n)) in stands else "" for n in patient_identifiers(found)]
-    return _times_of(under_one_number(found, stands).assign(was=was)).assign(shard=shard)
-
-
-def _times_of(exams: pd.DataFrame) -> pd.DataFrame:
-    """Say of exams whose they are, and by how many days they could be later or earlier."""
+    exams = under_one_number(found, stands).assign(was=was, shard=shard)
     exams = exams[exams["performed_at"] >= _NO_EARLIER]
     at = pd.to_datetime(exams["performed_at"], utc=True)
     start = at.dt.normalize() - pd.to_timedelta(at.dt.day - 1, unit="D")

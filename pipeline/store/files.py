@@ -50,6 +50,12 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file, and its folder if need be, whole or not at all."""
+    with replacing(path) as partial:
+        partial.write_bytes(content)
+
+
 def _force(path: Path) -> None:
     """Have the system write a file or a folder's entries to the disk now."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -209,17 +215,15 @@ def typed(kind: type[T], value: object) -> T:
     pydantic.ValidationError
         A ValueError: if they are not of this kind.
     """
-    found: T = _adapter(kind).validate_python(value)
-    return found
+    return _adapter(kind).validate_python(value)
 
 
 def typed_json(kind: type[T], content: bytes) -> T:
     """Read JSON as a value of this kind; raises what `typed` raises."""
-    found: T = _adapter(kind).validate_json(content)
-    return found
+    return _adapter(kind).validate_json(content)
 
 
-def _adapter(kind: type[object]) -> TypeAdapter[Any]:
+def _adapter(kind: type[T]) -> TypeAdapter[T]:
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

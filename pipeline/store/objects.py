@@ -37,7 +37,7 @@ import pyarrow.parquet as pq
 
 from calibration.arrays import settled
 from pipeline.errors import ConfigurationError
-from pipeline.store.files import replacing
+from pipeline.store.files import write_whole
 
 SCHEMA_VERSION: Final = "4"
 """Raised when a table's columns change meaning; part of every shard's key.
@@ -88,7 +88,7 @@ def decode(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     OtherVersionError
         If another version of this program wrote it, without some of these columns.
     """
-    written_under = _about(io.BytesIO(content))["schema"]
+    written_under = about(io.BytesIO(content))["schema"]
     digests = _footer_start(content) - 2 * _DIGEST
     if _sha(memoryview(content)[:digests]) != content[digests : digests + _DIGEST]:
         raise DamageError
@@ -99,12 +99,8 @@ def decode(content: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     return file.read(columns=list(columns) if columns else None)
 
 
-def facts_of(file: BinaryIO) -> object:
-    """Give a shard's counts from its footer; raises `DamageError` as `decode` does."""
-    return _about(file)["facts"]
-
-
-def _about(file: BinaryIO) -> dict[str, Any]:
+def about(file: BinaryIO) -> dict[str, Any]:
+    """Give a shard's counts (``facts``) and ``schema``; raises `DamageError` as `decode` does."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _TAIL))
     length = int.from_bytes(file.read(_TAIL)[:4], "little") + _TAIL
@@ -115,8 +111,7 @@ def _about(file: BinaryIO) -> dict[str, Any]:
     if _sha(footer) != stored:
         raise DamageError
     metadata = pq.read_metadata(file).metadata or {}
-    found: dict[str, Any] = json.loads(metadata[_META])
-    return found
+    return dict(json.loads(metadata[_META]))
 
 
 def _footer_start(content: bytes) -> int:
@@ -161,8 +156,7 @@ class Folder:
 
     def put(self, name: str, content: bytes) -> None:
         """Write a file whole, or not at all."""
-        with replacing(self.root / name) as partial:
-            partial.write_bytes(content)
+        write_whole(self.root / name, content)
 
     def get(self, name: str) -> bytes:
         """Read a file."""
@@ -262,8 +256,7 @@ class Remote:
         """
         mark = folder / "raw" / "site"
         if not mark.is_file():
-            with replacing(mark) as partial:
-                partial.write_text(secrets.token_hex(16), encoding="ascii")
+            write_whole(mark, secrets.token_hex(16).encode())
         mine = mark.read_bytes()
         try:
             self._leave(mine)

@@ -34,7 +34,7 @@ import pyarrow.compute as pc
 from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError
 from pipeline.store import objects
-from pipeline.store.files import held, holder, no_room, plain, replacing, typed
+from pipeline.store.files import held, holder, no_room, plain, typed, write_whole
 
 T = TypeVar("T")
 Zone = Literal["raw", "analysis"]
@@ -146,7 +146,7 @@ class Workspace:
             If the shard is missing or damaged, or its counts are of another kind.
         """
         with self._explained(zone, name, key), self.objects.open(_shard(zone, name, key)) as file:
-            found = objects.facts_of(file)
+            found = objects.about(file)["facts"]
         try:
             return typed(kind, found)
         except ValueError:
@@ -181,12 +181,7 @@ class Workspace:
     def write_json(self, path: Path, content: object) -> None:
         """Write a value as a JSON file, whole or not at all."""
         text = json.dumps(plain(content), indent=2, sort_keys=True) + "\n"
-        self.write_bytes(path, text.encode())
-
-    def write_bytes(self, path: Path, content: bytes) -> None:
-        """Write a file whole, or not at all."""
-        with replacing(path) as partial:
-            partial.write_bytes(content)
+        write_whole(path, text.encode())
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -23,7 +23,7 @@ from calibration.plain import Plain
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, tally_groups
 from pipeline.errors import InputError
-from pipeline.formats.tables import refuse, require_columns
+from pipeline.formats.tables import numbers, refuse, require_columns, texts
 
 _FINDING: Final = "pathology"
 """Column of the finding, over whose values one reader's chance of false advice is shared out."""
@@ -151,9 +151,8 @@ def _sliders(
     """Sliders of the known rows as shares of their scale, NaN where none was set."""
     if not columns.slider:
         return None
-    column = frame[columns.slider]
-    text = column.astype(object).where(column.notna(), "").astype(str).str.strip()
-    values = np.asarray(pd.to_numeric(text, errors="coerce"), dtype=np.float64) / columns.scale
+    text = texts(frame[columns.slider])
+    values = numbers(text) / columns.scale
     refuse(
         (text != "").to_numpy() & ~((values >= 0.0) & (values <= 1.0)),
         f"{source}: {columns.slider}",
@@ -222,6 +221,6 @@ def _sizes(
 
 
 def _numbers(column: pd.Series, name: str, source: str) -> FloatArray:
-    values = np.asarray(pd.to_numeric(column, errors="coerce"), dtype=np.float64)
+    values = numbers(column)
     refuse(np.isnan(values), f"{source}: {name}", "values are missing or not numbers")
     return values

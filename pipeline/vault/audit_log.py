@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
 from pipeline.errors import InputError, RadcalError
-from pipeline.store.files import replacing
+from pipeline.store.files import write_whole
 
 _START: Final = "0" * 64
 _MAX_VALUE: Final = 400
@@ -100,8 +100,8 @@ class AuditLog:
         handle.write(line.encode() + b"\n")
         handle.flush()
         os.fsync(handle.fileno())
-        _write_head(self.path, number + 1, _hash(line))
-        return number + 1, _hash(line)
+        _write_head(self.path, number + 1, _hash(line.encode()))
+        return number + 1, _hash(line.encode())
 
     @contextmanager
     def attempt(self, event: str, /, **details: Scalar | Mapping[str, Scalar]) -> Iterator[None]:
@@ -146,7 +146,7 @@ def verify(path: Path) -> LogState:
     last, number = _START, 0
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
         breaks += _faults(line, number, last)
-        last = hashlib.sha256(line).hexdigest()
+        last = _hash(line)
         hashes.append(last)
     if not path.read_bytes().endswith(b"\n") and path.stat().st_size:
         breaks.append(f"line {number + 1}: cut short")
@@ -178,7 +178,7 @@ def _unsealed(path: Path, number: int, last: str) -> str:
         line = handle.read().split(b"\n")[-2:-1]
     if not line or next(_faults(line[0], number + 1, last), None):
         return ""
-    return hashlib.sha256(line[0]).hexdigest()
+    return _hash(line[0])
 
 
 def _head(path: Path) -> _Head:
@@ -193,12 +193,11 @@ def _head(path: Path) -> _Head:
 
 
 def _write_head(path: Path, number: int, digest: str) -> None:
-    with replacing(path.with_name(f"{path.name}.head")) as partial:
-        partial.write_text(f"{number} {digest}\n", encoding="ascii")
+    write_whole(path.with_name(f"{path.name}.head"), f"{number} {digest}\n".encode())
 
 
-def _hash(line: str) -> str:
-    return hashlib.sha256(line.encode()).hexdigest()
+def _hash(line: bytes) -> str:
+    return hashlib.sha256(line).hexdigest()
 
 
 def _actor() -> str:

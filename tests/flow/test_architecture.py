@@ -25,11 +25,12 @@ from extraction import vocabulary
 from extraction.finding import Extracted
 from extraction.rules.engine import RuleEngine
 from pipeline.formats.hl7v2 import FieldMap, Hl7Options, read
+from pipeline.pages.review import RunFacts
 from pipeline.simulate import simulate_chunks
 from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
 from pipeline.stages import Keyed
-from pipeline.stages.pages import FEEDBACK, RunFacts, page_requests
+from pipeline.stages.pages import FEEDBACK, page_requests
 from tests.fixtures.here import Here
 
 HOUSE = ("calibration", "extraction", "reports", "pipeline")

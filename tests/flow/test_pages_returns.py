@@ -12,6 +12,7 @@ import pikepdf
 import pytest
 
 from calibration.survey import builtin
+from pipeline.cli.common import Output
 from pipeline.cli.returns import record, returns
 from pipeline.errors import InputError
 from pipeline.pages.content import returned_of
@@ -392,7 +393,7 @@ def test_words_about_a_swap_tell_the_terminal_nothing(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = opinion(tmp_path, "R-A", "disagree", "not after\x1b]0;title\x07 surgery\u202e")
-    returns([page], config, as_json=True)
+    returns([page], config, Output(as_json=True))
     (said,) = json.loads(capsys.readouterr().out)["words"]
     assert said.endswith("not after]0;title surgery")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.cli.serve import serve, status
+from pipeline.cli.serve import Serve, serve, status
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError, StorageError
 from pipeline.run.manifest import KEYED
 from pipeline.run.outlook import outlook
@@ -380,7 +380,7 @@ def test_a_schedule_without_a_key_is_refused_at_once(
     monkeypatch.delenv("RADCAL_VAULT_KEY_FILE", raising=False)
     monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a server was started"))
     with pytest.raises(ConfigurationError, match="No key is given"):
-        serve(place / "radcal.toml", port=0)
+        serve(Serve(config=place / "radcal.toml", port=0))
 
 
 def test_status_says_whether_the_key_given_opens_the_vault(

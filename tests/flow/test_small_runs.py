@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import typer
 
+from pipeline.cli.common import Output
 from pipeline.cli.run import _called, _end
 from pipeline.errors import ConfigurationError, GateFailedError
 from pipeline.flows import nightly
@@ -214,7 +215,7 @@ def test_the_end_of_a_run_tells_what_was_set_aside_in_a_line_and_no_empty_count(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     done = nightly.fn(str(folder / "radcal.toml"))
-    _end(done, folder / "radcal.toml", as_json=False, quiet=False)
+    _end(done, folder / "radcal.toml", Output())
     lines = capsys.readouterr().out.splitlines()
     assert lines[:4] == ["outcome: gathered", "pairs: 3", "observations: 3", "set aside: nothing"]
     assert not [line for line in lines if line.endswith((": 0", ": none"))]
@@ -227,11 +228,11 @@ def test_the_end_of_a_run_tells_what_was_set_aside_in_a_line_and_no_empty_count(
     )
     done = nightly.fn(str(folder / "radcal.toml"))
     with pytest.raises(typer.Exit) as ended:
-        _end(done, folder / "radcal.toml", as_json=False, quiet=False)
+        _end(done, folder / "radcal.toml", Output())
     assert ended.value.exit_code == 3
     assert "set aside: rows 1" in capsys.readouterr().out.splitlines()
     with pytest.raises(typer.Exit):
-        _end(done, folder / "radcal.toml", as_json=True, quiet=False)
+        _end(done, folder / "radcal.toml", Output(as_json=True))
     told = json.loads(capsys.readouterr().out)
     assert (told["quarantined"], told["withheld"], told["contradictory"]) == (1, 0, 0)
 
@@ -249,11 +250,11 @@ def test_what_is_left_out_for_want_of_a_reader_is_counted_at_the_end_with_its_re
 ) -> None:
     write(folder, *pair(0), *pair(1), *(line.replace("KS1", "") for line in pair(2)))
     done = nightly.fn(str(folder / "radcal.toml"))
-    _end(done, folder / "radcal.toml", as_json=False, quiet=False)
+    _end(done, folder / "radcal.toml", Output())
     remedy = "[input.columns] reader_id, for messages [input.hl7] reader"
     told = f"left out: no reader is named (say where exams name their reader: {remedy}) 1"
     assert told in capsys.readouterr().out.splitlines()
-    _end(done, folder / "radcal.toml", as_json=True, quiet=False)
+    _end(done, folder / "radcal.toml", Output(as_json=True))
     assert json.loads(capsys.readouterr().out)["left_out"] == {"no reader is named": 1}
 
 

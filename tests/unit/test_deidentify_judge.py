@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from pipeline.cli.deidentify import Audit, Given
+from pipeline.cli.deidentify import Lists
 from pipeline.config.sections import Deidentification
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers, LeakScan, Options
 from pipeline.deidentify.judge import CAUTION, Weights, model
@@ -453,7 +453,7 @@ def test_a_number_tells_what_it_may_be(figures: str, kinds: set[str]) -> None:
     assert {each.removeprefix("n:") for each in number_kinds(figures)} == kinds
 
 
-@pytest.mark.parametrize("of", [Options, Deidentification, Given, Audit])
+@pytest.mark.parametrize("of", [Options, Deidentification, Lists])
 def test_the_caution_where_nothing_is_said_is_the_judges_own(of: type) -> None:
     defaults = {
         each.name: each.default for each in getattr(of, "__dataclass_fields__", {}).values()

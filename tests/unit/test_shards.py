@@ -15,7 +15,7 @@ import pytest
 from pipeline.errors import DamagedShardError, InputError, StorageError
 from pipeline.run.shield import shielded
 from pipeline.store.files import replacing, storage_error
-from pipeline.store.objects import DamageError, decode, encode, facts_of
+from pipeline.store.objects import DamageError, about, decode, encode
 from pipeline.store.workspace import Workspace
 
 FRAME = pd.DataFrame(
@@ -35,7 +35,7 @@ def test_shard_is_ordinary_parquet_to_every_reader(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(pd.read_parquet(path), FRAME)
     rows = duckdb.connect().execute("SELECT count(*), max(text) FROM read_parquet(?)", [str(path)])
     assert rows.fetchone() == (20, "may represent")
-    assert facts_of(io.BytesIO(WHOLE)) == {"rows": 20}
+    assert about(io.BytesIO(WHOLE))["facts"] == {"rows": 20}
     assert decode(WHOLE, ["n"]).column_names == ["n"]
     assert decode(encode(FRAME.iloc[::2], None)).column_names == list(FRAME)  # no index beside them
 
@@ -54,7 +54,7 @@ def test_shard_cut_short_anywhere_is_found() -> None:
         with pytest.raises(DamageError):
             decode(WHOLE[:length])
         with pytest.raises(DamageError):
-            facts_of(io.BytesIO(WHOLE[:length]))
+            about(io.BytesIO(WHOLE[:length]))
 
 
 def test_damaged_and_missing_shards_are_named_with_what_to_do(tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ from pipeline.formats.fhir.resources import (
     text_of,
 )
 from pipeline.formats.markup import plain_text
+from pipeline.formats.people import numbers_of, several
 from pipeline.formats.values import RETRACTED, known_words, modality_of, section_of, status_of
 
 __all__ = ["FhirOptions", "exams", "read", "resource_files"]
@@ -60,8 +61,6 @@ _WITHOUT_REPORT: Final = ("registered", "unknown")
 """Statuses of a report that must not be read."""
 _OPEN: Final = {"partial": "prelim", "modified": "prelim"}
 """Statuses of what is not final yet: one result of several, and (R5) a change before the end."""
-_MIN_DIGITS: Final = 4
-"""A number of fewer digits is not looked for in texts."""
 _SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR", "NMR": "MR"}
 """Codes of DiagnosticReport.category (HL7 table 0074, DICOM) → modality."""
 
@@ -242,10 +241,8 @@ def _numbered(resources: Iterable[Resource], kind: str) -> list[str]:
 def _code(report: Resource) -> tuple[str, str]:
     concept = next(iter(items(report, "code")), {})
     codings = items(concept, "coding")
-    name = text_of(concept, "text") or next(
-        (text_of(coding, "display") for coding in codings if text_of(coding, "display")), ""
-    )
-    return text_of(next(iter(codings), {}), "code"), name
+    names = (text_of(concept, "text"), *(text_of(coding, "display") for coding in codings))
+    return text_of(next(iter(codings), {}), "code"), next(filter(None, names), "")
 
 
 def _service(report: Resource, study: Resource) -> str:
@@ -360,25 +357,18 @@ def _known_people(report: Resource, directory: Directory, patient: Resource) -> 
     naming += [(order, name) for order in orders for name in ("requester", "performer")]
     naming.append((patient, "generalPractitioner"))
     staff = [person for who, name in naming for person in people(who, name, directory)]
-    relatives = [
-        text for each in items(patient, "contact") for text in map(written, items(each, "name"))
-    ]
-    reached = [at for who in (patient, *items(patient, "contact")) for at in items(who, "telecom")]
+    contacts = items(patient, "contact")
+    relatives = [written(name) for each in contacts for name in items(each, "name")]
+    reached = [at for who in (patient, *contacts) for at in items(who, "telecom")]
     numbers = [text_of(i, "value") for r in (report, *orders) for i in items(r, "identifier")]
     numbers += [p.identifier.rpartition("|")[2] for p in staff]
     *_, own = patient_numbers(report, patient)
     shown = text_of(next(iter(items(report, "subject")), {}), "display")
     names = [*map(written, items(patient, "name")), shown]
     return {
-        "patient_name": _joined(names),
-        "staff_names": _joined(p.name for p in staff if p.family),
-        "relative_names": _joined(relatives),
-        "phone": _joined(text_of(at, "value") for at in reached),
-        "other_ids": _joined(
-            v for v in (*own, *numbers) if sum(map(str.isdigit, v)) >= _MIN_DIGITS
-        ),
+        "patient_name": several(names),
+        "staff_names": several(p.name for p in staff if p.family),
+        "relative_names": several(relatives),
+        "phone": several(text_of(at, "value") for at in reached),
+        "other_ids": numbers_of((*own, *numbers)),
     }
-
-
-def _joined(values: Iterable[str]) -> str:
-    return ";".join(dict.fromkeys(v.replace(";", " ") for v in values if v))

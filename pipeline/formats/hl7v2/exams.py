@@ -21,12 +21,11 @@ from pipeline.formats.hl7v2.fields import (
     Head,
     Place,
     merges_of,
-    numbers_of,
     patient_id,
 )
 from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, Observations, observations
-from pipeline.formats.people import attributed, drafter, reader_of
+from pipeline.formats.people import attributed, drafter, numbers_of, reader_of
 from pipeline.formats.readers import dictator, signer
 from pipeline.formats.values import RETRACTED, first_time, iso_time, modality_of, status_of
 

@@ -9,7 +9,7 @@ disagree on where the interpreter, the exam's time and the status are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -35,7 +35,6 @@ _INITIAL: Final = 2
 SUB: Final = "\x1f"
 _AUTHENTICATED: Final = ("TXA", 22)
 _NAME_PARTS: Final = 5
-_MIN_DIGITS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +165,6 @@ class Head:
         parts = [component] if isinstance(component, str) else [str(part) for part in component]  # type: ignore[attr-defined]
         decoded = [unescaped(part, self._separators) for part in parts]
         return SUB.join("" if part.strip() == _NULL else part for part in decoded)
-
-
-def numbers_of(values: Iterable[str]) -> str:
-    """Join those values that have digits enough to be looked for in a text."""
-    long = (v for v in values if sum(c.isdigit() for c in v) >= _MIN_DIGITS)
-    return ";".join(v.replace(";", " ") for v in long)
 
 
 def person(components: Sequence[str]) -> Person | None:
