@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from gold import FOLDS, REPORTS, authors, file_of
+from gold import FOLDS, REPORTS, authors, file_of, save
 from numpy.typing import NDArray
 from rows import labels
 from sklearn.linear_model import LogisticRegression
@@ -66,7 +66,7 @@ def main() -> None:
     for fold in (*FOLDS, ()):
         worth = slopes([each for name, each in shown.items() if name not in fold])
         place = folder / file_of(fold)
-        replace(load_weights(place), calibration=worth).save(place)
+        save(replace(load_weights(place), calibration=worth), place)
         print(place.name, np.round(worth, 3).tolist(), flush=True)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.deidentify.audit import GoldReport, GoldSpan
+from pipeline.deidentify.judge.model import Weights
 
 FOLDS = tuple(
     tuple(each.split())
@@ -50,6 +51,19 @@ REPORTS = 150
 _FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
 sys.path.append(str(_FOLDER))
 _LINES = 6
+
+
+def save(weights: Weights, path: Path) -> None:
+    """Write all tables, rounded to half precision but for the smallest, without pickle."""
+    arrays = {}
+    for name in weights.__dataclass_fields__:
+        value = getattr(weights, name)
+        arrays[name] = (
+            np.array(value) if isinstance(value, tuple)
+            else value.astype(np.float16 if value.size > 128 else np.float32)
+        )  # fmt: skip
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def file_of(fold: Sequence[str]) -> str:

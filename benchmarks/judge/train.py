@@ -14,7 +14,7 @@ from pathlib import Path
 
 from exchange import exchanged
 from fit import find_space
-from gold import FOLDS, REPORTS, authors, file_of, ours
+from gold import FOLDS, REPORTS, authors, file_of, ours, save
 from network import exported, train
 from rows import Showing, read_showings
 
@@ -58,7 +58,7 @@ def main() -> None:
         space = find_space(others, words, gaps, describer)
         seeds = range(asked.seed, asked.seed + asked.networks)
         place = asked.out / file_of(fold)
-        exported([train(others, space, seed) for seed in seeds], space).save(place)
+        save(exported([train(others, space, seed) for seed in seeds], space), place)
         print(place.name, place.stat().st_size, "bytes", flush=True)
 
 

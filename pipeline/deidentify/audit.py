@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -179,10 +179,7 @@ class _Tally:
     """What was counted so far."""
 
     def __init__(self) -> None:
-        self.found: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-        self.untouched: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-        self.unidentified: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-        self.right: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+        self.shares: dict[str, dict[str, list[int]]] = defaultdict(dict)
         self.phrases, self.kept = [0, 0], [0, 0]
         self.wrongs: list[tuple[str, int, int, str, str]] = []
         self.leaking = 0
@@ -200,9 +197,7 @@ class _Tally:
             for start, end in _harmed(counts, spans, gold, gone):
                 self.wrongs.append((report.id, start, end, "", verdict))
         for each in removed:
-            for label in (each.category, "ALL"):
-                self.right[label][0] += any(gold[each.start : each.end])
-                self.right[label][1] += 1
+            self._count("right", each.category, is_so=any(gold[each.start : each.end]))
 
     def _seen(self, report: GoldReport, span: GoldSpan, gone: bytearray) -> str:
         """Count one identifier; say what is wrong, if anything is."""
@@ -211,19 +206,25 @@ class _Tally:
             gone[at] for at in range(span.start, span.end) if report.text[at].isalnum()
         )
         unidentified = found or (not untouched and names_nobody(report.text, span, gone))
-        for label in (span.label, "ALL"):
-            for counts, is_so in (
-                (self.found, found),
-                (self.untouched, untouched),
-                (self.unidentified, unidentified),
-            ):
-                counts[label][0] += is_so
-                counts[label][1] += 1
+        self._count("found", span.label, is_so=found)
+        self._count("untouched", span.label, is_so=untouched)
+        self._count("unidentified", span.label, is_so=unidentified)
         if found:
             return ""
         verdict = "left whole" if untouched else "left in part"
         self.wrongs.append((report.id, span.start, span.end, span.label, verdict))
         return verdict
+
+    def _count(self, what: str, label: str, *, is_so: bool) -> None:
+        for each in (label, "ALL"):
+            counts = self.shares[what].setdefault(each, [0, 0])
+            counts[0] += is_so
+            counts[1] += 1
+
+    def by_label(self, what: str) -> dict[str, Share]:
+        """Give the share of each label, ``ALL`` included."""
+        counts = {"ALL": [0, 0], **self.shares[what]}
+        return {label: Share(*counts[label]) for label in sorted(counts)}
 
 
 def audit(
@@ -242,26 +243,23 @@ def audit(
             tally.add(report, outcome.removed)
         else:
             withheld[outcome.reason] += 1
-    true, removals = tally.right["ALL"]
+    precision = tally.by_label("right")
+    removals = precision["ALL"].n
     return DeidAudit(
         reports=len(reports),
-        recall=_shares(tally.found),
-        untouched=_shares(tally.untouched),
-        unidentified=_shares(tally.unidentified),
-        precision=_shares(tally.right),
+        recall=tally.by_label("found"),
+        untouched=tally.by_label("untouched"),
+        unidentified=tally.by_label("unidentified"),
+        precision=precision,
         leaking=Share(tally.leaking, len(reports) - sum(withheld.values())),
         withheld=dict(withheld),
         phrases_before=tally.phrases[0],
         phrases_harmed=tally.phrases[1],
         kept_before=tally.kept[0],
         kept_harmed=tally.kept[1],
-        superfluous=Share(removals - true, removals),
+        superfluous=Share(removals - precision["ALL"].count, removals),
         wrongs=tuple(tally.wrongs),
     )
-
-
-def _shares(counts: Mapping[str, Sequence[int]]) -> dict[str, Share]:
-    return {label: Share(*counts[label]) for label in sorted(counts)}
 
 
 def _gold(source: str, number: int, line: bytes) -> GoldReport:

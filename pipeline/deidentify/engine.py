@@ -24,7 +24,6 @@ from pipeline.deidentify import rules as house_rules
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
 from pipeline.deidentify.rules.joins import join
-from pipeline.deidentify.rules.names import signs
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Quarantined, Removed
@@ -231,9 +230,6 @@ class Deidentifier:
             for each in known_pass.find(text, heard.words, known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed, self.lexicon)
-        if not (found := claims.removed()):
-            return found  # nothing for anything to hang on
-        _take(claims, signs(Window(text, heard.words, self.lexicon), found), self.lexicon)
         _mend(claims, self.lexicon)
         join(claims)
         return claims.removed()

@@ -275,8 +275,11 @@ FLOORS = {
     "ma": Floor(0.966, 0.972, 0.35),
     "mb": Floor(0.997, 0.997, 1.4),
     "mc": Floor(0.997, 0.997, 0.65),
+    "na": Floor(0.997, 0.997, 0.7),
+    "nb": Floor(0.917, 0.914, 0.75, whole=0.06),
+    "nc": Floor(0.997, 0.967, 2.45, whole=0.03),
 }
-"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to MC."""
+"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to NC."""
 
 
 def blind(name: str) -> list[GoldReport]:

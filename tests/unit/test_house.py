@@ -32,6 +32,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_MODULES = 336
+MOST_DEIDENTIFICATION = 25, 3_500
+"""Modules, and lines of code without data, of `pipeline/deidentify`."""
 MOST_LINES = 400
 MOST_CODE = 45_002
 SILENT_TOKENS = {
@@ -384,6 +386,13 @@ def code_lines(text: str) -> set[int]:
 def test_the_house_does_not_grow_back() -> None:
     counted = sum(len(code_lines(path.read_text(encoding="utf-8"))) for path in MODULES)
     assert counted <= MOST_CODE
+
+
+def test_deidentification_keeps_to_its_size() -> None:
+    own = [path for path in MODULES if "deidentify" in path.relative_to(ROOT).parts]
+    counted = sum(len(code_lines(path.read_text(encoding="utf-8"))) for path in own)
+    assert len(own) <= MOST_DEIDENTIFICATION[0]
+    assert counted <= MOST_DEIDENTIFICATION[1]
 
 
 def test_remarks_and_docstrings_are_no_code() -> None:

@@ -102,18 +102,6 @@ class Weights:
     out_bias: Floats
     calibration: Floats
 
-    def save(self, path: Path) -> None:
-        """Write all tables, rounded to half precision but for the smallest, without pickle."""
-        arrays = {}
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
-            arrays[name] = (
-                np.array(value) if isinstance(value, tuple)
-                else value.astype(np.float16 if value.size > 128 else np.float32)
-            )  # fmt: skip
-        with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
-
 
 @cache
 def load_weights(path: Path | None = None) -> Weights:

@@ -185,7 +185,7 @@ def _are_nobodys(shown: str, window: Window) -> bool:
     return folded in _COMMON or (familiar and window.text.isupper())
 
 
-def are_signs(shown: str, window: Window) -> bool:
+def _are_signs(shown: str, window: Window) -> bool:
     """Tell whether letters can be somebody's initials: none a word, not all abbreviations."""
     folded, lexicon = [each.casefold() for each in _WORDS.findall(shown)], window.lexicon
     if any(each in _NEVER_SIGNS or each in lexicon.words for each in folded):
@@ -243,7 +243,7 @@ _NAMED: Final[Mapping[str, Check]] = {
         not (window.text.isupper() and window.lexicon.is_ordinary(shown.split()[0]))
     ),
     "reads": reads,
-    "signs": are_signs,
+    "signs": _are_signs,
     "somebody": _is_somebody,
     "two figures": lambda shown, _: _has_figures(shown, 2),
     "two or rare": lambda shown, window: (

@@ -15,7 +15,7 @@ from typing import Final
 
 from pipeline.deidentify.rules.checks import patterns
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
-from pipeline.deidentify.rules.window import Window, Word, line_before, past
+from pipeline.deidentify.rules.window import Window, Word, back, line_before, past
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import Lexicon
 
@@ -30,6 +30,8 @@ LONG: Final = 6
 _SPANS: Final = frozenset({"7", "12", "24", "52"})
 """Days, months, hours and weeks, as the British count them (14/7 is a fortnight)."""
 _LAST_DAY: Final = 10
+_WEEKDAY: Final = 18
+"""How far before a date its weekday can begin."""
 
 
 def _month(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
@@ -42,7 +44,7 @@ def _month(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     near = _FIGURE.search(text, max(0, word.start - 16), word.end + 14)
     start, end = _around_month(text, word) if near else (0, 0)
     if end > start:
-        start = _clock_before(text, _before_date(text, start))
+        start = back(_P["before"], text, start, _WEEKDAY)
         yield row.found(start, past(_P["clock"], text, end))
     elif _is_month_alone(text, word, window.lexicon):
         yield Found(word.start, word.end, "DATE", "date-month", sure=False)
@@ -90,20 +92,6 @@ def _is_month_alone(text: str, word: Word, lexicon: Lexicon) -> bool:
     if following and following[1] in lexicon.eponym_nouns:
         return False
     return _P["cue"].search(line_before(text, word.start, 9)) is not None
-
-
-def _before_date(text: str, start: int) -> int:
-    """Extend a date over the weekday before it."""
-    match = _P["before"].search(text[max(0, start - 18) : start])
-    return start - (len(match.group()) if match else 0)
-
-
-def _clock_before(text: str, start: int) -> int:
-    """Extend a date that begins with its day over a clock of four figures before it."""
-    if not text[start].isdigit():
-        return start
-    match = _P["clock_before"].search(text[max(0, start - 6) : start])
-    return start - (len(match.group()) if match else 0)
 
 
 def in_figures(text: str, start: int, before: str, long: int) -> Found | None:
@@ -156,7 +144,8 @@ def _separated(text: str, start: int, before: str, behind: str) -> Found | None:
 
 
 def _dated(text: str, start: int, end: int, rule: str) -> Found:
-    return Found(_before_date(text, start), past(_P["clock"], text, end), "DATE", rule)
+    start = back(_P["before"], text, start, _WEEKDAY)
+    return Found(start, past(_P["clock"], text, end), "DATE", rule)
 
 
 def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
@@ -164,7 +153,7 @@ def _is_day_slash(text: str, match: re.Match[str], before: str) -> bool:
     first, second = int(match[1]), int(match[2])
     alone = match[1].startswith("0") or first > second or second > _LAST_DAY
     alone = alone or _P["then_clock"].match(text, match.end()) is not None
-    if not (alone or _is_heading(text, match) or _P["date_before"].search(before)):
+    if not (alone or _P["date_before"].search(before)):
         return False
     unlike = _P["not_date_before"].search(before) and not before.endswith("since at least ")
     return not unlike and _P["not_date_after"].match(text, match.end()) is None
@@ -177,13 +166,6 @@ def _is_day_first(text: str, match: re.Match[str], before: str) -> bool:
     if match[2] not in _SPANS:
         return True
     return _P["date_before"].search(before) is not None and _P["lasting"].search(before) is None
-
-
-def _is_heading(text: str, match: re.Match[str]) -> bool:
-    """Tell whether the line is an exam's heading and ends here (XR CHEST 2 VIEWS 1/5)."""
-    line = line_before(text, match.start(), 101)
-    ends = text[match.end() : match.end() + 1] in ("", "\n", "\r")
-    return ends and len(line) <= 100 and _P["heading"].match(line) is not None
 
 
 FINDERS: Final[Mapping[str, Finder]] = {"month": _month}

@@ -17,7 +17,7 @@ from typing import Final
 
 from pipeline.deidentify.rules import dates
 from pipeline.deidentify.rules.checks import patterns
-from pipeline.deidentify.rules.window import Window, line_before
+from pipeline.deidentify.rules.window import Window, back, line_before
 from pipeline.deidentify.spans import Found
 from pipeline.names.lexicon import triggers
 
@@ -76,8 +76,7 @@ def _in_chunk(text: str, start: int, done: int) -> Found | None:
     if text[start - 2 : start] == "*-":
         match = _P["masked"].match(text, max(0, start - len(_STARS)))
         return Found(*match.span(), "ID", "id-shape") if match else None
-    before = _P["before_chunk"].search(text[max(done, start - 24) : start])
-    found = _shaped(text, start - len(before.group()) if before else start)
+    found = _shaped(text, back(_P["before_chunk"], text, start, min(24, start - done)))
     alone = start - 1 == done or not text[start - 2 : start - 1].isalnum()
     if found is None and text[start - 1] == "-" and alone:
         found = _at(text, start, start + 1, done)
@@ -110,14 +109,12 @@ def _phone(text: str, start: int) -> Found | None:
 
 
 def _time(text: str, start: int, before: str) -> Found | None:
-    match = _P["time"].match(text, start)
-    if match is None:
-        match = _P["time_at"].match(text, start)
-        match = match if match and _P["at"].search(before) else None
-    if match is None:
-        match = _P["call_clock"].match(text, start)
-        if match and not _P["called"].search(line_before(text, start, 110)):
-            match = None
+    match, clock = _P["time"].match(text, start), _P["time_at"].match(text, start)
+    if match is None and clock and _P["at"].search(before):
+        match = clock
+    called = _P["call_clock"].match(text, start) if match is None else None
+    if called and _P["called"].search(line_before(text, start, 110)):
+        match = called
     return Found(start, match.end(), "TIME", "time") if match else None
 
 

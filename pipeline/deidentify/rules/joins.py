@@ -8,9 +8,9 @@ name, the parts of a code. Nothing here looks at lists of names.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from pipeline.deidentify.rules.checks import patterns, word_list
 from pipeline.deidentify.rules.window import past
@@ -57,13 +57,6 @@ _TAILS: Final = {
 }
 
 
-class _Stretch(NamedTuple):
-    start: int
-    end: int
-    category: Category
-    rule: str
-
-
 def join(claims: Claims) -> None:
     """Lengthen and join the identifiers of a text, in place; a locked phrase ends them."""
     found = claims.removed()
@@ -89,7 +82,7 @@ def _hanging(category: Category, rule: str) -> tuple[tuple[str, ...], tuple[str,
     return tuple(heads), tuple(tails)
 
 
-def _whole(text: str, each: Removed) -> _Stretch:
+def _whole(text: str, each: Removed) -> Removed:
     """Take the rest of a word, then what hangs on it before and behind."""
     start, end = each.start, each.end
     while start > 0 and text[start].isalnum() and text[start - 1].isalnum():
@@ -111,7 +104,7 @@ def _whole(text: str, each: Removed) -> _Stretch:
         tails = ("day_tail",)
     for name in tails:
         end = past(_P[name], text, end)
-    return _Stretch(start, end, each.category, each.rule)
+    return Removed(start, end, each.category, each.rule)
 
 
 def _before(text: str, start: int) -> tuple[str, str, bool]:
@@ -135,21 +128,18 @@ def _may_hang(head: str, near: str, word: str, behind_figure: bool) -> bool:  # 
     return other or word.casefold() in _LAST_WORDS[head]
 
 
-def _joined(text: str, stretches: Sequence[_Stretch]) -> Iterator[_Stretch]:
+def _joined(text: str, stretches: Iterable[Removed]) -> list[Removed]:
     """Join those with nothing but small words between them."""
-    done: _Stretch | None = None
+    done: list[Removed] = []
     for each in stretches:
-        if done is not None and _are_one(text, done, each):
-            done = done._replace(end=max(done.end, each.end))
-            continue
-        if done is not None:
-            yield done
-        done = each
-    if done is not None:
-        yield done
+        if done and _are_one(text, done[-1], each):
+            done[-1] = done[-1]._replace(end=max(done[-1].end, each.end))
+        else:
+            done.append(each)
+    return done
 
 
-def _are_one(text: str, first: _Stretch, second: _Stretch) -> bool:
+def _are_one(text: str, first: Removed, second: Removed) -> bool:
     if second.start <= first.end:
         return second.category == first.category
     gap = text[first.end : second.start]
@@ -167,7 +157,7 @@ def _are_one(text: str, first: _Stretch, second: _Stretch) -> bool:
     return first.category == second.category or any(map(str.isalpha, gap))
 
 
-def _is_worded(text: str, first: _Stretch, gap: str, second: _Stretch) -> bool:
+def _is_worded(text: str, first: Removed, gap: str, second: Removed) -> bool:
     """Tell whether two dates are one: joined by a word, a day and its date, a date and its time."""
     if any(map(str.isalpha, gap)):
         return True

@@ -7,13 +7,13 @@ stands behind them, are left to the judge.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.checks import are_signs, patterns, reads, word_list
+from pipeline.deidentify.rules.checks import patterns, reads, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, Word
-from pipeline.deidentify.spans import Found, Removed
+from pipeline.deidentify.spans import Found
 from pipeline.names.grammar import name_end
 from pipeline.names.lexicon import Lexicon, unaccented
 
@@ -119,14 +119,6 @@ def _titled(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     is_scan = title.folded == "mr" and text[title.end] != "."  # MR BRAIN
     weak = is_scan or title.folded in _WEAK_TITLES or title.folded in _SPELT_TITLES
     yield from _followed(row, window, title, _begin(hit), weak=weak)
-
-
-def signs(window: Window, removed: Iterable[Removed]) -> Iterator[Found]:
-    """Give the initials that are joined to somebody's name (Petra and kb · Dr. Doe / kb)."""
-    for each in removed:
-        joined = _P["and_signs"].match(window.text, each.end) if each.category == "NAME" else None
-        if joined and are_signs(joined[1], window):
-            yield Found(*joined.span(1), "NAME", "initials", sure=False)
 
 
 FINDERS: Final[Mapping[str, Finder]] = {

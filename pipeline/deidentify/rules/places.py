@@ -27,8 +27,6 @@ _UNITS: Final = word_list("units_of_care")
 _WEAK: Final = word_list("weak_kinds")
 _NOT_IN_PLACES: Final = word_list("not_in_places")
 """Words that end the search for a hospital's name in capitals (TRANSFERRED FROM ... HOSPITAL)."""
-_LONG: Final = 30
-"""From which column on a line may be one that wraps."""
 _SHORTEST: Final = 3
 _SITE_WORDS: Final = 3
 
@@ -88,17 +86,15 @@ def _kind(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
             return
         if _is_unit(word.folded, before, lexicon, goes_on=end > word.end):
             return
-    begin = _before_wrap(text, word.start, start, lexicon)
     tail = _P["tail"].match(text, end)
-    if begin == word.start and not (tail and tail.group().lstrip().lower().startswith("of")):
+    if start == word.start and not (tail and tail.group().lstrip().lower().startswith("of")):
         return
     length = _tail_length(tail.group(), lexicon) if tail else 0
     if start == word.start and tail and not length:
         return  # Institute of Radiology
     end = past(_P["more_kind"], text, end + length)
-    if begin == start and _P["the"].search(text, max(0, start - 6), start):
-        begin -= len("The ")
-    sure = (word.folded in _STRONG or end > word.end) and begin < word.start
+    sure = (word.folded in _STRONG or end > word.end) and start < word.start
+    begin = start - len("The ") * bool(_P["the"].search(text, max(0, start - 6), start))
     yield row.found(begin, end)._replace(sure=sure)
 
 
@@ -112,16 +108,6 @@ def _is_unit(kind: str, before: str, lexicon: Lexicon, *, goes_on: bool) -> bool
     long = re.findall(r"[^\W\d_]{3,}", before)
     bare = before.strip().casefold() in ("the", "a", "our", "of the", "")
     return bare or (kind in _WEAK and all(map(lexicon.is_ordinary, long)))
-
-
-def _before_wrap(text: str, kind: int, start: int, lexicon: Lexicon) -> int:
-    """Begin on the line before where the kind opens a line that only wraps (Glenfield⏎Hospital)."""
-    if start < kind or "\n" not in text[max(0, kind - 9) : kind]:
-        return start
-    wrap = _P["wrapped"].search(text, max(0, kind - 60), kind)
-    if wrap is None or wrap.start(1) - text.rfind("\n", 0, wrap.start(1)) < _LONG:
-        return start
-    return trimmed(text, wrap.start(1), kind, lexicon)
 
 
 def _tail_length(tail: str, lexicon: Lexicon) -> int:

@@ -119,11 +119,6 @@ class _Pattern:
 class Compiled:
     """A row with its patterns compiled."""
 
-    __slots__ = (
-        "_checks", "_finder", "_near", "after", "anchor", "before", "behind", "followers", "last",
-        "more", "needs", "row",
-    )  # fmt: skip
-
     def __init__(self, row: Row, finder: Finder | None) -> None:
         self.row = row
         self.before, self.after, self.more, self.behind = (

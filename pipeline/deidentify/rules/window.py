@@ -48,10 +48,7 @@ class Words:
         The numbers of those that do.
     """
 
-    __slots__ = (
-        *("_edges", "_text"),
-        *("capital", "capitals", "folded", "plain"),
-    )
+    __slots__ = ("_edges", "_text", "capital", "capitals", "folded", "plain")
 
     def __init__(self, text: str) -> None:
         is_plain = text.isascii()
@@ -130,6 +127,13 @@ def past(pattern: re.Pattern[str], text: str, at: int) -> int:
     """Give the end of what a pattern matches at a place; the place itself where it does not."""
     match = pattern.match(text, at)
     return match.end() if match else at
+
+
+def back(pattern: re.Pattern[str], text: str, at: int, reach: int) -> int:
+    """Give the start of what a pattern finds up to a place; the place itself where it does not."""
+    first = max(0, at - reach)
+    match = pattern.search(text[first:at])
+    return first + match.start() if match else at
 
 
 def _plain(word: str) -> str:
