@@ -10,6 +10,7 @@ from typing import Final
 
 from calibration.profile import Aside, DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.profile.shown import LEAST_SHOWN
+from reports.numbers import percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import figures
 
@@ -35,8 +36,13 @@ def claim(whole: Aside, words: Strings) -> str:
 
 def basis(whole: Aside, words: Strings) -> str:
     """Say what it rests on, why a fault is likelier, and what the surest words point to."""
-    sides = (_side(each, words) for each in whole.sides if each.n >= LEAST_SHOWN)
+    sides = tuple(_side(each, words) for each in whole.sides if each.n >= LEAST_SHOWN)
     sure = "" if whole.certain == "open" else words(f"verdict.no_rise.certain_{whole.certain}")
+    if whole.way == "mixed":
+        share = whole.share
+        shown = {"share": percent(share.value)}
+        shown["interval"] = percent_interval(max(share.low, 0.0), min(share.high, 1.0))
+        sides = (*sides, words("verdict.no_rise.share", **shown))
     return " ".join(filter(None, (*sides, words("verdict.no_rise.why"), sure)))
 
 

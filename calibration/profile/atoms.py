@@ -55,8 +55,8 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
             for r, n in enumerate(counts.n.sum(axis=1))
         ]
     n, wrong = counts.effective, counts.effective_wrong
-    weight = _weights(n.sum(axis=1), wrong.sum(axis=1))
-    base, doubt = _others(counts, weight)
+    weight = _weights(counts)
+    base, doubt = others(counts)
     heard, most = weight * counts.n.sum(axis=1), _most(counts.n, weight)
     delta, variance = _fitted(n, wrong, base)
     error = np.sqrt(variance + doubt)
@@ -75,11 +75,9 @@ def uncompared(counts: AtomCounts, r: int) -> AtomJudgement:
     return _judgement(counts, r, state="no comparison")
 
 
-def _others(counts: AtomCounts, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Log-odds of being wrong among the other readers (R, F), and its variance per reader (R,).
-
-    ``weight`` (R,) is how much each reader's statements count for the others.
-    """
+def others(counts: AtomCounts) -> tuple[FloatArray, FloatArray]:
+    """Log-odds of being wrong among the other readers (R, F), and its variance per reader (R,)."""
+    weight = _weights(counts)
     own_n, own_wrong = weight[:, None] * counts.n, weight[:, None] * counts.wrong
     n, wrong = own_n.sum(axis=0) - own_n, own_wrong.sum(axis=0) - own_wrong
     total, all_wrong = n.sum(axis=1, keepdims=True), wrong.sum(axis=1, keepdims=True)
@@ -100,8 +98,9 @@ def _most(n: FloatArray, weight: FloatArray) -> FloatArray:
     return np.asarray(shares.max(axis=1) / np.maximum(n.sum(axis=1), 1.0))
 
 
-def _weights(n: FloatArray, wrong: FloatArray) -> FloatArray:
+def _weights(counts: AtomCounts) -> FloatArray:
     """How much each reader counts in what is expected of the others, shape (R,)."""
+    n, wrong = counts.effective.sum(axis=1), counts.effective_wrong.sum(axis=1)
     odds = np.log((wrong + 0.5) / (n - wrong + 0.5))
     error = 1.0 / (wrong + 0.5) + 1.0 / (n - wrong + 0.5)
     z = (odds - np.median(odds[n > 0])) / np.sqrt(_SIGMA**2 + error)

@@ -15,7 +15,9 @@ posterior of s is taken as normal at its mode (Laplace). Words
 
     fall       if P(s < 0) ≥ `ProfileSettings.falls_probability`;
     are flat   if they do not fall, and P(s < `flat_slope`) ≥ `flat_probability`, or ≥ ½ where
-               "absent" and "present" fail as well.
+               "absent" and "present" fail as well;
+    are mixed  if they do neither, and "absent", "present" and they are all drawn toward the rate
+               of their finding as other patients' CTs in a share of the exams would draw them.
 
 The thresholds are chosen by simulation (`benchmarks/profile_order.py`). In one finding only a fall
 is looked for, because in some findings words may tell little. Where one finding's words fall and
@@ -26,6 +28,17 @@ clipped. With the rates of CT-positive statements p of "present" and a of "absen
 moments of Beta(½ + y, ½ + n − y) each, they hold if P(p − a > `_APART`) ≥ `_SURE`, and fail if
 P(p − a < `_APART`) ≥ `_VERY_SURE`, both with `_LEAST_CERTAIN` effective statements or more. Whose
 fail is asked however few hedges there are; whether they hold says where to look for the fault.
+
+Where a share π of a reader's CTs are other patients', a word true at the rate c is so in
+(1 − π) c + π ρ_f, with ρ_f the rate of all the reader's statements in the finding. A reader who is
+too sure is so of hedges; this is of "absent" and "present" too. Let e be the rate of being wrong at
+the other readers' rates, in the same findings, w that of other patients' CTs (ρ_f of "absent",
+1 − ρ_f of "present"), and u the reader's. Each kind alone says π = (u − e) / (w − e), with the
+variance of u (Beta as above) and of e (the others' own, and `_APART_BY` on the log-odds, as readers
+differ); both together say it with weights 1 / variance. It is mixed if P(π > `_MIXED`) ≥
+`_VERY_SURE` of both, P(π > `_EACH`) ≥ `_EACH_SURE` of each (of fewer than `_LEAST_MIXED` effective
+statements none), and s < 1 − π of `least_statements` hedges or more, for hedges that rise as they
+should are no other patients'. From π = `_NEARLY` on words are flat where s says so with P ≥ ½.
 """
 
 from __future__ import annotations
@@ -39,8 +52,9 @@ import numpy as np
 from scipy.special import betaincinv, expit, ndtr
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.profile.atoms import AtomCounts, uncompared
+from calibration.profile.atoms import AtomCounts, others, uncompared
 from calibration.profile.results import (
+    NOTHING,
     Aside,
     Certain,
     Coordinate,
@@ -49,13 +63,15 @@ from calibration.profile.results import (
     PhraseRate,
     ReaderProfile,
     Verdict,
+    Way,
 )
 from calibration.profile.settings import ProfileSettings
 
 _LEVEL, _FINDING, _SLOPE, _QUIRK = 2.0, 0.7, 1.0, 0.3
 _STEPS, _TOLERANCE, _LONGEST = 60, 1e-9, 2.0
 _APART, _SURE, _VERY_SURE, _LEAST_CERTAIN = 0.3, 0.95, 0.99, 20.0
-_EVEN = 0.5
+_MIXED, _EACH, _EACH_SURE, _LEAST_MIXED, _APART_BY, _NEARLY = 0.2, 0.1, 0.9, 10.0, 0.4, 0.75
+_EVEN, _WORTH, _TINY = 0.5, 20.0, 1e-9
 _ENDS = np.array([0.5, 0.025, 0.975])
 
 
@@ -81,7 +97,8 @@ class Order:
 
     ``out`` (R, F) are the findings of each reader whose words do not rise, ``whole`` (R,) the
     readers of whom that is all; ``every`` are the slopes of all their hedges, ``single`` (R·F,) of
-    those in each finding; ``certain`` is what each reader's "absent" and "present" do.
+    those in each finding; ``certain`` is what each reader's "absent" and "present" do, ``mixed``
+    (R,) whose CTs may in part be other patients', ``share`` (R,) in what share and its ``doubt``.
     """
 
     out: BoolArray
@@ -89,6 +106,9 @@ class Order:
     every: Slopes
     single: Slopes
     certain: tuple[Certain, ...]
+    mixed: BoolArray
+    share: FloatArray
+    doubt: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -196,7 +216,10 @@ def order(
     certain = certainties(*atoms)
     fail = np.array([each == "fail" for each in certain], dtype=bool)
     whole |= fail & (every.below(settings.flat_slope) >= _EVEN)
-    return Order(out | whole[:, None], whole, every, single, certain)
+    mixed, share, doubt = _mixed(own, atoms, ~out)
+    mixed &= left & (rest.mean < 1.0 - np.minimum(share, _NEARLY))
+    whole |= mixed
+    return Order(out | whole[:, None], whole, every, single, certain, mixed, share, doubt)
 
 
 def _unordered(found: Slopes, settings: ProfileSettings) -> BoolArray:
@@ -220,6 +243,53 @@ def certainties(absent: AtomCounts, present: AtomCounts) -> tuple[Certain, ...]:
         for f, h, b in zip(few.tolist(), holds.tolist(), fails.tolist(), strict=True)
     ]
     return tuple(kinds)
+
+
+def _mixed(
+    own: Own, every: Certainties, kept: BoolArray
+) -> tuple[BoolArray, FloatArray, FloatArray]:
+    """Say whose "absent" and "present" are mixed, with π and its deviation, shape (R,) each.
+
+    Of each reader's findings only those ``kept`` (R, F) are asked.
+    """
+    absent, present = atoms = [
+        replace(one, n=one.n * kept, wrong=one.wrong * kept, effective=one.effective * kept)
+        for one in every
+    ]
+    n = own.n.sum(axis=2) * kept + absent.n + present.n
+    mass = own.mass.sum(axis=2) * kept + absent.wrong + present.n - present.wrong
+    rate = _drawn(mass, n)
+    each = [_moved(one, w) for one, w in zip(atoms, (rate, 1.0 - rate), strict=True)]
+    off, room, variance = (np.array(part) for part in zip(*each, strict=True))
+    worth = (room**2 / variance).sum(axis=0)
+    known = (room > 0.0).all(axis=0)
+    share = np.where(known, (off * room / variance).sum(axis=0) / np.maximum(worth, _TINY), 0.0)
+    doubt = 1.0 / np.sqrt(np.maximum(worth, _TINY))
+    alone = ndtr((off - _EACH * room) / np.sqrt(variance)) >= _EACH_SURE
+    sure = ndtr((share - _MIXED) / doubt) >= _VERY_SURE
+    enough = np.min([one.effective.sum(axis=1) for one in atoms], axis=0) >= _LEAST_MIXED
+    return np.asarray(known & enough & sure & alone.all(axis=0)), share, doubt
+
+
+def _drawn(mass: FloatArray, n: FloatArray) -> FloatArray:
+    """Rates of findings (R, F), drawn toward the reader's of all."""
+    every = (mass.sum(axis=1, keepdims=True) + _EVEN) / (n.sum(axis=1, keepdims=True) + 1.0)
+    return np.asarray((mass + _WORTH * every) / (n + _WORTH))
+
+
+def _moved(counts: AtomCounts, other: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Give u − e, w − e and the variance of the first, shape (R,) each; ``other`` (R, F) is w."""
+    n = counts.effective
+    total = n.sum(axis=1)
+    if np.count_nonzero(total) < 2:
+        return np.zeros(len(n)), np.zeros(len(n)), np.ones(len(n))
+    odds, doubt = others(counts)
+    share = n / np.maximum(total, _TINY)[:, None]
+    expected = (share * expit(odds)).sum(axis=1)
+    wrong = counts.effective_wrong.sum(axis=1)
+    seen, variance = _beta(wrong + _EVEN, total - wrong + _EVEN)
+    spread = (expected * (1.0 - expected)) ** 2 * (doubt + _APART_BY**2)
+    return seen - expected, (share * other).sum(axis=1) - expected, variance + spread
 
 
 def _beta(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -246,7 +316,8 @@ def with_aside(
         aside = tuple(_aside(r, f, found, own, settings) for f in places)
         told.append(replace(reader, aside=aside))
         if found.whole[r]:
-            whole = replace(aside[0], certain=found.certain[r])
+            hold = found.mixed[r] and found.certain[r] == "hold"
+            whole = replace(aside[0], certain="open" if hold else found.certain[r])
             absent, present = (uncompared(each, r) for each in atoms)
             told[r] = replace(
                 reader, hedges=whole.n, pattern=_no_rise(reader.pattern, whole), absent=absent,
@@ -268,15 +339,19 @@ def _no_rise(pattern: Pattern, whole: Aside) -> Pattern:
 def _aside(r: int, f: int | None, found: Order, own: Own, rules: ProfileSettings) -> Aside:
     """Describe a reader's hedges in one finding, or all (None), that do not rise."""
     slopes, row = (found.every, r) if f is None else (found.single, r * len(own.findings) + f)
-    falls = float(slopes.below(0.0)[row])
-    sure = falls >= rules.falls_probability
-    chance = falls if sure else float(slopes.below(rules.flat_slope)[row])
+    falls, flat = (float(slopes.below(end)[row]) for end in (0.0, rules.flat_slope))
+    way: Way = "falls" if falls >= rules.falls_probability else "flat"
+    if f is None and way == "flat" and found.mixed[r] and flat < rules.flat_probability:
+        way = "mixed" if flat < _EVEN or found.share[r] < _NEARLY else "flat"
+    chance = falls if way == "falls" else flat
+    share = Interval.normal(found.share[r], found.doubt[r]) if way == "mixed" else NOTHING
     where = np.array([f is None or f == each for each in range(len(own.findings))])
     return Aside(
         finding=None if f is None else own.findings[f],
-        way="falls" if sure else "flat",
+        way=way,
         n=float(own.n[r][where].sum()),
         slope=Coordinate.normal(slopes.mean[row], slopes.sd[row], chance),
         sides=own.sides(r, where),
         certain="open",
+        share=share,
     )

@@ -18,7 +18,7 @@ from calibration.plain import INLINE, LEFT_OUT
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
 Untold: TypeAlias = Literal["one label", "no hedge", "one phrase", "one cell", "instrument"]
 State: TypeAlias = Literal["pattern", "none", "too few", "no rise"]
-Way: TypeAlias = Literal["falls", "flat"]
+Way: TypeAlias = Literal["falls", "flat", "mixed"]
 Certain: TypeAlias = Literal["hold", "fail", "open"]
 AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
 
@@ -301,16 +301,21 @@ class Aside:
     ----------
     way
         ``falls``: they run against CT. ``flat``: they have next to nothing to do with it.
+        ``mixed``: they rise, but they, "absent" and "present" all rise by so much less than
+        colleagues' that a share of these X-rays may have other patients' CTs.
     n
         Statements.
     slope
         Of these words alone, 1 for words that say what CT shows; its probability is that of being
-        below 0, or, flat, below `ProfileSettings.flat_slope`.
+        below 0, or else below `ProfileSettings.flat_slope`.
     sides
         Rates by their counts of words above even odds ("strong") and of all others ("weak").
     certain
         Of all findings, whether the reader's "present" and "absent" rise with what CT shows:
         they ``hold``, they ``fail`` as well, or it is ``open``; then and in one finding ``open``.
+    share
+        With ``mixed``: the share of CTs of other patients that would make as much of "absent" and
+        "present"; else nothing.
     """
 
     finding: str | None
@@ -319,6 +324,7 @@ class Aside:
     slope: Coordinate
     sides: tuple[PhraseRate, ...]
     certain: Certain
+    share: Interval = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,12 @@ def dealt(rows: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     return rows.assign(label=np.random.default_rng(seed).permutation(rows["label"].to_numpy()))
 
 
+def half_dealt(rows: pd.DataFrame) -> pd.DataFrame:
+    """Give a half of the exams other exams' CTs."""
+    half = rows.index % 2 == 0
+    return pd.concat([rows[~half], dealt(rows[half])])
+
+
 def asked(rows: pd.DataFrame) -> Order:
     read = read_rows(rows, table=TABLE)
     return set_aside(hedged(read, WORDS, misread=0.0), read, RULES)[1]
@@ -149,3 +155,32 @@ def test_labels_of_one_value_are_no_fault_of_pairing() -> None:
     found = profile(department().assign(label=0.0), phrases=TABLE)
     assert {reader.pattern.verdict.untold for reader in found} == {"one label"}
     assert not any(reader.aside for reader in found)
+
+
+def test_half_of_the_cts_dealt_anew_is_told_by_words_that_nobody_doubts() -> None:
+    """Present .95, absent .03, all positive in about ½: π = ½ makes .72 and .27 of them."""
+    found = profile(
+        department(half_dealt(written("x", 300, slope=1.0, seed=9, sure=150))), phrases=TABLE
+    )
+    (aside,) = found.reader("x").aside
+    assert (found.reader("x").pattern.direction, aside.way) == ("no rise", "mixed")
+    assert aside.share.low < 0.5 < aside.share.high
+    assert aside.share.low > 0.2
+    assert not any(reader.aside for reader in found if reader.reader != "x")
+
+
+@pytest.mark.parametrize("slope", [0.5, 1.0])
+def test_hedges_alone_that_are_too_sure_are_no_other_patients(slope: float) -> None:
+    found = asked(department(written("x", 300, slope=slope, seed=9, sure=150)))
+    assert not found.mixed.any()
+
+
+def test_wrong_certainties_beside_hedges_that_rise_as_they_should_are_no_other_patients() -> None:
+    rows, other = (written("x", 300, slope=1.2, seed=9, sure=150) for _ in range(2))
+    sure = rows["phrase"].isin(["present", "absent"])
+    odd = pd.concat([rows[~sure], half_dealt(other[sure].reset_index(drop=True))])
+    assert not asked(department(odd)).mixed.any()
+
+
+def test_without_colleagues_nothing_is_said_of_other_patients() -> None:
+    assert not asked(half_dealt(written("x", 300, slope=1.0, seed=9, sure=150))).mixed.any()

@@ -117,8 +117,9 @@ def _no_rise(found: DepartmentProfile, words: Strings) -> tuple[list[str], bool]
     if not whole:
         said = words("decisions.no_rise_single", n=len(single), **shown)
         return [said] * bool(single), False
-    falls = sum(reader.aside[0].way == "falls" for reader in whole)
-    how = [words("decisions.no_rise_falls", n=falls)] if falls else []
+    ways = [reader.aside[0].way for reader in whole]
+    each = ((way, ways.count(way)) for way in ("falls", "mixed"))
+    how = [words(f"decisions.no_rise_{way}", n=n) for way, n in each if n]
     how += [words("decisions.no_rise_aside", n=len(single), **shown)] if single else []
     held = outweigh(found)
     end = words("decisions.no_rise_held") if held else ""
