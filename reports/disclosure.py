@@ -25,6 +25,7 @@ from reports.strings import Strings
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
     from calibration.profile import Aside, AtomJudgement, DepartmentProfile, ReaderProfile
+    from calibration.profile.results import AtomState
     from calibration.result import GroupResult
 
 Cell = TypeVar("Cell", bound="Estimate | GroupResult")
@@ -110,7 +111,8 @@ def _atom(atom: AtomJudgement, minimum: int, *, alone: bool) -> AtomJudgement:
     if not alone and atom.most <= MOST:
         return atom
     nothing = float("nan")
-    return replace(atom, expected=nothing, expected_wrong=nothing, state="no comparison")
+    state: AtomState = "no standard" if atom.state == "no standard" else "no comparison"
+    return replace(atom, expected=nothing, expected_wrong=nothing, state=state)
 
 
 def _sensitivity(row: SensitivityRow, minimum_n: int) -> SensitivityRow:

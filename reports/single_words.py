@@ -31,6 +31,7 @@ _MISSED = 4.0
 # Single words of a kind that help at once.
 _MOST: Final = 3
 _EDGE: Final = 1e-6
+_UNJUDGED: Final = frozenset({"too few", "no comparison", "no standard"})
 
 
 def told(profile: ReaderProfile) -> tuple[Habit, ...]:
@@ -207,7 +208,7 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     pattern they are those that do not show it.
     """
     verdict = profile.pattern.verdict
-    if verdict.state == "no rise":
+    if verdict.state == "no rise" or verdict.untold == "no standard":
         return ()
     common = bool(verdict.shared or verdict.explained)
     if verdict.state == "pattern":
@@ -264,7 +265,7 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
-    none = wrong(profile) or profile.pattern.verdict.untold == "no hedge"
+    none = wrong(profile) or profile.pattern.verdict.untold in {"no hedge", "no standard"}
     return words("verdict.stay.few") if state == "too few" and not none else ""
 
 
@@ -365,7 +366,7 @@ def _often(atom: AtomJudgement) -> bool:
 def as_others(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
     """Say how "absent" and "present" stand of which nothing shows that they are off."""
     each, off = (("absent", profile.absent), ("present", profile.present)), wrong(profile)
-    judged = (one for one in each if one[1].state not in {"too few", "no comparison"})
+    judged = (one for one in each if one[1].state not in _UNJUDGED)
     return tuple(_atom(*one, words, end="stands") for one in judged if one not in off)
 
 

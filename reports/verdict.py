@@ -3,8 +3,8 @@
 The pattern comes first, with the phrases that show it and what to do; then single words
 (``single_words.py``), then swaps (``swaps.py``). "Nothing to change" is said only where the
 posterior says "none" and nothing else is claimed; a shift that a plausible ordering of CTs explains
-is a question. Where the words do not rise with CT at all nothing is said of them but what to check
-(``out_of_order.py``).
+is a question. Where CT itself hedges mostly no word is right or wrong by it. Where the words do not
+rise with CT at all nothing is said of them but what to check (``out_of_order.py``).
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
         *alone(profile, swaps, words, first=foremost(profile, swaps)),
     )
     ordering = (_ordering(profile.pattern, carriers(profile), words),) * question
-    behind = (*ordering, *_how_far(profile, words))
+    beside = (_what("verdict.beside", "verdict.shared", profile.pattern.verdict.beside, words),)
+    behind = (*ordering, *_how_far(profile, words), *filter(None, beside))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
     marked = [each for each, side in hedges_in_parts(profile) if side]
     if not swaps and all_share(marked, profile, words, scale):
@@ -161,7 +162,7 @@ def of_all(profile: ReaderProfile) -> str:
         none = "by_finding" if by_finding(profile) else "none"
         part = f"slight.{_key(verdict.slight)}" if verdict.slight else none
         return "shared" if verdict.shared else part
-    if verdict.untold in {"one label", "no hedge"}:
+    if verdict.untold in {"one label", "no standard", "no hedge"}:
         return _key(verdict.untold)
     if verdict.carried:
         return "one_cell"
@@ -331,6 +332,8 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
+    if kind == "no_standard":
+        return words("verdict.no_standard.first"), _unsure(profile, words)
     if kind == "no_hedge":
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
         return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
@@ -349,6 +352,16 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         return but or words("verdict.instrument.first"), lead
     lead = _joined(words("verdict.too_few.lead", hedges=hedges), _further(profile, words))
     return "" if word else but or words("verdict.too_few.first"), lead
+
+
+def _unsure(profile: ReaderProfile, words: Strings) -> str:
+    """Say of how many hedges CT is plain, and how far X-ray words and CT words lie apart."""
+    few, large = 0.0 < profile.plain < LEAST_USES, profile.large
+    key = "few" if few else "some" if profile.plain else "none"
+    plain = count(LEAST_USES if few else profile.plain)
+    said, seen = percent(large.expected / large.n), percent(large.observed / large.n)
+    how = words(f"verdict.no_standard.{key}", plain=plain, hedges=count(profile.hedges))
+    return _joined(how, words("verdict.no_standard.lead", said=said, seen=seen))
 
 
 def _joined(*sentences: str) -> str:

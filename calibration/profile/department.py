@@ -14,7 +14,7 @@ import pandas as pd
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_atoms
 from calibration.profile.habits import ROUNDS, HabitFit, fit_with_habits, without_word
-from calibration.profile.line import in_the_large, lines
+from calibration.profile.line import in_the_large, leaned, lines
 from calibration.profile.order import Certainties, Order, Own, order, with_aside
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
@@ -30,7 +30,7 @@ from calibration.profile.results import Part, ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, instruments, shared_line
-from calibration.profile.shown import as_shown
+from calibration.profile.shown import as_shown, as_standard
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import USUAL, Correlation, Hedged, atom_counts, hedged
 from calibration.profile.variances import fit, readers_apart
@@ -111,19 +111,20 @@ def _judged(
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     kept = rows.take(~aside.out[rows.reader, rows.finding])
     absent, present = (atom_counts(kept, words, certain=c, between=between) for c in (-1, 1))
-    soft = bool(((rows.label > 0.0) & (rows.label < 1.0)).any())
-    reach = instruments(absent, present, soft=soft, settings=rules)
-    shared = shared_line(line, judged, reach=reach, settings=rules)
+    reach = instruments(absent, present, soft=bool(rows.soft.any()), settings=rules)
+    n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
+    lean = leaned(found, leaning := hedges.leaning(n))
+    shared = shared_line(line, judged, lean=lean, reach=reach, settings=rules)
     done = instrument(line, judged, reach=reach, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
-    n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
     uses = Uses(n, mass, found.counts, *all_rates(found, uses=n))
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
-        before, rules, one_label=alike,
+        lean, leaning, before, rules, one_label=alike,
     )  # fmt: skip
-    readers = with_aside(_read(reading, (absent, present)), aside, own, certain, settings=rules)
+    read = as_standard(_read(reading, (absent, present)), hedges.plain)
+    readers = with_aside(read, aside, own, certain, settings=rules)
     advance(1)
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(

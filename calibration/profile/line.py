@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.design import CURVE, Counts, information, linear_predictor, places
 from calibration.profile.habits import HabitFit
 from calibration.profile.rates import cell_variance, phrase_slopes
@@ -82,10 +82,32 @@ def lines(found: HabitFit) -> Lines:
     return _unsloped(each, line.curvature, found)
 
 
+def leaned(found: HabitFit, lean: FloatArray) -> FloatArray:
+    """Say how far every reader's line would move, were CT's doubt taken for what it leans to.
+
+    ``lean`` (R, F, K) is by how much the mean label of every cell changes then; of words that lie
+    together the shift alone moves. Shape (R, 2).
+    """
+    counts = found.fitted.counts
+    line = _projected(counts, found.posterior.chance, found.posterior.survey_error)
+    moved = (counts.n * lean).sum(axis=1) @ counts.curve[:, :2]
+    both = np.linalg.solve(line.curvature, moved[:, :, None])[:, :, 0]
+    level = np.zeros_like(both)
+    level[:, 0] = moved[:, 0] / line.curvature[:, 0, 0]
+    return np.where(_narrow(line.curvature)[:, None], level, both)
+
+
+def _narrow(curvature: FloatArray) -> BoolArray:
+    """Say whose words lie together, by A (R, 2, 2)."""
+    centre = curvature[:, 0, 1] / curvature[:, 0, 0]
+    spread = curvature[:, 1, 1] / curvature[:, 0, 0] - centre**2
+    return np.asarray(spread < _NARROW**2)
+
+
 def _unsloped(each: Lines, curvature: FloatArray, found: HabitFit) -> Lines:
     """Take the slope of readers whose words lie together from their curve, their quirks apart."""
     centre = curvature[:, 0, 1] / curvature[:, 0, 0]
-    narrow = curvature[:, 1, 1] / curvature[:, 0, 0] - centre**2 < _NARROW**2
+    narrow = _narrow(curvature)
     slope = found.fitted.mode.total[:, 1]
     doubt = found.posterior.covariance[:, 1, 1]
     here = np.stack([np.ones_like(centre), centre], axis=1)

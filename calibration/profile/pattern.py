@@ -33,8 +33,12 @@ words, and the advice that follows from a pattern must hold for all. A pattern t
 stated, and the word is named instead (`Verdict.carried`).
 
 The instrument's possible share (`shared`) is not the reader's own: a part counts, as clear or as
-beyond half its margin, only where it also does with that share taken off. A part that fails only
-because of this is reported as shared if the department has it too, and else as explained.
+beyond half its margin, only where it also does with that share taken off. Nor is CT's own doubt the
+reader's: where CT hedges, a label is the chance that its word gives, and the part counts only where
+it stands too with the line as it would be (`line.leaned`) were that word taken for what it leans
+to. A part that fails only because of this is reported as shared if the department has it too, and
+else as explained. Where the department as a whole shows what the instrument may explain, as much is
+in doubt of every reader: a part has to stand beyond `_MORE` of its margin with that taken off.
 
 Overlapping issues. A reader who was judged in the issue before was judged on most of these exams
 already. To state anything else than then takes `again_probability`, and what was stated then stands
@@ -63,7 +67,7 @@ from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 
 _MOST = 64.0
 _SURELY = 0.4
-_HALF = 0.5
+_HALF, _MORE = 0.5, 0.75
 # Shares of a clear shift and of a clear slope from which a part may be stated ("worth a word").
 _WORTH = (0.7, 0.5)
 _BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
@@ -92,8 +96,10 @@ class Case:
 
     ``common`` are the parts that the department shares, ``before`` what the issue before told of
     the reader; None where there was none, or none that judged him. Without what was seen of one
-    of ``cells`` the line would move as ``moved`` (C, 2) says. With ``rest`` the last of ``cells``
-    is a word that holds a habit with probability ``suspected``, and ``rest`` the line without it.
+    of ``cells`` the line would move as ``moved`` (C, 2) says, and as ``lean`` (2,) says with CT's
+    doubt taken for what it leans to. With ``rest`` the last of ``cells`` is a word that holds a
+    habit with probability ``suspected``, and ``rest`` the line without it. ``contested`` says
+    whether the department shows what the instrument may explain.
     """
 
     evidence: Evidence
@@ -108,6 +114,8 @@ class Case:
     moved: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     suspected: float = 0.0
     rest: Evidence | None = None
+    lean: FloatArray = field(default_factory=lambda: np.zeros(2))
+    contested: bool = False
 
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Find the parts that hold, and sort them into own, shared and explained."""
@@ -117,17 +125,18 @@ class Case:
         least = off * [_WORTH[0], _WORTH[1], _WORTH[1]]
         clear, worth = (_beyond(line, self.usual, each, even=True) for each in (off, least))
         near, beyond = _beyond(line, self.usual, half), _beyond(line, self.usual, (d, g, g))
-        stands = _beyond(rest, self.usual, half)
+        left = np.array(half) * (_MORE / _HALF if self.contested else 1.0)
+        stands = _beyond(rest, self.usual, left) & _beyond(rest + self.lean, self.usual, left)
         whole, alone = _judged(near, beyond, clear, worth)
-        left = (*_judged(near & stands, beyond, clear & stands, worth), alone)
-        own, sound = self._chosen(left, settings)
+        kept = (*_judged(near & stands, beyond, clear & stands, worth), alone)
+        own, sound = self._chosen(kept, settings)
         free = replace(settings, asked_probability=0.0)
-        held, every = (self._chosen(each, free)[0] for each in (left, (whole, alone, alone)))
+        held, every = (self._chosen(each, free)[0] for each in (kept, (whole, alone, alone)))
         gone = [part for part in every if part not in held]
         firm, carried = self._without(settings), None
         if own and len(firm):
             weakest = self.cells[int(np.argmin(firm[:, STATED.index(own)]))]
-            own, sound = self._chosen((*left, firm.min(axis=0)), settings)
+            own, sound = self._chosen((*kept, firm.min(axis=0)), settings)
             carried = None if own else weakest
         return _Parts(
             own=own,
@@ -242,6 +251,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         untold=None if settled else untold,
         carried=None if settled else parts.carried,
         sound=parts.sound,
+        beside=tuple(part for part in stated if part in case.common),
     )
     return Pattern(
         verdict, shift, slope, evidence.correlation, evidence.inside((-d, d), (-g, g)),

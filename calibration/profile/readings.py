@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.habits import FEW_USES, HabitFit
@@ -51,9 +51,10 @@ class Reading:
 
     ``suspected`` is `HabitFit.suspected`, ``rest`` every reader's line without that word.
     ``large`` is every reader's calibration in the large, ``shared`` what readers share, ``done``
-    what of it may be the instrument's, ``before`` what the issue before told of readers. With
-    ``one_label`` every statement of the department has the same label, and nothing may be said of
-    anybody.
+    what of it may be the instrument's, ``lean`` (R, 2) how lines and ``leaning`` (R, F, K) how mean
+    labels move with CT's doubt taken for what it leans to, ``before`` what the issue before told of
+    readers. With ``one_label`` every statement of the department has the same label, and nothing
+    may be said of anybody.
     """
 
     rows: Rows
@@ -66,9 +67,18 @@ class Reading:
     large: tuple[Large, ...]
     shared: Shared
     done: Common
+    lean: FloatArray
+    leaning: FloatArray
     before: Mapping[str, tuple[Part, ...]]
     settings: ProfileSettings
     one_label: bool
+
+    def choices_of(self, r: int) -> Choices:
+        """Say what may be suggested to reader r, whose CTs have doubts of their own."""
+        n, mass = self.uses.n[r], self.uses.mass[r]
+        more, uses = (n * self.leaning[r]).sum(axis=0), n.sum(axis=0) + 2.0 * _EVEN
+        now, then = (logit((mass.sum(axis=0) + _EVEN + by) / uses) for by in (0.0, more))
+        return replace(self.choices, lean=then - now)
 
 
 def all_rates(found: HabitFit, *, uses: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -133,8 +143,8 @@ def read_reader(
 ) -> ReaderProfile:
     """Everything said of reader r, who made n statements."""
     rows, settings = reading.rows, reading.settings
-    case = _case(reading, r)
-    advice = choose_swaps(reading.uses, r, choices=reading.choices, settings=settings)
+    case, choices = _case(reading, r), reading.choices_of(r)
+    advice = choose_swaps(reading.uses, r, choices=choices, settings=settings)
     habits = () if reading.one_label else tuple(_habits(reading, r))
     own = [(each.phrase, each.finding) for each in habits if each.finding]
     said: tuple[Habit | Swap, ...] = (*advice, *habits)
@@ -146,9 +156,7 @@ def read_reader(
     rates = {each.phrase: each.rate for each in phrases}
     near = tuple(
         each if each.finding else replace(each, rate=rates[each.phrase])
-        for each in nearest_words(
-            reading.uses, r, cells=own, choices=reading.choices, settings=settings
-        )
+        for each in nearest_words(reading.uses, r, cells=own, choices=choices, settings=settings)
     )
     if reading.one_label:
         advice = near = ()
@@ -170,7 +178,8 @@ def _case(reading: Reading, r: int) -> Case:
         Evidence(own.value[r], own.covariance[r]), float(own.usual[r]), reading.done,
         reading.shared.seen, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
         _untold(reading, r), reading.before.get(reading.rows.readers[r]), cells, moved,
-        float(suspected[r]), rest,
+        float(suspected[r]), rest, reading.lean[r],
+        bool(reading.shared.explained),
     )  # fmt: skip
 
 

@@ -16,11 +16,15 @@ from calibration.estimate import Z95
 from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
-Untold: TypeAlias = Literal["one label", "no hedge", "one phrase", "one cell", "instrument"]
+Untold: TypeAlias = Literal[
+    "one label", "no standard", "no hedge", "one phrase", "one cell", "instrument"
+]
 State: TypeAlias = Literal["pattern", "none", "too few", "no rise"]
 Way: TypeAlias = Literal["falls", "flat", "mixed"]
 Certain: TypeAlias = Literal["hold", "fail", "open"]
-AtomState: TypeAlias = Literal["as others", "more often", "less often", "too few", "no comparison"]
+AtomState: TypeAlias = Literal[
+    "as others", "more often", "less often", "too few", "no comparison", "no standard"
+]
 
 _VISIBLE: Final = 0.05
 
@@ -87,7 +91,8 @@ class Verdict:
         The probability of ``slight``; NaN without.
     untold
         With ``too few``: why no number of exams like these would settle it. ``one label``: all
-        labels of the department have one value; ``no hedge``: the reader wrote none; ``one
+        labels of the department have one value; ``no standard``: CT itself hedges of most of the
+        reader's hedges (`calibration.profile.shown`); ``no hedge``: the reader wrote none; ``one
         phrase``: the reader's hedges are one phrase, whose rate cannot tell a shift from a slope;
         ``one cell``: a pattern would be stated, but not without ``carried``; ``instrument``: the
         instrument may have caused what is ``explained``.
@@ -96,6 +101,8 @@ class Verdict:
     sound
         With ``pattern``: the probability that nothing that is stated is false
         (`calibration.profile.pattern`); else NaN.
+    beside
+        Those of ``parts`` that CT's labels show of the department's readers together as well.
     stated
         Those of ``parts`` that the reader's words show (`calibration.profile.shown`), by rounded
         numbers.
@@ -111,6 +118,7 @@ class Verdict:
     untold: Untold | None = None
     carried: Cell | None = None
     sound: float = float("nan")
+    beside: tuple[Part, ...] = ()
     chance: float = float("nan")
     stated: tuple[Part, ...] | None = field(default=None, metadata=LEFT_OUT)
 
@@ -354,7 +362,8 @@ class ReaderProfile:
     ``sides`` the rates of all words above even odds together ("strong") and all others ("weak");
     ``findings`` those of all hedges in one finding;
     ``judged`` how many words in single findings have the uses from which a habit is looked for;
-    ``aside`` is what does not rise with CT: where it is one finding's, no other figure knows it.
+    ``aside`` is what does not rise with CT: where it is one finding's, no other figure knows it;
+    ``plain`` are the hedges of which CT says plainly, by a label of 0 or 1, what is there.
     """
 
     reader: str
@@ -374,6 +383,7 @@ class ReaderProfile:
     judged: int = 0
     findings: tuple[PhraseRate, ...] = ()
     aside: tuple[Aside, ...] = ()
+    plain: float = float("nan")
 
     def summary(self) -> str:
         """One line for a caption.

@@ -50,6 +50,11 @@ class Rows:
         """Readers and findings."""
         return len(self.readers), len(self.findings)
 
+    @property
+    def soft(self) -> BoolArray:
+        """Where CT itself hedges: labels between 0 and 1."""
+        return np.asarray((self.label > 0.0) & (self.label < 1.0))
+
     def total(self, weight: FloatArray) -> FloatArray:
         """Sum of the rows' weights for every reader and finding, shape (R, F)."""
         cell, (readers, findings) = self.reader * len(self.findings) + self.finding, self.shape

@@ -29,13 +29,14 @@ likelihood:
                 `_SOFTEST`. They do so of "absent" and "present" too, by s / 3 at least: b + s
                 stands for b above, and of "absent" as much comes true as of "present" does not.
 
-What all readers share cannot be told from the instrument by any number of them: their lines fix
-c alone. So a part of c is found (`Shared.parts`) only if it stands beyond half its margin with each
+What all readers share cannot be told from the instrument by any number of them: their lines fix c
+alone. So a part of c is found (`Shared.parts`) only if it stands beyond half its margin with each
 (a, b, s) taken off that is plausible and that "absent" and "present" do not contradict (a
-likelihood within `_CONTRADICTED` of the best); no prior weighs these. Here b may be below 0 too: a
-CT that shows disease where there is none takes |b| off every slope and raises the shift, and bears
-out less of "absent". (Of one reader it is not taken off: measured, that spares nobody.) What stands
-beyond only without is `Shared.explained`.
+likelihood within `_CONTRADICTED` of the best), and so does c as it were with CT's own doubt taken
+for what it leans to (`line.leaned`, the median of the readers); no prior weighs these. Here b may
+be below 0 too: a CT that shows disease where there is none takes |b| off every slope and raises the
+shift, and bears out less of "absent". (Of one reader it is not taken off: measured, that spares
+nobody.) What stands beyond only without is `Shared.explained`.
 """
 
 from __future__ import annotations
@@ -198,7 +199,12 @@ def instruments(
 
 
 def shared_line(
-    found: Lines, enough: BoolArray, *, reach: Instruments, settings: ProfileSettings
+    found: Lines,
+    enough: BoolArray,
+    *,
+    lean: FloatArray,
+    reach: Instruments,
+    settings: ProfileSettings,
 ) -> Shared:
     """Say what readers share; nothing where fewer than `ProfileSettings.least_shared` are judged.
 
@@ -208,6 +214,8 @@ def shared_line(
         Every reader's line.
     enough
         Who has statements enough to be judged, shape (R,).
+    lean
+        How far every line moves with CT's doubt taken for what it leans to, shape (R, 2).
     reach
         What the instrument may have done.
     """
@@ -220,10 +228,12 @@ def shared_line(
     margins = _HALF * np.array([settings.shift_margin, settings.slope_margin])
     side, limits = np.sign(mean), reach.limits()
     taken = np.where(side > 0, limits[1], limits[0])
-    seen, left = (
+    doubted = np.median(lean[enough], axis=0)
+    seen, left, sure = (
         ndtr((side * (mean - each) - margins) / sd) >= settings.own_probability
-        for each in (np.zeros(2), taken)
+        for each in (np.zeros(2), taken, taken - doubted)
     )
+    left &= sure
     parts, explained = (
         tuple(PARTS[2 * axis + int(mean[axis] > 0)] for axis in np.flatnonzero(of).tolist())
         for of in (seen & left, seen & ~left)

@@ -7,19 +7,24 @@ claim is shown if the interval of one of these words, or of all of them together
 by a visible amount; what the survey leaves open of a meaning counts for neither side. A slope
 claims opposite sides; if only one is shown, only that one is stated. If none is shown, the page's
 own figures would leave the pattern open, so the verdict becomes "too few".
+
+Nor can figures show more than CT says. Where CT itself hedges of more than half of a reader's
+hedges, what it shows is mostly a chance that another word gives: X-ray words and CT words then lie
+apart, and which of the two are off is not known. Nothing is stated, advised or called a habit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import logit
 
+from calibration.arrays import FloatArray
 from calibration.profile.pattern import rounded_up
-from calibration.profile.results import Habit, Part, PhraseRate, ReaderProfile, Swap
+from calibration.profile.results import Habit, Part, PhraseRate, ReaderProfile, Swap, Verdict
 
 Rated: TypeAlias = PhraseRate | Habit | Swap
 """Anything with a phrase, its rate and its meaning."""
@@ -106,11 +111,37 @@ def as_shown(reader: ReaderProfile) -> ReaderProfile:
     pattern, claimed = reader.pattern, [*_claimed_words(reader)]
     if not claimed or any(shows(word, side) for side, words in claimed for word in words):
         return reader
-    verdict = replace(
-        pattern.verdict, state="too few", parts=(), question=False, sound=float("nan"),
-        more_exams=_more(reader),
-    )  # fmt: skip
+    verdict = replace(_taken_back(pattern.verdict), more_exams=_more(reader))
     return replace(reader, pattern=replace(pattern, verdict=verdict))
+
+
+def as_standard(readers: Sequence[ReaderProfile], plain: FloatArray) -> tuple[ReaderProfile, ...]:
+    """Take back what needs a sure standard of readers of whose hedges CT mostly hedges.
+
+    ``plain`` (R,) are the hedges of which CT says plainly what is there.
+    """
+    told = [replace(each, plain=n) for each, n in zip(readers, plain.tolist(), strict=True)]
+    return tuple(map(_sure, told))
+
+
+def _sure(reader: ReaderProfile) -> ReaderProfile:
+    """Leave a reader as he is where CT is plain, or all labels are one, of which more is said."""
+    pattern = reader.pattern
+    if 2.0 * reader.plain >= reader.hedges or pattern.verdict.untold == "one label":
+        return reader
+    verdict = replace(_taken_back(pattern.verdict), shared=(), explained=(), untold="no standard")
+    return replace(
+        reader, pattern=replace(pattern, verdict=verdict), habits=(), advice=(), considered=(),
+        rest=(), absent=replace(reader.absent, state="no standard"),
+        present=replace(reader.present, state="no standard"),
+    )  # fmt: skip
+
+
+def _taken_back(verdict: Verdict) -> Verdict:
+    return replace(
+        verdict, state="too few", parts=(), question=False, slight=None, chance=float("nan"),
+        sound=float("nan"), carried=None, more_exams=None, stated=None, beside=(),
+    )  # fmt: skip
 
 
 def _claimed_words(reader: ReaderProfile) -> Iterator[tuple[Side, list[PhraseRate]]]:

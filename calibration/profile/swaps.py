@@ -8,7 +8,8 @@ are the meanings of the phrases. l is nearer than k exactly if p lies beyond the
 + where M_l > M_k, over 512 draws of both meanings from the posterior of the survey's error, so that
 a swap stands though few were asked what either word means; averaged over the fits with and without
 a habit, and the smallest one with the meanings as surveyed and as the department corrects them,
-with the rate as it is and less what the instrument may have done (`shared`). Draws are taken where
+with the rate as it is, less what the instrument may have done (`shared`), and with CT's own doubt
+taken for what it leans to. Draws are taken where
 the mean of M with its variance in the denominator reaches the threshold. Among substitutes that
 reach `ProfileSettings.swap_probability`, and promise no less of an unlikely finding than CT shows
 (`reassures`), the one with the largest expected gain
@@ -55,7 +56,8 @@ class Choices:
     """What may be suggested: meanings (K,) as surveyed and less the survey's error.
 
     ``variance`` (K,) is that error's on the log-odds; ``shared`` (K,) is what the instrument may
-    have done to the log-odds of each word's rate; ``allowed`` (K, K) says which word may stand for
+    have done to the log-odds of each word's rate, ``lean`` (K,) how they move with CT's own doubt
+    taken for what it leans to; ``allowed`` (K, K) says which word may stand for
     which; ``doubt`` (K,) is half of each meaning's 95 % interval by the survey's respondents.
     """
 
@@ -67,6 +69,7 @@ class Choices:
     shared: FloatArray
     allowed: BoolArray
     doubt: FloatArray
+    lean: FloatArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -270,7 +273,8 @@ def nearer(k: int, rate: Rate, choices: Choices) -> FloatArray:
 
 
 def _readings(k: int, rate: Rate, choices: Choices) -> list[tuple[Rate, FloatArray]]:
-    rates = [rate, rate.less(float(choices.shared[k]))] if choices.shared[k] else [rate]
+    moves = (float(choices.shared[k]), -float(choices.lean[k]))
+    rates = [rate, *(rate.less(move) for move in moves if move)]
     return [(each, meaning) for each in rates for meaning in (choices.meaning, choices.corrected)]
 
 

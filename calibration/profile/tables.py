@@ -138,6 +138,20 @@ class Hedged:
         """Hedged statements of every reader, shape (R,)."""
         return np.asarray(self.rows.total(self.rows.count).sum(axis=1))
 
+    @property
+    def plain(self) -> FloatArray:
+        """Hedged statements of every reader of which CT says plainly what is there, shape (R,)."""
+        return np.asarray(self.rows.total(self.rows.count * ~self.rows.soft).sum(axis=1))
+
+    def leaning(self, uses: FloatArray) -> FloatArray:
+        """Say by how much each cell's mean label changes with 0 or 1 for the labels between.
+
+        ``uses`` and the answer are (R, F, K); ½ leans nowhere.
+        """
+        label = self.rows.label
+        more = self.total(self.rows.count * (np.heaviside(label - 0.5, 0.5) - label))
+        return np.divide(more, uses, out=np.zeros_like(more), where=uses > 0.0)
+
     def counts(self, between: Correlation) -> Counts:
         """Effective counts under the given correlation of a patient's outcomes."""
         weight = effective(self.rows, between=between, spread=self.spread)

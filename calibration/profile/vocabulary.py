@@ -77,6 +77,7 @@ class Vocabulary:
             shared=offset[0] + offset[1] * self.log_odds,
             allowed=allowed,
             doubt=self.doubt,
+            lean=np.zeros(len(self.hedges)),
         )
 
 

@@ -331,7 +331,7 @@ def choices(meaning: list[float]) -> Choices:
     allowed = ~np.eye(size, dtype=bool)
     names = tuple(f"w{k}" for k in range(size))
     given, nothing = np.array(meaning), np.zeros(size)
-    return Choices(names, ("",), given, given, nothing, nothing, allowed, nothing)
+    return Choices(names, ("",), given, given, nothing, nothing, allowed, nothing, nothing)
 
 
 def test_rate_at_the_midpoint_is_as_near_to_one_word_as_to_the_other() -> None:
@@ -398,10 +398,12 @@ def shared_of(
     *,
     present: tuple[int, int] = (0, 0),
     absent: tuple[int, int] = (0, 0),
+    leaning: list[tuple[float, float]] | None = None,
 ) -> Shared:
     reach = reach_of(len(shift), absent, present, soft=False)
     enough, rules = np.ones(len(shift), dtype=bool), ProfileSettings()
-    return shared_line(lines_of(shift, slope), enough, reach=reach, settings=rules)
+    lean = np.zeros((len(shift), 2)) if leaning is None else np.array(leaning)
+    return shared_line(lines_of(shift, slope), enough, lean=lean, reach=reach, settings=rules)
 
 
 def done_of(

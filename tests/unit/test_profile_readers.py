@@ -609,3 +609,55 @@ def test_frame_and_summary_say_how_many_are_told(found: DepartmentProfile) -> No
     assert "undercalls" in found.reader("r01").summary()
     with pytest.raises(KeyError):
         found.reader("nobody")
+
+
+def hedging_ct(share: float, *, there: float = 0.92, absent: float = 0.39) -> DepartmentProfile:
+    """Profile readers who say what is there, of whom CT hedges of a share: never wrongly."""
+    rows = department([(0.0, 1.0)] * 6, statements=2500, seed=5)
+    hedges = np.random.default_rng(5).random(len(rows)) < share
+    said = np.where(rows["label"] > 0.5, there, absent)
+    return profile(rows.assign(label=np.where(hedges, said, rows["label"])), phrases=SCALE)
+
+
+def test_where_ct_hedges_nearly_everywhere_no_word_is_right_or_wrong_by_it() -> None:
+    """Label mass is .92 of what is there and .39 of what is not, which no word of theirs is."""
+    for each in hedging_ct(0.95):
+        verdict = each.pattern.verdict
+        assert (verdict.state, verdict.untold, verdict.parts) == ("too few", "no standard", ())
+        assert (each.habits, each.advice, each.considered) == ((), (), ())
+        assert {each.absent.state, each.present.state} == {"no standard"}
+        assert 0 < each.plain < 0.1 * each.hedges
+        said = message(each, words=WORDS)
+        assert "cannot be told: CT itself hedges" in said
+        assert "→" not in said
+
+
+def test_doubt_of_ct_alone_makes_no_reader_too_sure() -> None:
+    """As it leans, CT is right; what its hedges take off every slope is no reader's."""
+    for each in hedging_ct(0.4):
+        assert each.pattern.slope.value < 0.85
+        assert each.pattern.verdict.state != "pattern"
+        assert each.pattern.verdict.untold != "no standard"
+        assert not each.advice
+
+
+def test_where_the_department_shows_what_ct_may_do_a_reader_stands_further_off() -> None:
+    """Slope .75 ± .05 of a reader, .13 of it CT's: .12 is left, between half of .15 and .75 of it.
+
+    P(.12 ± .05 > .075) = .82 and P(> .1125) = .56; sound takes .8.
+    """
+    done = Common(np.array([[0.0, -0.13]]), np.ones(1))
+    evidence = Evidence(np.array([0.0, -0.25]), np.diag([0.05**2, 0.05**2]))
+    case = Case(evidence, 0.0, done, ("too sure",), 300.0, 100)
+    told, asked = (
+        judge_pattern(replace(case, contested=contested), settings=ProfileSettings()).verdict
+        for contested in (False, True)
+    )
+    assert (told.parts, told.beside) == (("too sure",), ("too sure",))
+    assert (asked.parts, asked.beside, asked.shared) == ((), (), ("too sure",))
+
+
+def test_plain_labels_lean_nowhere() -> None:
+    """A table without soft labels is judged as if nobody had asked for what they lean to."""
+    for each in hedging_ct(0.0):
+        assert each.plain == each.hedges

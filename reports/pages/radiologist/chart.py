@@ -83,7 +83,7 @@ class PhraseChart:
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""
         off = "note" if any(row.side for row in self.rows) else "none"
         off = off if self._hedged else "certain"
-        off = "no_rise" if self.unordered else off
+        off = "no_rise" if self.unordered else "no_standard" if self._unsure else off
         note = self.words(f"phrase_chart.{off}") + dagger
         return note if self.rows else ""
 
@@ -92,6 +92,13 @@ class PhraseChart:
         """Whether the words do not rise with CT, so that rates are each word's counts alone."""
         profile = self.content.profile
         return isinstance(profile, ReaderProfile) and unordered(profile) is not None
+
+    @property
+    def _unsure(self) -> bool:
+        """Whether CT hedges so often that no word is right or wrong by it."""
+        profile = self.content.profile
+        untold = isinstance(profile, ReaderProfile) and profile.pattern.verdict.untold
+        return untold == "no standard"
 
     @property
     def _hedged(self) -> bool:
