@@ -23,6 +23,7 @@ from benchmarks.departments.truth import (
     reversed_of,
 )
 from pipeline.simulate.rates import hedged
+from pipeline.simulate.truth import Standing
 
 __all__ = ["NO_VERDICT", "Answer", "judge", "told_of"]
 
@@ -57,9 +58,10 @@ def judge(profile: Mapping[str, Any], department: Department) -> list[Answer]:
     """
     told = {str(reader["reader"]): reader for reader in profile["readers"]}
     answers = []
-    for truth in department.truths:
+    for truth, disease in zip(department.truths, department.disease, strict=True):
         found = told[truth.reader.name]
-        for question, yes, detail in _questions(found, truth):
+        asked = (*_questions(found, truth), *_of_disease(found, disease))
+        for question, yes, detail in asked:
             answers.append(Answer(question, truth.reader.name, truth.reader.exams, yes, detail))
     return answers + [Answer(each, "", 0, yes) for each, yes in _of_all(profile, department)]
 
@@ -120,6 +122,16 @@ def _direction(reader: Mapping[str, Any], truth: ReaderTruth) -> Iterator[_Quest
     if truth.reader.habit is not None:
         yield "calibrated with a habit: told a false pattern", bool(false), detail
     yield "told to move away from the truth", bool(told & reversed_of(standing)), detail
+
+
+def _of_disease(reader: Mapping[str, Any], disease: Standing) -> Iterator[_Question]:
+    """Ask the same of what is there in all X-rays, whatever CT shows of it."""
+    told = told_of(reader)
+    clear, false = disease.clear(), told & false_of(disease)
+    if clear:
+        right = bool(clear & told) and not false
+        yield "clearly off in disease: told part of it, nothing false", right, ""
+    yield "told what disease does not bear out", bool(false), ""
 
 
 def _swaps(advice: Sequence[Mapping[str, Any]], truth: ReaderTruth) -> Iterator[_Question]:

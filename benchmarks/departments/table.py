@@ -22,6 +22,8 @@ WANTED: Final = (
     ("clearly off: told part of it, and nothing false", None, ""),
     ("clearly off: told something false", None, ""),
     ("clearly off: told of no pattern", None, ""),
+    ("clearly off in disease: told part of it, nothing false", None, ""),
+    ("told what disease does not bear out", None, ""),
     ("calibrated: told of a pattern", None, "<= 5 %"),
     ("calibrated: told of a pattern, and not as a question", None, ""),
     ("calibrated: told a pattern that CT does not bear out", None, ""),

@@ -15,6 +15,8 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.tables import hedged
 from calibration.profile.vocabulary import vocabulary
 from calibration.survey import builtin
+from reports.strings import Strings
+from reports.verdict import message
 
 TABLE = builtin("diagnostic-certainty-scale")
 RULES = ProfileSettings()
@@ -167,6 +169,9 @@ def test_half_of_the_cts_dealt_anew_is_told_by_words_that_nobody_doubts() -> Non
     assert aside.share.low < 0.5 < aside.share.high
     assert aside.share.low > 0.2
     assert not any(reader.aside for reader in found if reader.reader != "x")
+    said = message(found.reader("x"), words=Strings.load())
+    assert f"as if {aside.share.value:.0%}".replace("%", " %") in said
+    assert "come true as they should" not in said
 
 
 @pytest.mark.parametrize("slope", [0.5, 1.0])
