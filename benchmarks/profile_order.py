@@ -127,12 +127,11 @@ def told(rows: pd.DataFrame, name: str) -> dict[str, Any]:
     """Ask whether a reader's words rise."""
     read = read_rows(rows, table=scale())
     found, r = set_aside(hedged(read, WORDS, misread=0.0), read, RULES)[1], read.readers.index(name)
-    whole, falls = found.whole[r], found.every.below(0.0)[r] >= RULES.falls_probability
-    mixed = found.mixed[r] and not falls
+    whole, way = found.whole[r], found.way(r, RULES)
     return {
-        "falls": whole and falls,
-        "flat": whole and not falls and not mixed,
-        "mixed": whole and mixed,
+        "falls": whole and way == "falls",
+        "flat": whole and way == "flat",
+        "mixed": whole and way == "mixed",
         "single": 0 if whole else int(found.out[r].sum()),
         "slope": found.every.mean[r],
         "sd": found.every.sd[r],

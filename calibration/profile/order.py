@@ -110,6 +110,14 @@ class Order:
     share: FloatArray
     doubt: FloatArray
 
+    def way(self, r: int, settings: ProfileSettings) -> Way:
+        """Say how the words of a reader of whom all is set aside do not rise."""
+        if self.every.below(0.0)[r] >= settings.falls_probability:
+            return "falls"
+        flat = self.every.below(settings.flat_slope)[r]
+        even = settings.flat_probability if self.share[r] < _NEARLY else _EVEN
+        return "mixed" if self.mixed[r] and flat < even else "flat"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Own:
@@ -339,11 +347,8 @@ def _no_rise(pattern: Pattern, whole: Aside) -> Pattern:
 def _aside(r: int, f: int | None, found: Order, own: Own, rules: ProfileSettings) -> Aside:
     """Describe a reader's hedges in one finding, or all (None), that do not rise."""
     slopes, row = (found.every, r) if f is None else (found.single, r * len(own.findings) + f)
-    falls, flat = (float(slopes.below(end)[row]) for end in (0.0, rules.flat_slope))
-    way: Way = "falls" if falls >= rules.falls_probability else "flat"
-    if f is None and way == "flat" and found.mixed[r] and flat < rules.flat_probability:
-        way = "mixed" if flat < _EVEN or found.share[r] < _NEARLY else "flat"
-    chance = falls if way == "falls" else flat
+    way = "falls" if f is not None else found.way(r, rules)
+    chance = float(slopes.below(0.0 if way == "falls" else rules.flat_slope)[row])
     share = Interval.normal(found.share[r], found.doubt[r]) if way == "mixed" else NOTHING
     where = np.array([f is None or f == each for each in range(len(own.findings))])
     return Aside(
