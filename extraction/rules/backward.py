@@ -57,10 +57,9 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
             continue
         if parts & Part.COMMA and governed and _list_ends(clause, j, at, cue, tied=tied):
             break
-        dash = tokens[items[j].first].word == _HYPHEN
-        if (dash or parts & (Part.COMMA | Part.COLON)) and not governed and _named(clause, j, at):
+        if parts & (Part.COMMA | Part.COLON) and not governed and _named(clause, j, at):
             listed = (tied and cue.phrase == "versus") or _last_of_list(items, j)
-            if dash or parts & Part.COLON or not listed:
+            if parts & Part.COLON or not listed:
                 break
             tied = True
         second = governed and not joined and bool(parts & Part.MENTION)

@@ -161,13 +161,10 @@ class RuleEngine:
         # Where no capital tells, "no pe" is read as "no PE"; "cm" stays a unit.
         raised = text.upper().replace(" CM", " cm") if text.islower() else text
         shown = raised if len(raised) == len(text) else text
-        label: list[Item] = []
-        told = section.start
+        label, told = list[Item](), section.start
         for whole in split(tokens, text, grammar):
             items = scan(whole, self._root, shown)
-            above = (
-                label if told > section.start and text.find("\n", told, whole[0].start) < 0 else []
-            )
+            above = label if text.find("\n", told, whole[0].start) < 0 else []
             label, told = above or _label(items), whole[-1].end
             within_it = opens_within(whole, text)
             for sentence in at_capitals(whole, items, text, grammar) if within_it else [whole]:

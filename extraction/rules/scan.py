@@ -18,19 +18,14 @@ from extraction.vocabulary.schema import GrammarFile
 GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
 
 _HYPHEN: Final = "-"
-_EXCLUDING: Final = frozenset(
-    {
-        "exclude", "excludes", "excluded", "excluding", "out", "off", "dismiss", "dismissed",
-        "dismissing", "discount", "discounted", "discounting", "deny", "denying", "ignore",
-        "ignoring", "overlook", "overlooking", "disregard", "disregarding",
-    }
+# How what excludes begins ("exclude", "excluding", "dismissed", "rule out", "write off").
+_EXCLUDING: Final = (
+    "exclud", "dismiss", "discount", "deny", "ignor", "overlook", "disregard", "out", "off",
 )  # fmt: skip
 _DENYING: Final = frozenset(
-    {
-        "not", "cannot", "cant", "hardly", "neither", "nor", "never", "reluctant", "hesitate",
-        "hesitant", "loath", "unwilling", "unwise", "premature", "rash", "wrong", "foolish",
-    }
-)  # fmt: skip
+    {"not", "cannot", "cant", "hardly", "neither", "nor", "never", "reluctant", "hesitate"}
+    | {"hesitant", "loath", "unwilling", "unwise", "premature", "rash", "wrong", "foolish"}
+)
 _OPEN_AHEAD, _OPEN_BEHIND = (
     Lexeme(Part.CUE, cues=(Cue("cannot exclude", "denial", side),), loose=True, finite=True)
     for side in ("before", "after")
@@ -117,7 +112,7 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
     What stood between belongs to it; a "neither … nor" denies both.
     """
     cue = item.lexeme.cues[0]
-    if cue.kind not in _UNDOABLE or tokens[item.last - 1].word not in _EXCLUDING:
+    if cue.kind not in _UNDOABLE or not tokens[item.last - 1].word.startswith(_EXCLUDING):
         return None
     for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
         word = tokens[at].word
