@@ -82,7 +82,9 @@ def carry_back(decisions: Sequence[Decision], clause: Clause, scope: Scope) -> l
     """
     by, cue, last = clause.items[scope.at], scope.cue, decisions[-1]
     anew = clause.tokens[clause.first - 1].word in _CONTRASTS and last.rule == "cue after"
+    unproven = clause.tokens[by.last - 1].word in clause.grammar.proving
     kept = {"denial"} if anew else {"denial", cue.kind}
+    kept |= {"hedge"} if unproven else set()
     return [
         Decision(said.mention, cue, by.first, by.last, said.mention.first, by.last, "carried back")
         if (said.mention.at == last.mention.at or (anew and said[1:4] == last[1:4]))
@@ -153,6 +155,9 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
     after = [s for s in found if s.side == "after" and s.first <= mention.at < s.last]
     if mention.base:
         return _based(clause, mention, before)
+    if before and before[-1].cue.kind == "hedge":  # "suspected A, not confirmed on the lateral"
+        proving, tokens = clause.grammar.proving, clause.tokens
+        after = [s for s in after if tokens[items[s.at].last - 1].word not in proving]
     chosen, rule = _choose(items, mention, before, after)
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
     if unknown and mention.pathology in clause.grammar.signs:

@@ -19,7 +19,7 @@ from extraction.finding import (
 )
 from extraction.report import FINDINGS, Place, SectionReader, own_words
 from extraction.rules.decide import Decision, carry_back, decide, referred, settled
-from extraction.rules.lexicon import Tree, build
+from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
 from extraction.rules.scan import Clause, Item, clauses, scan
@@ -29,7 +29,7 @@ from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "19"
+REVISION: Final = "20"
 
 _BATCH: Final = 256
 _APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
@@ -161,21 +161,26 @@ class RuleEngine:
         # Where no capital tells, "no pe" is read as "no PE"; "cm" stays a unit.
         raised = text.upper().replace(" CM", " cm") if text.islower() else text
         shown = raised if len(raised) == len(text) else text
+        label, told = list[Item](), section.start
         for whole in split(tokens, text, grammar):
             items = scan(whole, self._root, shown)
+            above = label if text.find("\n", told, whole[0].start) < 0 else []
+            label, told = above or _label(items), whole[-1].end
             within_it = opens_within(whole, text)
             for sentence in at_capitals(whole, items, text, grammar) if within_it else [whole]:
                 said = items if sentence is whole else scan(sentence, self._root, shown)
                 run_on = is_run_on(sentence)
                 for piece in pieces(sentence, said, grammar) if run_on else [sentence]:
                     within = said if piece is sentence else scan(piece, self._root, shown)
-                    yield piece, self._decisions(within, piece)
+                    yield piece, self._decisions(within, piece, above)
 
-    def _decisions(self, items: list[Item], tokens: list[Token]) -> list[Decision]:
+    def _decisions(
+        self, items: list[Item], tokens: list[Token], label: list[Item]
+    ) -> list[Decision]:
         decisions: list[Decision] = []
         previous: list[Decision] = []
         for clause in clauses(items, tokens, self.vocabulary.grammar):
-            mentions = self._mentions.find(clause.items, items, tokens)
+            mentions = self._mentions.find(clause.items, [*label, *items], tokens)
             found, dangling = decide(clause, mentions)
             told = previous if not clause.aside else _beside(decisions, clause)
             if dangling is not None and told:
@@ -188,6 +193,11 @@ class RuleEngine:
                 previous = found
         grammar = self.vocabulary.grammar
         return settled(referred(decisions, tokens, grammar.referring), tokens, grammar)
+
+
+def _label(items: list[Item]) -> list[Item]:
+    """Give a line's label, under which all of its sentences stand: "Pleura: no effusion. …"."""
+    return items[:2] if len(items) > 1 and items[1].lexeme.parts & Part.COLON else []
 
 
 def _amended(findings: list[Finding], said: list[Finding], start: int) -> list[Finding]:

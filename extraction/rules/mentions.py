@@ -15,6 +15,7 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary import Vocabulary
 
 _NEAR: Final = 3
+_SIZES: Final = frozenset({"small", "large", "big", "increased", "enlarged"})
 _LISTED: Final = (
     Part.COMMA | Part.AND | Part.OR | Part.COORDINATOR | Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
 )
@@ -48,7 +49,10 @@ class MentionFinder:
     def find(
         self, items: Sequence[Item], sentence: Sequence[Item], tokens: Sequence[Token]
     ) -> list[Mention]:
-        """Mentions of a clause in order; `sentence` are all items, for the place they speak of."""
+        """Mentions of a clause in order.
+
+        `sentence` are all items, for the place they speak of, behind those of the line's label.
+        """
         found: list[Mention] = []
         seen = 0
         for at, item in enumerate(items):
@@ -58,8 +62,9 @@ class MentionFinder:
                 found += [Mention(name, at, item.first, item.last) for name in named]
         if seen & Part.SUBJECT and seen & Part.PREDICATE:
             found += self._attributed(items, sentence, tokens)
-        if seen & Part.SPLIT_SUBJECT and seen & Part.SPLIT_PROPERTY:
-            found += self._split(items, tokens)
+        if seen & Part.SPLIT_SUBJECT:
+            titled = len(sentence) > 1 and sentence[1].lexeme.parts & Part.COLON
+            found += self._split(items, tokens, sentence[0] if titled else items[0])
         return sorted(found, key=lambda mention: mention.first)
 
     def _named(
@@ -155,7 +160,7 @@ class MentionFinder:
                 return None
         return None
 
-    def _split(self, items: Sequence[Item], tokens: Sequence[Token]) -> list[Mention]:
+    def _split(self, items: Sequence[Item], tokens: Sequence[Token], label: Item) -> list[Mention]:
         found = []
         for at, item in enumerate(items):
             if not item.lexeme.parts & Part.SPLIT_SUBJECT:
@@ -166,7 +171,7 @@ class MentionFinder:
             if ahead is not None and _qualifies(ahead, item):
                 found += [self._led(n, at, ahead, item, tokens) for n in item.lexeme.splits]
                 continue
-            found += self._labelled(items, at)
+            found += self._labelled(items, at, label)
             for j in range(at + 1, len(items)):
                 other = items[j]
                 if other.lexeme.parts & Part.SPLIT_SUBJECT:
@@ -179,12 +184,14 @@ class MentionFinder:
                 break
         return found
 
-    def _labelled(self, items: Sequence[Item], at: int) -> list[Mention]:
-        """Give a part named right behind a cue under its label: "Pleura: no thickening"."""
+    def _labelled(self, items: Sequence[Item], at: int, label: Item) -> list[Mention]:
+        """Give a part named under its label: "Pleura: no thickening", "Pleura: … Thickening"."""
         item, before = items[at], items[at - 1]
-        if at < 2 or before.last != item.first or before.lexeme.parts & Part.LUNG:
+        if label is items[0] and (
+            at < 2 or before.last != item.first or before.lexeme.parts & Part.LUNG
+        ):
             return []
-        named = {*items[0].lexeme.splits} - self._leading
+        named = {*label.lexeme.splits} - self._leading
         return [Mention(n, at, *item[:2]) for n in item.lexeme.splits if n in named]
 
     def _led(self, name: str, at: int, ahead: Item, item: Item, tokens: Sequence[Token]) -> Mention:
@@ -240,19 +247,23 @@ def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token])
         if number in item.lexeme.silent:
             return j
         if number in item.lexeme.absent:
-            return None if _is_of_another(items, at, j) else j
-        if number in item.lexeme.present:
+            return None if _is_of_another(items, at, j, tokens) else j
+        if number in item.lexeme.present and not _is_of_another(items, at, j, tokens):
             return j if comma < 0 or verb or _closes(items, j, tokens) else None
         if number in item.lexeme.subjects and verb:
             return None
     return None
 
 
-def _is_of_another(items: Sequence[Item], at: int, j: int) -> bool:
-    """Whether a quality is of a finding right behind it: "Heart: small pericardial effusion"."""
-    labelled = j + 1 < len(items) and items[at + 1].lexeme.parts & Part.COLON
-    touches = labelled and items[j + 1].first == items[j].last
-    return bool(touches and items[j + 1].lexeme.parts & Part.MENTION)
+def _is_of_another(items: Sequence[Item], at: int, j: int, tokens: Sequence[Token]) -> bool:
+    """Whether a quality under a label is of a finding beside it: "Heart: effusion, small"."""
+    if not items[at + 1].lexeme.parts & Part.COLON:
+        return False
+    behind = j + 1 < len(items) and items[j + 1].first == items[j].last
+    if behind and items[j + 1].lexeme.parts & Part.MENTION:
+        return True
+    sized = tokens[items[j].first].word in _SIZES
+    return sized and any(item.lexeme.parts & Part.MENTION for item in items[at + 2 : j])
 
 
 def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:

@@ -7,7 +7,7 @@ A clause ends at a contrast ("but"), at a semicolon, before "there is", and at t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import dropwhile, pairwise
+from itertools import dropwhile, pairwise, takewhile
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import END, INSERTED, TENSES, Cue, Lexeme, Node, Part
@@ -18,8 +18,14 @@ from extraction.vocabulary.schema import GrammarFile
 GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
 
 _HYPHEN: Final = "-"
-_EXCLUDING: Final = frozenset({"excluded", "exclude", "excludes", "out", "dismissed", "discounted"})
-_DENYING: Final = frozenset({"not", "cannot", "cant", "hardly", "neither", "nor", "never"})
+# How what excludes begins ("exclude", "excluding", "dismissed", "rule out", "write off").
+_EXCLUDING: Final = (
+    "exclud", "dismiss", "discount", "deny", "ignor", "overlook", "disregard", "out", "off",
+)  # fmt: skip
+_DENYING: Final = frozenset(
+    {"not", "cannot", "cant", "hardly", "neither", "nor", "never", "reluctant", "hesitate"}
+    | {"hesitant", "loath", "unwilling", "unwise", "premature", "rash", "wrong", "foolish"}
+)
 _OPEN_AHEAD, _OPEN_BEHIND = (
     Lexeme(Part.CUE, cues=(Cue("cannot exclude", "denial", side),), loose=True, finite=True)
     for side in ("before", "after")
@@ -29,7 +35,7 @@ _UNDOABLE: Final = frozenset({"negation", "ignore"})
 _DENIED_WITHIN: Final = 6
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
-_WEIGHTLESS, _COLON = Lexeme(), Lexeme(Part.COLON)
+_WEIGHTLESS, _COLON, _LISTING = Lexeme(), Lexeme(Part.COLON), Lexeme(Part.COMMA)
 _CHOOSING: Final = frozenset({"or", "vs", "versus", "v", "differential", "knows", "pick", "guess"})
 
 
@@ -106,7 +112,7 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
     What stood between belongs to it; a "neither … nor" denies both.
     """
     cue = item.lexeme.cues[0]
-    if cue.kind not in _UNDOABLE or tokens[item.last - 1].word not in _EXCLUDING:
+    if cue.kind not in _UNDOABLE or not tokens[item.last - 1].word.startswith(_EXCLUDING):
         return None
     for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
         word = tokens[at].word
@@ -237,6 +243,9 @@ def _cut(items: list[Item]) -> list[tuple[list[Item], int]]:
         if parts & Part.BOUNDARY:
             if _told_late(current, items[at:]):
                 continue
+            if _lists_on(current, items[at:]):
+                current.append(item._replace(lexeme=_LISTING))
+                continue
             pieces.append((current, first))
             current, first, verb_seen, candidate = [], item.last, False, -1
             continue
@@ -268,6 +277,17 @@ def _told_late(before: list[Item], rest: list[Item]) -> bool:
         if item.first != last.last or not parts & (Part.CUE | Part.VERB | Part.PREDICATE):
             return False
     return bool(rest[-1].lexeme.parts & Part.PREDICATE)
+
+
+def _lists_on(before: list[Item], rest: list[Item]) -> bool:
+    """Whether a list of alternatives goes on behind a semicolon: "differential: edema; blood"."""
+    offered = any(
+        cue.phrase == "versus" and cue.side == "before" for i in before for cue in i.lexeme.cues
+    )
+    if not offered or rest[0].last - rest[0].first > 1:
+        return False
+    following = [*takewhile(lambda i: not i.lexeme.parts & Part.BOUNDARY, rest[1:])]
+    return not any(i.lexeme.parts & (Part.CUE | Part.OPENER) or is_finite(i) for i in following)
 
 
 def _subordinate(before: list[Item], opener: Item) -> bool:

@@ -13,11 +13,11 @@ from typing import Final
 from extraction.rules.backward import backward, meant
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.reach import absorbed_until, forward, without_places
-from extraction.rules.scan import Clause, Item, Scope, governs
+from extraction.rules.scan import Clause, Item, Scope, governs, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
-_SHORT, _BESIDE = 5, 6
+_SHORT, _BESIDE, _BEHIND_VERB = 5, 6, 2
 # So many words may name a cause of no name of ours, stand before a change, part a place.
 _CAUSE, _CHANGE_WITHIN, _PLACED = 4, 4, 2
 _FIRM: Final = (
@@ -31,6 +31,8 @@ _QUALITY: Final = _SITED | Part.ELSEWHERE
 _AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
+_DENIES: Final = frozenset({"not", "is", "are", "was", "were"})
+_THERE: Final = frozenset({"there", "or"})
 _VALUES: Final = frozenset({"n", "y"})
 _LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "confines"})
 _PAUSES: Final = frozenset({",", "and"})
@@ -65,7 +67,7 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     back = backward(clause, at, meant(clause, at, behind))
     if reach is None:
         return [_inverted(clause, at, behind) or back]
-    found = governs(items, at + 1, reach.last)
+    found = governs(items, at + 1, reach.last) and not _denies_another(clause, at, behind)
     listed = items[max(at - 1, 0)].lexeme.parts & Part.COMMA
     free = _stands_free(items[at], clause.tokens) and (found or listed or _of_another(clause, at))
     if free or _weighs_second(items, at):
@@ -191,6 +193,19 @@ def _grades_change(items: list[Item], at: int, tokens: list[Token], grammar: Gra
     return not any(i.first <= item.last + change < i.last for i in named)
 
 
+def _denies_another(clause: Clause, at: int, cue: Cue) -> bool:
+    """Whether it denies a subject of no name of ours: "cavity not seen, left apical scarring"."""
+    (first, last, _), tokens = clause.items[at], clause.tokens
+    if cue.side != "after" or tokens[first].word not in _DENIES:
+        return False
+    subject = first > 0 and tokens[first - 1].word.isalpha()
+    told = (
+        subject
+        and tokens[first - 1].word not in clause.grammar.fillers | clause.grammar.copulas | _THERE
+    )
+    return told or not tokens[last].word.isalnum()
+
+
 def _values(clause: Clause, at: int, reach: Scope) -> bool:
     """Whether a cue without an object is the value of a label: "Consolidation: cannot exclude".
 
@@ -243,11 +258,23 @@ def _weighs_second(items: list[Item], at: int) -> bool:
     return touches and governs(items, at + 1, len(items))
 
 
+def _interposed(clause: Clause, at: int) -> bool:
+    """Whether a cue between commas grades what a verb goes on to say: "is, I think, an infarct"."""
+    items, last = clause.items, clause.items[at].last
+    verb, comma = items[at - 2 : at] if at >= _BEHIND_VERB else (items[at], items[at])
+    parted = comma.lexeme.parts & Part.COMMA and verb.last == comma.first
+    return (
+        bool(parted)
+        and is_finite(verb)
+        and [t.word for t in clause.tokens[last : last + 1]] == [","]
+    )
+
+
 def _ends_here(clause: Clause, at: int) -> bool:
     """Whether a comma follows at once: "atelectasis is likely, …" looks back."""
     last = clause.items[at].last
     comma = any(token.word in _PAUSES for token in clause.tokens[last : last + 1])
-    return comma and governs(clause.items, 0, at)
+    return comma and governs(clause.items, 0, at) and not _interposed(clause, at)
 
 
 def _may_look_back(clause: Clause, at: int) -> bool:
@@ -262,6 +289,9 @@ def _may_look_back(clause: Clause, at: int) -> bool:
         return False
     if item.lexeme.finite and tokens[last - 1].word in grammar.predicative:
         return True
+    if _interposed(clause, at):  # "is, I think, the cause"
+        told = (t.word for t in tokens[last + 1 :] if t.word not in grammar.definite)
+        return next(told, "") in grammar.trailing
     while last < len(tokens) and tokens[last].word in grammar.trailing:
         last += 1
     if last >= len(tokens):

@@ -143,6 +143,7 @@ class GrammarFile(_Entry):
     copulas: frozenset[str] = frozenset()
     devices: frozenset[str] = frozenset()
     shapes: frozenset[str] = frozenset()
+    proving: frozenset[str] = frozenset()
     services: frozenset[str] = frozenset()
     nesting: frozenset[str] = frozenset()
     definite: frozenset[str] = frozenset()

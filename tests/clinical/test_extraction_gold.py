@@ -54,15 +54,17 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_v.jsonl", 100, 0.985, 0.96, 0.996),
         ("authors_w.jsonl", 100, 0.985, 0.94, 0.997),
         ("authors_y.jsonl", 110, 0.985, 0.97, 0.996),
-        ("authors_z.jsonl", 90, 0.85, 0.62, 0.968),
+        ("authors_z.jsonl", 90, 0.87, 0.7, 0.972),
         ("authors_aa.jsonl", 60, 0.985, 0.95, 0.995),
-        ("authors_bb.jsonl", 25, 0.96, 0.8, 0.99),
+        ("authors_bb.jsonl", 25, 0.975, 0.87, 0.99),
+        ("authors_cc.jsonl", 60, 0.975, 0.93, 0.99),
+        ("authors_dd.jsonl", 40, 0.95, 0.875, 0.985),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
     name: str, number: int, f1: float, hedged: float, cells: float
 ) -> None:
-    """Each was scored once before anything was learned from it; G, J, P, Y, Z only that once."""
+    """Each was scored once before anything was learned from it; G, J, P, Y, DD only that once."""
     reports = load_gold(FIXTURES / name, vocabulary=ENGINE.vocabulary)
     assert len(reports) == number
     outcomes = [ENGINE.extract([r.text], modality=r.modality)[0] for r in reports]
