@@ -232,6 +232,14 @@ def test_a_change_under_the_old_time_of_signing_is_signed_when_it_was_sent(
     assert chosen == [first["exam_key"] if signed == 10.0 else change["exam_key"]]
 
 
+@pytest.mark.parametrize("words", ["d", "other"])
+def test_other_words_under_the_old_status_and_time_of_signing_are_no_forecast(words: str) -> None:
+    first = exam("X", "XR", 1, sent_at=DAY + pd.Timedelta(hours=1.6))
+    change = exam("X", "XR", 1, version=2, sent_at=DAY + pd.Timedelta(hours=10), text_mark=words)
+    dated = redated(pd.DataFrame([first, change, first | {"sent_at": DAY + pd.Timedelta("30h")}]))
+    assert dated["signed_at"].eq(first["signed_at"]).tolist() == [True, words == "d", True]
+
+
 @pytest.mark.parametrize(("least", "known"), [(18, [False, True, False]), (0, [True, True, True])])
 def test_an_unknown_age_is_let_in_only_where_no_age_is_asked_for(
     least: int, known: list[bool]

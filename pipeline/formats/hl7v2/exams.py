@@ -24,7 +24,7 @@ from pipeline.formats.hl7v2.fields import (
     patient_id,
 )
 from pipeline.formats.hl7v2.framing import Separators
-from pipeline.formats.hl7v2.text import GONE, Observations, observations
+from pipeline.formats.hl7v2.text import GONE, UNSURE, Observations, observations
 from pipeline.formats.people import attributed, drafter, numbers_of, reader_of
 from pipeline.formats.readers import dictator, signer
 from pipeline.formats.values import RETRACTED, first_time, iso_time, modality_of, status_of
@@ -95,9 +95,9 @@ _SIGNED: Final = frozenset({"AU", "LA"})
 _AVAILABILITY: Final = Place("TXA", 19, 1)
 _DELETED: Final = "CA"
 """Availability (HL7 table 0273) of a document that is gone."""
-_ORDER: Final = Place("ORC", 1, 1)
+_ORDER: Final = (Place("ORC", 1, 1), Place("ORC", 5, 1))
 _CALLED_OFF: Final = frozenset({"CA", "OC", "CR"})
-"""What ORC-1 (HL7 table 0119) says of an order that is, or was, cancelled."""
+"""What ORC-1 (HL7 table 0119) and ORC-5 (0038) say of an order that is, or was, cancelled."""
 _NO_RESULT: Final = frozenset({"O", "I", "S"})
 """Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
 
@@ -171,7 +171,8 @@ def _exams(
         report = observations(_observed(found, kinds, at), separators, found[at].notes)
         is_document = message == "MDM"
         is_deleted = event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
-        if head.value(_ORDER).upper() in _CALLED_OFF or (is_document and is_deleted):
+        is_off = not _CALLED_OFF.isdisjoint(head.value(place).upper() for place in _ORDER)
+        if is_off or (is_document and is_deleted):
             report = replace(report, text="", taken_back=True)
         head.add(report.rows)
         stated = head.first(options.fields.places["status"])
@@ -243,7 +244,7 @@ def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Ma
         "patient_birth_date": iso_time(born)[:10] or born,  # its year alone is none of our times
         "status": status,
         "version": version,
-        "text_form": found.form,
+        "text_form": "" if found.form == UNSURE and status == "prelim" else found.form,
         "text": found.text,
     }
 
@@ -278,7 +279,8 @@ def _status(head: Head, places: Sequence[Place], found: Observations, made: str)
     """Give our word for the status, or theirs where it is none we know.
 
     What nobody has authenticated is preliminary, whatever its rows say, unless an addendum stands
-    in it: that is written to what was signed. A document whose completion no table knows has that
+    in it: that is written to what was signed. Some senders call an order final whose rows are
+    corrections or an addendum; then the rows say what it is. A document whose completion no table knows has that
     for its status, which the site must map, for its rows may be final and the document not.
     """
     raw, completion = head.first(places), head.value(_COMPLETION)
@@ -289,7 +291,9 @@ def _status(head: Head, places: Sequence[Place], found: Observations, made: str)
         status = "prelim"
     elif completion and completion.upper() not in _SIGNED and not status_of(completion):
         return completion
-    return "addendum" if found.has_addendum and status in _MAY_BE_ADDED_TO else status
+    if found.has_addendum and status in _MAY_BE_ADDED_TO:
+        return "addendum"
+    return "corrected" if found.is_corrected and status == "final" else status
 
 
 def _modality(head: Head, options: Hl7Options) -> str:

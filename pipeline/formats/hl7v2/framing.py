@@ -275,6 +275,15 @@ def _is_damaged(line: str, bar: str) -> bool:
     return bool(_DAMAGED.match(plain) or _RUN_ON.search(plain, 1) or _BARRED.match(plain))
 
 
+def _breaks_off(lines: Sequence[str], bar: str) -> bool:
+    """Tell a message that ends within a row's text: all rows alike before it go on to a status."""
+    *before, last = [line.split(bar) for line in lines[-2:]]
+    if not before or last[0] != "OBX" or [before[0][0], *before[0][2:4]] != [last[0], *last[2:4]]:
+        return False
+    counts = [line.count(bar) for line in lines[:-1] if line.startswith("OBX")]
+    return len(last) <= _STATUS <= min(counts)
+
+
 def damaged(lines: Sequence[str], bar: str) -> int:
     """Count the segments that are damaged, or observations that break off before their value.
 
@@ -284,5 +293,5 @@ def damaged(lines: Sequence[str], bar: str) -> int:
     lengths = [line.count(bar) for line in lines if line.startswith("OBX")]
     longest = max(lengths, default=0)
     least = _VALUE if longest >= _STATUS else _VALUE - 2 if longest >= _VALUE else 0
-    cut = sum(length < least for length in lengths)
+    cut = sum(length < least for length in lengths) + _breaks_off(lines, bar)
     return cut + sum(_is_damaged(line, bar) for line in lines[1:])
