@@ -35,6 +35,7 @@ _WITHOUT_PICTURES: Final = frozenset({"SR", "PR", "KO", "OT", "DOC", "SEG", "REG
 """DICOM's words for what stands beside a study's pictures: its report, marks, documents."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
 _BETWEEN_CLOCKS: Final = "time in an hour that a clock change doubles or leaves out"
+_NO_STATUS: Final = "report without a status among others that have one, taken for final"
 _OTHER_ZONE: Final = "time of sending (MSH-7) of another zone than input.time_zone"
 _OFFSET: Final = r"(?<=[T \d:.])[+-](?!00:?00$)\d\d:?\d\d$"
 """At the end of a time; that of UTC is a machine's own and says nothing of where it stands."""
@@ -120,6 +121,8 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     notes = _unknown(raw, fails, as_written=options.as_written) + Counter(batch.notes)
     signed = _end_of_day(raw["signed_at"])
     twice = values.between_clocks(raw["performed_at"], zone) | values.between_clocks(signed, zone)
+    stated = raw["status"].str.strip() != ""
+    notes[_NO_STATUS] = int((~stated & (reason == "")).sum()) * bool(stated.any())
     notes[_OTHER_ZONE] = int(_other_zone(raw, zone)[reason == ""].sum())
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
     has_one = (raw[["patient_age_years", "patient_birth_date"]] != "").any(axis=1)
@@ -279,7 +282,7 @@ def _other_zone(raw: pd.DataFrame, zone: str) -> pd.Series:
     """Tell whose sender names another zone than that by which the time of the exam is read."""
     sent, performed = raw["sent_at"].str.strip(), raw["performed_at"].str.strip()
     named = sent.str.contains(rf"T.*{_OFFSET}", regex=True)
-    named &= performed.str.contains("T") & ~performed.str.contains(rf"T.*(?:Z|{_OFFSET}|[+-]00:?00)$")
+    named &= performed.str.fullmatch(r"[\d-]{10}T[\d:.]+")
     here = values.utc_times(sent.where(named, "").str.replace(_OFFSET, "", regex=True), zone)
     other: pd.Series = named & (here != values.utc_times(sent.where(named, ""), zone))
     return other

@@ -198,9 +198,15 @@ def _parsed(values: pd.Series) -> tuple[pd.Series, pd.Series]:
     aware = text.str.contains(r"\d[T ].*[+-]", regex=True)
     with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
     naive = pd.to_datetime(text.where(~aware), utc=True, errors="coerce", format="ISO8601")
-    found = with_offset.dt.as_unit("us"), naive.dt.as_unit("us")
-    with_offset, naive = (times.clip(*_IN_EVERY_ZONE) for times in found)
-    return with_offset, naive.dt.tz_localize(None)
+    return _within(with_offset), _within(naive).dt.tz_localize(None)
+
+
+def _within(times: pd.Series) -> pd.Series:
+    first, last = _IN_EVERY_ZONE
+    found = times.dt.as_unit("us")
+    later = found.mask(found < first, first)
+    known: pd.Series = later.mask(later > last, last)
+    return known
 
 
 def date_formats(formats: Sequence[str]) -> tuple[str, ...]:

@@ -242,7 +242,7 @@ def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Ma
         "signed_at": signed,
         "sent_at": sent,
         "patient_birth_date": iso_time(born)[:10] or born,  # its year alone is none of our times
-        "status": status,
+        "status": status if status != "final" or head.first(places["status"]) else "",
         "version": version,
         "text_form": "" if found.form == UNSURE and status == "prelim" else found.form,
         "text": found.text,
@@ -280,8 +280,9 @@ def _status(head: Head, places: Sequence[Place], found: Observations, made: str)
 
     What nobody has authenticated is preliminary, whatever its rows say, unless an addendum stands
     in it: that is written to what was signed. Some senders call an order final whose rows are
-    corrections or an addendum; then the rows say what it is. A document whose completion no table knows has that
-    for its status, which the site must map, for its rows may be final and the document not.
+    corrections or an addendum; then the rows say what it is. A document whose completion no table
+    knows has that for its status, which the site must map, for its rows may be final and the
+    document not.
     """
     raw, completion = head.first(places), head.value(_COMPLETION)
     if found.taken_back or raw.strip().upper() in GONE:

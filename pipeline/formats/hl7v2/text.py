@@ -23,7 +23,7 @@ from pipeline.formats.attachments import (
     decoded_base64,
     text_in_cell,
 )
-from pipeline.formats.exams import SetAside
+from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.values import known_words, section_of, status_of
 
@@ -54,8 +54,6 @@ _STATUS, _LETTERS = 11, ("F", "P", "C", "Final")
 """The field of a row's status, and what mostly stands there."""
 _GAP: Final = "observations of which a number is missing"
 """How such a text is counted: an interface may leave rows out, and a row may be lost."""
-_DRAFT: Final = "observations of which some are preliminary"
-"""Counted too: they may be parts of the report, or what its final rows were made of."""
 UNSURE: Final = "observations none of which is final, in a report that is said to be"
 """Counted where no row bears out what the order says; of a preliminary report it is no remark."""
 _NAMED, _PARTED = 4, 5
@@ -128,7 +126,7 @@ def observations(
     stated = {_stated(row) for row, _ in texts}
     is_unsure = bool(stated) and not stated & {"", "final", "corrected", "addendum"}
     is_mixed = {"prelim", "final"} <= stated
-    told = _GAP if _lacks_a_row(rows) else _DRAFT if is_mixed else UNSURE if is_unsure else ""
+    told = _GAP if _lacks_a_row(rows) else DRAFT if is_mixed else UNSURE if is_unsure else ""
     found = text_in_cell(text)
     if isinstance(found, SetAside):
         text, fault = "", found
