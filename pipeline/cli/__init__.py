@@ -89,7 +89,8 @@ def _register() -> None:
 def main() -> None:
     """Run a command; a failure becomes one message and its exit code, never a traceback.
 
-    What the system stops is told as well, from the first module on. Unforeseen exceptions are named by type and place only (`pipeline.run.shield`).
+    What the system stops is told as well, from the first module on. Unforeseen exceptions are named
+    by type and place only (`pipeline.run.shield`).
     """
     os.umask(0o077)
     seldom_searched()
