@@ -167,6 +167,25 @@ def test_segments_of_a_sites_own_are_not_taken_for_damaged_ones(tmp_path: Path) 
     assert (len(exams), aside) == (1, [])
 
 
+def test_a_row_that_lost_a_bar_before_its_words_is_damaged(tmp_path: Path) -> None:
+    one, two = rows(1, 2)
+    shifted = two.replace("|&GDT|", "|").replace("Line 2.", "Likely a pneumonia.")
+    assert found(tmp_path, HEAD, PID, XR, one, shifted) == ([], ["damaged_segment"])
+
+
+def test_a_patient_without_an_order_is_set_aside_beside_the_others(tmp_path: Path) -> None:
+    one, two = rows(1, 2)
+    other = PID.replace("M1", "M2")
+    exams, aside = found(tmp_path, HEAD, PID, XR, one, other, two)
+    assert ([(e["patient_id"], e["text"]) for e in exams], aside) == (
+        [("M1", "Line 1.")], ["no_order"],
+    )  # fmt: skip
+    exams, aside = found(tmp_path, HEAD, other, PID, XR, one)
+    assert ([e["patient_id"] for e in exams], aside) == (["M1"], ["no_order"])
+    for whole in ((PID, PID, XR, one), (XR, PID, one), (PID, XR, one, other, CT, two)):
+        assert found(tmp_path, HEAD, *whole)[1] == []
+
+
 @pytest.mark.parametrize("cut", ["OBX|2|TX|&GDT||Line 2, pos", "OBX|2|TX|&GDT||Line 2.|||||"])
 def test_a_message_that_ends_within_a_row_is_no_report(tmp_path: Path, cut: str) -> None:
     (one,) = rows(1)

@@ -79,6 +79,26 @@ def _share(found: Sequence[Order], patient: int, line: str) -> None:
             order.segments.append(line)
 
 
+def without_order(lines: Sequence[str]) -> int:
+    """Count the patients of a message who have no order: rows of theirs, or a report, are nobody's.
+
+    A patient who stands there twice is one.
+    """
+    numbers, ordered, rows = [""], [False], [False]
+    for line in lines[1:]:
+        if line.startswith("PID"):
+            number = "".join(line.split(lines[0][3])[3:4])
+            if numbers[-1]:
+                if ordered[-1] or rows[-1] or number != numbers[-1]:
+                    numbers, ordered, rows = [*numbers, number], [*ordered, False], [*rows, False]
+            else:
+                numbers[-1] = number
+        ordered[-1] |= line.startswith(("OBR", "TXA"))
+        rows[-1] |= line.startswith("OBX")
+    several = len(numbers) > 1
+    return sum(not done and (some or several) for done, some in zip(ordered, rows, strict=True))
+
+
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
 _KINDS: Final = ("ORU", "MDM")
@@ -164,6 +184,7 @@ def _exams(
             yield from merges
         return
     yield from merges
+    yield from [SetAside("no_order", "a patient of the message has none")] * without_order(lines)
     found = orders(lines, options.fields.segments)
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]
