@@ -98,6 +98,10 @@ class _Tokens(BaseModel):
     prompt_tokens_details: _Details | None = None
 
 
+_BROKEN_OFF: Final = ("length", "max_tokens", "content_filter", "abort", "error", "cancelled")
+"""Why an answer ended that may lack findings: a filter or a server under strain cuts it as well."""
+
+
 class Body(BaseModel):
     """The body of a reply of either endpoint."""
 
@@ -113,7 +117,7 @@ class Body(BaseModel):
         cached = usage.prompt_tokens_details and usage.prompt_tokens_details.cached_tokens
         return Reply(
             text,
-            choice.finish_reason == "length",
+            choice.finish_reason in _BROKEN_OFF,
             usage.prompt_tokens,
             cached or 0,
             usage.completion_tokens or 0,

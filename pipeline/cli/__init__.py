@@ -12,7 +12,7 @@ try:
 
     from pipeline.cli.common import audit
     from pipeline.run import seldom_searched
-    from pipeline.run.shield import FORESEEN, in_words, shielded
+    from pipeline.run.shield import FORESEEN, in_words, shielded, stoppable
 except KeyboardInterrupt:
     sys.exit("radcal: interrupted.")
 
@@ -85,10 +85,12 @@ def _register() -> None:
         group.rich_help_panel = panels.get(str(group.name), "Others")
 
 
+@stoppable()
 def main() -> None:
     """Run a command; a failure becomes one message and its exit code, never a traceback.
 
-    Unforeseen exceptions are named by type and place only (`pipeline.run.shield`).
+    What the system stops is told as well, from the first module on. Unforeseen exceptions are named
+    by type and place only (`pipeline.run.shield`).
     """
     os.umask(0o077)
     seldom_searched()
@@ -100,7 +102,6 @@ def main() -> None:
     except (*FORESEEN, KeyboardInterrupt, SystemExit) as error:
         if isinstance(error, SystemExit) and error.code != 130:  # typer's, without a word
             raise
-        interrupted = not isinstance(error, FORESEEN)
-        message, code = in_words(KeyboardInterrupt() if interrupted else error)
+        message, code = in_words(KeyboardInterrupt() if isinstance(error, SystemExit) else error)
         typer.echo(f"radcal: {message}", err=True)
         sys.exit(code)

@@ -91,6 +91,11 @@ class Note:
     told: str
 
 
+DRAFT: Final = "observations of which some are preliminary"
+"""How the text of such a report is counted: they may be parts of it, or what its others were made
+of."""
+
+
 def text_mark(text: str) -> str:
     """Give a short hash of a text: what tells versions apart that are signed at one time."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]

@@ -35,6 +35,10 @@ _WITHOUT_PICTURES: Final = frozenset({"SR", "PR", "KO", "OT", "DOC", "SEG", "REG
 """DICOM's words for what stands beside a study's pictures: its report, marks, documents."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
 _BETWEEN_CLOCKS: Final = "time in an hour that a clock change doubles or leaves out"
+_NO_STATUS: Final = "report without a status among others that have one, taken for final"
+_OTHER_ZONE: Final = "time of sending (MSH-7) of another zone than input.time_zone"
+_OFFSET: Final = r"(?<=[T \d:.])[+-](?!00:?00$)\d\d:?\d\d$"
+"""At the end of a time; that of UTC is a machine's own and says nothing of where it stands."""
 _NO_AGE: Final = "age or birth date that cannot be read, or is nobody's"
 _BORN_IN: Final = r"^((?:18|19|20)\d\d)(?:-?(0\d|1[0-2])(?:-?00)?)?$"
 """A birth date of which the day, or the month too, is unknown: left out, or 00."""
@@ -117,6 +121,9 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     notes = _unknown(raw, fails, as_written=options.as_written) + Counter(batch.notes)
     signed = _end_of_day(raw["signed_at"])
     twice = values.between_clocks(raw["performed_at"], zone) | values.between_clocks(signed, zone)
+    stated = raw["status"].str.strip() != ""
+    notes[_NO_STATUS] = int((~stated & (reason == "")).sum()) * bool(stated.any())
+    notes[_OTHER_ZONE] = int(_other_zone(raw, zone)[reason == ""].sum())
     notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
     has_one = (raw[["patient_age_years", "patient_birth_date"]] != "").any(axis=1)
     notes[_NO_AGE] = int((has_one & exams["patient_age_years"].isna())[reason == ""].sum())
@@ -269,6 +276,16 @@ def known_modality(stated: pd.Series, modalities: Mapping[str, str]) -> pd.Serie
         meant = {modalities.get(part) for part in parts}
         found[at] = meant.pop() if len(meant) == 1 else None
     return found
+
+
+def _other_zone(raw: pd.DataFrame, zone: str) -> pd.Series:
+    """Tell whose sender names another zone than that by which the time of the exam is read."""
+    sent, performed = raw["sent_at"].str.strip(), raw["performed_at"].str.strip()
+    named = sent.str.contains(rf"T.*{_OFFSET}", regex=True)
+    named &= performed.str.fullmatch(r"[\d-]{10}T[\d:.]+")
+    here = values.utc_times(sent.where(named, "").str.replace(_OFFSET, "", regex=True), zone)
+    other: pd.Series = named & (here != values.utc_times(sent.where(named, ""), zone))
+    return other
 
 
 def _end_of_day(signed: pd.Series) -> pd.Series:

@@ -137,6 +137,9 @@ _COMMA: Final = r"(?<=\d)(:\d\d),(?=\d)"
 """Before fractions of a second, as ISO 8601 prefers it."""
 _TIME_OF_DAY: Final = re.compile(r"[ T,]*%-?[HI].*$")
 _DATE_LENGTH: Final = len("2026-03-04")
+_IN_EVERY_ZONE: Final = pd.Timestamp("0002", tz="UTC"), pd.Timestamp("9999", tz="UTC")
+"""What programs write for never (9999-12-31 23:59:59) and for nothing (0001-01-01) has no year in
+the zones beside; neither is a time of any exam, so what lies further is brought in to here."""
 _MILLISECONDS: Final = 10**11
 """Seconds since 1970 are fewer than this until the year 5138."""
 
@@ -195,7 +198,15 @@ def _parsed(values: pd.Series) -> tuple[pd.Series, pd.Series]:
     aware = text.str.contains(r"\d[T ].*[+-]", regex=True)
     with_offset = pd.to_datetime(text.where(aware), utc=True, errors="coerce", format="ISO8601")
     naive = pd.to_datetime(text.where(~aware), utc=True, errors="coerce", format="ISO8601")
-    return with_offset.dt.as_unit("us"), naive.dt.tz_localize(None)
+    return _within(with_offset), _within(naive).dt.tz_localize(None)
+
+
+def _within(times: pd.Series) -> pd.Series:
+    first, last = _IN_EVERY_ZONE
+    found = times.dt.as_unit("us")
+    later = found.mask(found < first, first)
+    known: pd.Series = later.mask(later > last, last)
+    return known
 
 
 def date_formats(formats: Sequence[str]) -> tuple[str, ...]:

@@ -316,7 +316,7 @@ def written(fates: pd.DataFrame) -> pd.DataFrame:
     """
     eligible = fates[~fates["fate"].isin(INELIGIBLE)]
     each = eligible.assign(
-        phrase=eligible["cues"].str.split(";"),
+        phrase=eligible["cues"].astype("str").str.split(";"),  # none at all: a column of no type
         fate=np.where(eligible["fate"] == "paired", "paired", "not paired"),
     ).explode("phrase")
     return _summed(each[~each["phrase"].isin(["", *_CERTAIN])].assign(n=1), _WRITTEN, "n")

@@ -70,21 +70,24 @@ def in_force(exams: pd.DataFrame) -> pd.DataFrame:
 
 
 def redated(exams: pd.DataFrame) -> pd.DataFrame:
-    """Date a corrected report or addendum that repeats the final report's time of signing.
+    """Date what changed a final report and repeats its time of signing.
 
-    Some systems leave the time of signing unchanged in later versions. Such a version is taken as
-    signed when it was sent, if it was first sent after the final report.
+    Some systems leave the time of signing unchanged in later versions, and some their status too: a
+    correction, an addendum, or a final report in other words than the one that was sent first is
+    taken as signed when it was sent, if it was first sent after that.
 
     Parameters
     ----------
     exams
-        ``exam_key, study_code, modality, status, signed_at, sent_at``; a version sent again has a
-        row for each time.
+        ``exam_key, study_code, modality, status, signed_at, sent_at, text_mark``; a version sent
+        again has a row for each time.
     """
     report = [exams[name] for name in (*_STUDY, "signed_at")]
     sent = exams["sent_at"].groupby(exams["exam_key"]).transform("min")
-    first = sent.where(exams["status"] == "final").groupby(report).transform("min")
-    is_change = exams["status"].isin(("corrected", "addendum"))
+    final = sent.where(exams["status"] == "final")
+    first = final.groupby(report).transform("min")
+    said = final.groupby([*report, exams["text_mark"]]).transform("min")
+    is_change = exams["status"].isin(("corrected", "addendum")) | (said > first)
     is_late = is_change & (sent > first) & (sent > exams["signed_at"])
     return exams.assign(signed_at=exams["signed_at"].mask(is_late, sent))
 

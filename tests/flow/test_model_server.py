@@ -207,6 +207,12 @@ def test_failed_answer_is_asked_once_more_then_counted(case: str, serve: Serve) 
     assert int(str(second["max_tokens"])) > int(str(first["max_tokens"]))
 
 
+@pytest.mark.parametrize("finish", ["content_filter", "abort", "error"])
+def test_answer_that_the_server_broke_off_is_no_whole_one(finish: str, serve: Serve) -> None:
+    _, url = serve(always(Play(ANSWER, finish=finish)))
+    assert engine(url).extract([REPORT], modality="XR") == [Failed("truncated answer")]
+
+
 @pytest.mark.parametrize("case", FAILING)
 def test_second_answer_counts_when_it_is_right(case: str, serve: Serve) -> None:
     text, cut, _ = FAILING[case]

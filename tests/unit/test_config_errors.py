@@ -129,6 +129,22 @@ def test_an_interruption_while_modules_load_shows_no_traceback(loaded: str) -> N
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_command_that_the_system_stops_while_modules_load_says_so(name: str) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "class Halt:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == 'pipeline.cli.run': os.kill(os.getpid(), signal.{name})\n"
+        "sys.meta_path.insert(0, Halt())\n"
+        "from pipeline.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"radcal: interrupted by {name}")
+
+
 def settings(model: type[BaseModel], *at: str) -> Iterator[tuple[str, ...]]:
     for name, field in model.model_fields.items():
         kind = field.annotation

@@ -14,6 +14,7 @@ import pytest
 from pipeline.errors import InputError
 from pipeline.formats.fhir import FhirOptions, read, resources
 from pipeline.formats.markup import plain_text
+from pipeline.formats.validation import IngestOptions, validate
 
 
 def report(**changes: Any) -> dict[str, Any]:
@@ -605,3 +606,40 @@ def test_of_several_interpreters_the_principal_is_the_reader(
     (exam,) = exams(source).to_dict("records")
     source_told = f"resultsInterpreter{told}, by the id of a resource"
     assert (exam["reader_id"], exam["reader_source"]) == (reader, source_told)
+
+
+@pytest.mark.parametrize("status", ["preliminary", "registered", "unknown", "final", "amended"])
+def test_a_part_that_is_not_final_is_told_of_a_report_that_is(tmp_path: Path, status: str) -> None:
+    told = "" if status in ("final", "amended") else "observations of which some are preliminary"
+    rest = (FINDINGS | {"status": status}, PATIENT)
+    assert exams(write(tmp_path, observed("f1"), *rest))["text_form"].item() == told
+    draft = exams(write(tmp_path, observed("f1", status="preliminary"), *rest))
+    assert (draft["status"].item(), draft["text_form"].item()) == ("prelim", "")
+
+
+def test_a_number_no_longer_used_is_no_exam_of_its_own(tmp_path: Path) -> None:
+    number = {"type": {"coding": [{"code": "ACSN"}]}}
+    both = [number | {"value": "OLD1", "use": "old"}, number | {"value": "ACC1"}]
+    assert exams(write(tmp_path, report(identifier=both)))["accession"].tolist() == ["ACC1"]
+
+
+def test_words_that_are_said_to_be_none_are_no_report(tmp_path: Path) -> None:
+    said = {"status": "empty", "div": "<div>No narrative.</div>"}
+    assert reasons(write(tmp_path, report(presentedForm=[], text=said))) == ["no_report_text"]
+
+
+def test_reports_of_a_group_are_no_patients(tmp_path: Path) -> None:
+    for whose, number in (("Group/g1", ""), ("http://a/fhir/Device/g1", ""), ("Patient/g1", "g1")):
+        found = exams(write(tmp_path, report(subject={"reference": whose})))
+        assert found["patient_id"].tolist() == [number]
+
+
+def test_a_report_without_a_status_is_told_where_others_have_one(tmp_path: Path) -> None:
+    silent = report(id="r2", identifier=[{"value": "ACC2"}])
+    del silent["status"]
+    checks = IngestOptions({"XR": "XR"}, "chest", pd.Timestamp("2026-10-01T00:00:00Z"))
+    for others, told in (([report()], 1), ([], 0)):
+        (batch,) = read(write(tmp_path, silent, *others, PATIENT), FhirOptions())
+        kept = validate(batch, source="a", options=checks, seen=set())
+        assert set(kept.exams["status"]) == {"final"}
+        assert sum(n for note, n in kept.notes.items() if "without a status" in note) == told

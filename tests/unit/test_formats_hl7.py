@@ -452,7 +452,7 @@ def test_document_that_is_no_longer_available_is_taken_back(tmp_path: Path) -> N
     assert judged(path) == (["retracted"], [])
 
 
-@pytest.mark.parametrize("asked", ["CA", "OC", "CR"])
+@pytest.mark.parametrize("asked", ["CA", "OC", "CR", "SC|O1|ACC77||CA"])
 @pytest.mark.parametrize("lines", [TEXT, []])
 def test_a_cancelled_order_takes_its_report_back(
     tmp_path: Path, asked: str, lines: list[str]
@@ -468,6 +468,23 @@ def test_report_with_an_addendum_is_one_whatever_its_status_says(tmp_path: Path)
     for written in ("Final", "Prelim", "Corrected"):
         raw = message(lines=text).replace("Final", written)
         assert exams(write(tmp_path, raw))["status"].item() == "addendum"
+
+
+@pytest.mark.parametrize(
+    ("line", "opens"),
+    [
+        ("Addendum #2 by Dr. Low 3/2/2026", True), ("*** ADDENDUM ***", True), ("ADDENDUM", True),
+        ("-----ADDENDUM BEGINS-----", True), ("Addendum, 3 March: seen again.", True),
+        ("NACHTRAG: Pneumonie.", True), ("ADDENDUM: None", False), ("addendum to this.", False),
+        ("See the addendum.", False), ("Addendum to follow", False),
+    ],
+)  # fmt: skip
+def test_an_addendum_is_known_by_the_line_that_opens_it(
+    tmp_path: Path, line: str, *, opens: bool
+) -> None:
+    raw = message(lines=["FINDINGS: Clear.", line, "Likely pneumonia."])
+    status = exams(write(tmp_path, raw))["status"].item()
+    assert status == ("addendum" if opens else "final")
 
 
 def judged(path: Path, **statuses: str) -> tuple[list[str], list[str]]:
@@ -572,6 +589,43 @@ def test_a_batch_that_holds_other_than_it_says_or_does_not_end_is_counted(
     assert all(str(told) in note for note in batch.notes)
     several = write(tmp_path, "BHS|\r", *sent, "BTS|2\rBHS|\r", *sent, "BTS|2\r", name="two.hl7")
     assert [batch.notes for batch in read(several, Hl7Options())] == [{}]
+
+
+def test_a_message_whose_frame_does_not_end_is_set_aside(tmp_path: Path) -> None:
+    one, two = (message(obr=OBR.replace("ACC77", each)) for each in ("A1", "A2"))
+    path = write(tmp_path, f"\x0b{one}\x1c\r", f"\x0b{two[:-20]}", f"\x0b{two}\x1c\r")
+    assert (exams(path)["accession"].tolist(), reasons(path)) == (
+        ["A1", "A2"], ["message_incomplete"],
+    )  # fmt: skip
+    last = write(tmp_path, f"\x0b{one}\x1c\r", f"\x0b{two[:-20]}", name="last.hl7")
+    assert (exams(last)["accession"].tolist(), reasons(last)) == (["A1"], ["message_incomplete"])
+    for framed in (f"\x0b{one}", f"\x0b{one}{two}\x1c\r"):  # none ends; two in one frame
+        assert reasons(write(tmp_path, framed)) == []
+
+
+@pytest.mark.parametrize(("purpose", "is_told"), [("P", False), ("T", True), ("D^A", True)])
+def test_a_message_for_training_is_told(tmp_path: Path, purpose: str, *, is_told: bool) -> None:
+    raw = message(head=HEAD.replace("|P|2.7", f"|{purpose}|2.7"))
+    (batch,) = read(write(tmp_path, raw), Hl7Options())
+    assert (len(batch.exams), bool(batch.notes)) == (1, is_told)
+
+
+@pytest.mark.parametrize(
+    ("sent", "performed", "is_told"),
+    [
+        ("-0500", "", False), ("+0900", "", True), ("+0900", "-0500", False), ("+0000", "", False),
+    ],
+)  # fmt: skip
+def test_a_sender_of_another_zone_than_the_site_names_is_told(
+    tmp_path: Path, sent: str, performed: str, *, is_told: bool
+) -> None:
+    raw = message(head=HEAD.replace("20260301120000", "20260301120000" + sent))
+    raw = raw.replace("20260301100000", "20260301100000" + performed)
+    (batch,) = read(write(tmp_path, raw), Hl7Options())
+    now = pd.Timestamp("2026-10-01T00:00:00Z")
+    checks = IngestOptions({"XR": "XR"}, "chest", now, time_zone="America/New_York")
+    kept = validate(batch, source="feed.hl7", options=checks, seen=set())
+    assert any("another zone" in told for told in kept.notes) == is_told
 
 
 def test_what_a_feed_remarks_on_is_among_the_notes_of_what_is_kept(tmp_path: Path) -> None:

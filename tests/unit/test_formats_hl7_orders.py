@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.formats.hl7v2 import Hl7Options, read
+from pipeline.formats.hl7v2.text import UNSURE
 
 HEAD = "MSH|^~\\&|RIS|NORTHMOOR|||20260301120000||ORU^R01|1|P|2.5.1"
 PID = "PID|1||M1^^^NM^MR||DOE^JANE||19500415"
@@ -166,6 +167,65 @@ def test_segments_of_a_sites_own_are_not_taken_for_damaged_ones(tmp_path: Path) 
     assert (len(exams), aside) == (1, [])
 
 
+def test_a_row_that_lost_a_bar_before_its_words_is_damaged(tmp_path: Path) -> None:
+    one, two = rows(1, 2)
+    shifted = two.replace("|&GDT|", "|").replace("Line 2.", "Likely a pneumonia.")
+    assert found(tmp_path, HEAD, PID, XR, one, shifted) == ([], ["damaged_segment"])
+
+
+def test_a_patient_without_an_order_is_set_aside_beside_the_others(tmp_path: Path) -> None:
+    one, two = rows(1, 2)
+    other = PID.replace("M1", "M2")
+    exams, aside = found(tmp_path, HEAD, PID, XR, one, other, two)
+    assert ([(e["patient_id"], e["text"]) for e in exams], aside) == (
+        [("M1", "Line 1.")], ["no_order"],
+    )  # fmt: skip
+    exams, aside = found(tmp_path, HEAD, other, PID, XR, one)
+    assert ([e["patient_id"] for e in exams], aside) == (["M1"], ["no_order"])
+    for whole in ((PID, PID, XR, one), (XR, PID, one), (PID, XR, one, other, CT, two)):
+        assert found(tmp_path, HEAD, *whole)[1] == []
+
+
+@pytest.mark.parametrize("cut", ["OBX|2|TX|&GDT||Line 2, pos", "OBX|2|TX|&GDT||Line 2.|||||"])
+def test_a_message_that_ends_within_a_row_is_no_report(tmp_path: Path, cut: str) -> None:
+    (one,) = rows(1)
+    assert found(tmp_path, HEAD, PID, XR, one, cut) == ([], ["damaged_segment"])
+    other = cut.replace("TX|&GDT", "ST|X&Y")  # a row of another kind may end with what it says
+    assert len(found(tmp_path, HEAD, PID, XR, one, other)[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("OBX|2|ZT|X||IMPRESSION: Likely pneumonia.||||||F", "IMPRESSION: Likely pneumonia."),
+        ("OBX|2|CE|X||9^IMPRESSION: Likely pneumonia.^L||||||F", "IMPRESSION: Likely pneumonia."),
+        ("OBX|2|CE|X||R2^BI-RADS 2^L||||||F", None), ("OBX|2|NM|X||3.2||||||F", None),
+    ],
+)  # fmt: skip
+def test_words_of_a_type_that_no_table_knows_are_not_lost(
+    tmp_path: Path, row: str, said: str | None
+) -> None:
+    ((exam,), _) = found(tmp_path, HEAD, PID, XR, TEXT, row)
+    assert exam["text"].split("\n") == ["FINDINGS: Clear.", *([said] if said else [])]
+
+
+@pytest.mark.parametrize(
+    ("rows", "status", "told"),
+    [
+        ("F", "final", ""), ("FC", "corrected", ""), ("FA", "addendum", ""), ("A", "addendum", ""),
+        ("P", "final", UNSURE), ("S", "final", UNSURE), ("", "final", ""),
+    ],
+)  # fmt: skip
+def test_rows_say_what_an_order_that_is_called_final_is(
+    tmp_path: Path, rows: str, status: str, told: str
+) -> None:
+    lines = [f"OBX|{n}|TX|X{n}||Line {n}.||||||{row}" for n, row in enumerate(rows or [""])]
+    ((exam,), _) = found(tmp_path, HEAD, PID, XR, *lines)
+    assert (exam["status"], exam["text_form"]) == (status, told)
+    ((exam,), _) = found(tmp_path, HEAD, PID, XR[:-1] + "P", *lines)
+    assert (exam["status"] == "addendum", exam["text_form"]) == ("A" in rows, "")
+
+
 @pytest.mark.parametrize("damaged", ["0" + CT[1:], CT[1:], "PlD" + PID[3:]])
 def test_what_follows_a_damaged_order_or_patient_is_not_read_as_the_one_before_it(
     tmp_path: Path, damaged: str
@@ -288,7 +348,7 @@ def versions(*each: str) -> list[str]:
          ["Clear.", "No effusion."], ""),
         (["A&GDT/1/P/Mass.", "A&IMP/1/P/Tumour.", "A&GDT/2/F/Clear.", "A&IMP/2/F/Normal."],
          ["Clear.", "IMPRESSION:", "Normal."], ""),
-        (["&GDT//P/" + t for t in FIRST], FIRST, ""),
+        (["&GDT//P/" + t for t in FIRST], FIRST, UNSURE),
         (["&GDT//P/" + FIRST[0], "&GDT//F/" + LAST[1]], [FIRST[0], LAST[1]], MIXED),
         (["&GDT//F/" + FIRST[0], "&GDT//C/" + LAST[1]], [FIRST[0], LAST[1]], ""),
         (["X/1/P/Opacity.", "X/2/F/No effusion."], ["Opacity.", "No effusion."], MIXED),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
-from pipeline.formats.values import modality_of, status_of
+from pipeline.formats.values import between_clocks, modality_of, status_of, utc_times
 
 
 @pytest.mark.parametrize(
@@ -47,3 +48,21 @@ def test_a_status_is_what_all_of_its_words_say(words: str, ours: str) -> None:
 )
 def test_a_modality_is_read_off_the_name(name: str, modality: str) -> None:
     assert modality_of(name) == modality
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Pacific/Kiritimati"])
+@pytest.mark.parametrize(
+    ("never", "year"),
+    [
+        ("9999-12-31T23:59:59", 9999), ("9999-12-31T23:59:59-05:00", 9999),
+        ("0001-01-01T00:00:00", 2), ("0001-01-01T00:00:00+09:00", 2),
+    ],
+)  # fmt: skip
+def test_a_time_that_stands_for_never_or_for_none_stops_no_row_beside_it(
+    zone: str, never: str, year: int
+) -> None:
+    stamps = pd.Series([never, "2026-03-01T12:00:00Z"])
+    found = utc_times(stamps, zone)
+    assert abs(found[0].year - year) <= 1
+    assert found[1] == pd.Timestamp("2026-03-01T12:00:00Z")
+    assert not between_clocks(stamps, zone).any()

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from pipeline.deidentify.coding import is_adult
+from pipeline.tables.observations import coverage, written
 from pipeline.tables.pairing import LEFT_OUT, pair
 from pipeline.tables.versions import redated
 
@@ -230,6 +231,19 @@ def test_a_change_under_the_old_time_of_signing_is_signed_when_it_was_sent(
     ct = pd.DataFrame([exam("C", "CT", 8)])
     chosen = pair(pd.concat([redated(exams), ct])).pairs["xr_exam_key"].tolist()
     assert chosen == [first["exam_key"] if signed == 10.0 else change["exam_key"]]
+
+
+def test_an_export_without_x_rays_is_counted_as_nothing_and_stops_no_run() -> None:
+    fates = pair(pd.DataFrame([exam("C", "CT", 1), exam("D", "CT", 2)])).fates
+    assert [len(table) for table in (fates, coverage(fates), written(fates))] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("words", ["d", "other"])
+def test_other_words_under_the_old_status_and_time_of_signing_are_no_forecast(words: str) -> None:
+    first = exam("X", "XR", 1, sent_at=DAY + pd.Timedelta(hours=1.6))
+    change = exam("X", "XR", 1, version=2, sent_at=DAY + pd.Timedelta(hours=10), text_mark=words)
+    dated = redated(pd.DataFrame([first, change, first | {"sent_at": DAY + pd.Timedelta("30h")}]))
+    assert dated["signed_at"].eq(first["signed_at"]).tolist() == [True, words == "d", True]
 
 
 @pytest.mark.parametrize(("least", "known"), [(18, [False, True, False]), (0, [True, True, True])])

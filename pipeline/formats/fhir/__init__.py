@@ -15,7 +15,16 @@ from typing import Final
 
 from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
 from pipeline.formats.decoding import blank, files_of, require_file
-from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Note, SetAside, gathered, text_mark
+from pipeline.formats.exams import (
+    DRAFT,
+    EMPTY,
+    ExamBatch,
+    FeedRow,
+    Note,
+    SetAside,
+    gathered,
+    text_mark,
+)
 from pipeline.formats.fhir.directory import (
     ORDERS,
     STAFF,
@@ -59,6 +68,8 @@ _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]
 
 _WITHOUT_REPORT: Final = ("registered", "unknown")
 """Statuses of a report that must not be read."""
+_UNFINISHED: Final = ("preliminary", *_WITHOUT_REPORT)
+"""Statuses of an observation that is not final."""
 _OPEN: Final = {"partial": "prelim", "modified": "prelim"}
 """Statuses of what is not final yet: one result of several, and (R5) a change before the end."""
 _SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR", "NMR": "MR"}
@@ -128,11 +139,11 @@ def exams(
         "performed_at": performed,
         "signed_at": signed,
         "sent_at": text_of(next(iter(items(report, "meta")), {}), "lastUpdated"),
-        "status": status,
+        "status": status if raw_status else "",
         "version": version,
         "referring_name": _referring(report, directory),
         "decoded_as": text_of(report, DECODED_AS),
-        "text_form": form,
+        "text_form": "" if form == DRAFT and status == "prelim" else form,
         "text": text,
     }
     for number in _accessions(report, directory, orders=options.orders):
@@ -164,7 +175,8 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
             fault = fault or _ELSEWHERE
     best = chosen(found) if found else None
     whole = "\n".join(t.strip() for _, t in best.parts) if isinstance(best, Chosen) else ""
-    div = next((text_of(each, "div") for each in items(report, "text")), "")
+    told = (each for each in items(report, "text") if text_of(each, "status") != "empty")
+    div = next((text_of(each, "div") for each in told), "")
     observed = [] if whole else list(directory.observed(report, "result"))
     parts = [(_headed(each), _said(each)) for each in observed]
     shown, last = whole or plain_text(div), ""
@@ -174,7 +186,8 @@ def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | 
             shown, last = f"{shown}\n{said if own else f'{heading} {said}'}".strip(), heading
     if isinstance(best, Chosen):
         return shown, best.document, None
-    return shown, "" if all(observed) else _LACKING, fault or best
+    is_open = any(text_of(each, "status") in _UNFINISHED for each in observed)
+    return shown, _LACKING if not all(observed) else DRAFT * is_open, fault or best
 
 
 def _stands(said: str, shown: str) -> bool:
@@ -232,8 +245,8 @@ def _numbered(resources: Iterable[Resource], kind: str) -> list[str]:
     identifiers = (each for resource in resources for each in items(resource, "identifier"))
     found = (
         text_of(each, "value") for each in identifiers
-        if kind in kinds_of(each)
-        or (kind == "ACSN" and "accession" in text_of(each, "system").casefold())
+        if text_of(each, "use") != "old" and (kind in kinds_of(each)
+        or (kind == "ACSN" and "accession" in text_of(each, "system").casefold()))
     )  # fmt: skip
     return list(dict.fromkeys(filter(None, found)))
 

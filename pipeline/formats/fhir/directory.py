@@ -197,6 +197,8 @@ def _links(patient: Resource, kind: str) -> list[dict[str, Any]]:
 
 
 _NOT_A_PERSON: Final = ("Organization", "Device", "CareTeam", "Location")
+_NO_PATIENT: Final = ("Group", "Device", "Location")
+"""What a report may be of beside a patient."""
 _NO_RECORD_NUMBER: Final = frozenset({"SS", "DL", "PPN", "AN", "VN"})
 """Types of a patient's identifier that are no medical record number."""
 _NAMED_KINDS: Final = {"MRN": "MR", "MEDICAL RECORD NUMBER": "MR", "SSN": "SS"}
@@ -326,7 +328,9 @@ def patient_numbers(report: Resource, patient: Resource) -> tuple[str, str, list
         v for v, kind in zip(values, kinds, strict=True) if v[0] and not kind & _NO_RECORD_NUMBER
     ]
     pointed = text_of(subject, "reference")
-    own = "" if pointed.startswith("#") else pointed.split("/_history")[0].rpartition("/")[2]
+    kind, _, own = pointed.split("/_history")[0].rpartition("/")
+    if pointed.startswith("#") or kind.rpartition("/")[2] in _NO_PATIENT:
+        own = ""
     number, system = next(iter([*records, *others, (own, "")]))
     return number, system, [v for v in (*(text_of(i, "value") for i in every), own) if v]
 

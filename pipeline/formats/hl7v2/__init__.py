@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Final
 
@@ -39,17 +40,27 @@ def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
         yield 1, EMPTY
     held: dict[bytes, tuple[int, bytes]] = {}
     stated = framing.Batches()
-    for number, message in enumerate(framing.messages(path, stated), start=1):
-        before = held.pop(_continues(message), None)
+    is_framed = False
+    pieces = pairwise(chain(framing.messages(path, stated), [b""]))
+    for number, (message, then) in enumerate(pieces, start=1):
+        is_framed |= _END in message
+        is_last = not then or message.rstrip(b"\r\n \t").endswith(_START)
+        if is_framed and is_last and _END not in message:
+            yield number, _BROKEN_OFF
+            continue
+        continues = _stated(message, _POINTER)
+        before = held.pop(continues, None)
         whole = message if before is None else before[1] + b"\r" + _observed(message)
         more = _CONTINUED.search(whole)
         if more and (pointer := more[2].split(more[1])[0].strip()):
             held[pointer] = (before[0] if before else number, whole[: more.start()])
-        elif before is None and _continues(message) and _LATER_ROW.search(message):
+        elif before is None and continues and _LATER_ROW.search(message):
             yield number, _INCOMPLETE
         else:
             for found in exams(whole, options):
                 yield number, found
+                if isinstance(found, Mapping) and _stated(message, _PURPOSE).startswith(_REHEARSAL):
+                    yield number, _REHEARSED
     for number, _ in held.values():
         yield number, _INCOMPLETE
     for told in stated.notes:
@@ -63,14 +74,20 @@ _CONTINUED: Final = re.compile(
 """The last segment says that the message goes on; a batch may end or begin after it."""
 _FIRST_ROW: Final = re.compile(rb"[\r\n](?=(?:OBX|NTE)[^A-Za-z0-9\s])")
 _LATER_ROW: Final = re.compile(rb"\A(?:(?![\r\n]OBX).)*[\r\n]OBX.(?!0*1\D)\d", re.DOTALL)
-_POINTER: Final = 13
+_POINTER, _PURPOSE = 13, 10
+"""Where a header says which message it continues (MSH-14), and what it is for (MSH-11)."""
+_REHEARSAL: Final = (b"T", b"t", b"D", b"d")
+_START, _END = b"\x0b", b"\x1c"
+"""A message's frame (MLLP)."""
 _INCOMPLETE: Final = SetAside("message_incomplete", "its other part is not in the file")
+_BROKEN_OFF: Final = SetAside("message_incomplete", "its frame does not end")
+_REHEARSED: Final = Note("HL7 message that is for training or debugging by its own words (MSH-11)")
 
 
-def _continues(message: bytes) -> bytes:
-    """Give the pointer (MSH-14) by which a message says which one it continues; b'' for none."""
+def _stated(message: bytes, at: int) -> bytes:
+    """Give a field of a message's header; b'' for none."""
     header = message.lstrip(b"\r\n\x0b \t").split(b"\r", 1)[0].split(b"\n", 1)[0]
-    return b"".join(header.split(header[3:4] or b"|")[_POINTER : _POINTER + 1]).strip()
+    return b"".join(header.split(header[3:4] or b"|")[at : at + 1]).strip()
 
 
 def _observed(message: bytes) -> bytes:

@@ -24,7 +24,7 @@ from pipeline.formats.hl7v2.fields import (
     patient_id,
 )
 from pipeline.formats.hl7v2.framing import Separators
-from pipeline.formats.hl7v2.text import GONE, Observations, observations
+from pipeline.formats.hl7v2.text import GONE, UNSURE, Observations, observations
 from pipeline.formats.people import attributed, drafter, numbers_of, reader_of
 from pipeline.formats.readers import dictator, signer
 from pipeline.formats.values import RETRACTED, first_time, iso_time, modality_of, status_of
@@ -79,6 +79,26 @@ def _share(found: Sequence[Order], patient: int, line: str) -> None:
             order.segments.append(line)
 
 
+def without_order(lines: Sequence[str]) -> int:
+    """Count the patients of a message who have no order: rows of theirs, or a report, are nobody's.
+
+    A patient who stands there twice is one.
+    """
+    numbers, ordered, rows = [""], [False], [False]
+    for line in lines[1:]:
+        if line.startswith("PID"):
+            number = "".join(line.split(lines[0][3])[3:4])
+            if numbers[-1]:
+                if ordered[-1] or rows[-1] or number != numbers[-1]:
+                    numbers, ordered, rows = [*numbers, number], [*ordered, False], [*rows, False]
+            else:
+                numbers[-1] = number
+        ordered[-1] |= line.startswith(("OBR", "TXA"))
+        rows[-1] |= line.startswith("OBX")
+    several = len(numbers) > 1
+    return sum(not done and (some or several) for done, some in zip(ordered, rows, strict=True))
+
+
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
 _KINDS: Final = ("ORU", "MDM")
@@ -95,9 +115,9 @@ _SIGNED: Final = frozenset({"AU", "LA"})
 _AVAILABILITY: Final = Place("TXA", 19, 1)
 _DELETED: Final = "CA"
 """Availability (HL7 table 0273) of a document that is gone."""
-_ORDER: Final = Place("ORC", 1, 1)
+_ORDER: Final = (Place("ORC", 1, 1), Place("ORC", 5, 1))
 _CALLED_OFF: Final = frozenset({"CA", "OC", "CR"})
-"""What ORC-1 (HL7 table 0119) says of an order that is, or was, cancelled."""
+"""What ORC-1 (HL7 table 0119) and ORC-5 (0038) say of an order that is, or was, cancelled."""
 _NO_RESULT: Final = frozenset({"O", "I", "S"})
 """Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
 
@@ -164,6 +184,7 @@ def _exams(
             yield from merges
         return
     yield from merges
+    yield from [SetAside("no_order", "a patient of the message has none")] * without_order(lines)
     found = orders(lines, options.fields.segments)
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]
@@ -171,7 +192,8 @@ def _exams(
         report = observations(_observed(found, kinds, at), separators, found[at].notes)
         is_document = message == "MDM"
         is_deleted = event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
-        if head.value(_ORDER).upper() in _CALLED_OFF or (is_document and is_deleted):
+        is_off = not _CALLED_OFF.isdisjoint(head.value(place).upper() for place in _ORDER)
+        if is_off or (is_document and is_deleted):
             report = replace(report, text="", taken_back=True)
         head.add(report.rows)
         stated = head.first(options.fields.places["status"])
@@ -241,9 +263,9 @@ def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Ma
         "signed_at": signed,
         "sent_at": sent,
         "patient_birth_date": iso_time(born)[:10] or born,  # its year alone is none of our times
-        "status": status,
+        "status": status if status != "final" or head.first(places["status"]) else "",
         "version": version,
-        "text_form": found.form,
+        "text_form": "" if found.form == UNSURE and status == "prelim" else found.form,
         "text": found.text,
     }
 
@@ -278,8 +300,10 @@ def _status(head: Head, places: Sequence[Place], found: Observations, made: str)
     """Give our word for the status, or theirs where it is none we know.
 
     What nobody has authenticated is preliminary, whatever its rows say, unless an addendum stands
-    in it: that is written to what was signed. A document whose completion no table knows has that
-    for its status, which the site must map, for its rows may be final and the document not.
+    in it: that is written to what was signed. Some senders call an order final whose rows are
+    corrections or an addendum; then the rows say what it is. A document whose completion no table
+    knows has that for its status, which the site must map, for its rows may be final and the
+    document not.
     """
     raw, completion = head.first(places), head.value(_COMPLETION)
     if found.taken_back or raw.strip().upper() in GONE:
@@ -289,7 +313,9 @@ def _status(head: Head, places: Sequence[Place], found: Observations, made: str)
         status = "prelim"
     elif completion and completion.upper() not in _SIGNED and not status_of(completion):
         return completion
-    return "addendum" if found.has_addendum and status in _MAY_BE_ADDED_TO else status
+    if found.has_addendum and status in _MAY_BE_ADDED_TO:
+        return "addendum"
+    return "corrected" if found.is_corrected and status == "final" else status
 
 
 def _modality(head: Head, options: Hl7Options) -> str:

@@ -282,7 +282,7 @@ def _numbers(head: Head, places: Sequence[Place]) -> list[_Number]:
             number = "".join(components[max(place.component, 1) - 1 : max(place.component, 1)])
             issuer = "".join(components[3:4]).split(SUB)[0].strip()
             kind = "".join(components[4:5]).strip().upper()
-            if number := number.strip():
+            if number := number.replace(SUB, "&").strip():
                 found.append(_Number(number, issuer, kind, _rank(kind, number), at))
     return found
 

@@ -140,6 +140,7 @@ _BARRED: Final = re.compile(
 )
 """Words where a unit has its place, and no status: a bar stands in the text as it is. Of ST, which
 holds measurements too, only where words stand before it."""
+_FEW: Final = 2
 _VALUE, _STATUS = 5, 11
 """Fields of an observation: before the first none has anything to say; the other stands last."""
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
@@ -275,6 +276,21 @@ def _is_damaged(line: str, bar: str) -> bool:
     return bool(_DAMAGED.match(plain) or _RUN_ON.search(plain, 1) or _BARRED.match(plain))
 
 
+def _is_shifted(row: Sequence[str]) -> bool:
+    """Tell a row of which a bar before its value is lost: words stand where a part is numbered."""
+    part, value = [*row, *[""] * _VALUE][_VALUE - 1 : _VALUE + 1]
+    return not value and len(part.split()) > _FEW
+
+
+def _breaks_off(lines: Sequence[str], bar: str) -> bool:
+    """Tell a message that ends within a row's text: all rows alike before it go on to a status."""
+    *before, last = [line.split(bar) for line in lines[-2:]]
+    if not before or last[0] != "OBX" or [before[0][0], *before[0][2:4]] != [last[0], *last[2:4]]:
+        return False
+    counts = [line.count(bar) for line in lines[:-1] if line.startswith("OBX")]
+    return len(last) <= _STATUS <= min(counts)
+
+
 def damaged(lines: Sequence[str], bar: str) -> int:
     """Count the segments that are damaged, or observations that break off before their value.
 
@@ -284,5 +300,6 @@ def damaged(lines: Sequence[str], bar: str) -> int:
     lengths = [line.count(bar) for line in lines if line.startswith("OBX")]
     longest = max(lengths, default=0)
     least = _VALUE if longest >= _STATUS else _VALUE - 2 if longest >= _VALUE else 0
-    cut = sum(length < least for length in lengths)
+    cut = sum(length < least for length in lengths) + _breaks_off(lines, bar)
+    cut += sum(line.startswith("OBX") and _is_shifted(line.split(bar)) for line in lines)
     return cut + sum(_is_damaged(line, bar) for line in lines[1:])

@@ -23,11 +23,12 @@ from pipeline.formats.attachments import (
     decoded_base64,
     text_in_cell,
 )
-from pipeline.formats.exams import SetAside
+from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.hl7v2.framing import Separators, unescaped
 from pipeline.formats.values import known_words, section_of, status_of
 
-_TEXT_TYPES: Final = frozenset({"TX", "ST", "FT", "", "CX", "TN", "LTX", "UT", "TXT"})
+_NO_TEXT: Final = known_words("no_text")
+"""Types of a value that is no text; one that no table knows is text, so that no words are lost."""
 _CODED: Final = ("CE", "CWE", "CNE")
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})
@@ -35,7 +36,12 @@ _WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _ABOUT: Final = ("INDICATION:", "HISTORY:", "COMPARISON:", "TECHNIQUE:")
 """Parts behind which rows of another code, which say no part, are the report again."""
-_ADDED: Final = re.compile(r"(?m)^[ \t*]{0,8}ADDENDUM\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)")
+_ADDED: Final = re.compile(
+    r"(?m)^[ \t*=_#>-]{0,20}(?:(?i:addendum|nachtrag)\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)"
+    r"|(?:ADDENDUM|Addendum|NACHTRAG)[ \t]*#?[ \t]*\d{0,2}"
+    r"(?:[ \t]+(?i:by|begins?|starts?|dated|on|from)\b[^\n]{0,60}(?<!\.))?[ \t*=_#<-]{0,20}$)"
+)
+"""A line that opens an addendum: up to a colon, or nothing else stands in it."""
 _REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(findings|impression|conclusion)[ \t]{0,4}:")
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
@@ -48,8 +54,8 @@ _STATUS, _LETTERS = 11, ("F", "P", "C", "Final")
 """The field of a row's status, and what mostly stands there."""
 _GAP: Final = "observations of which a number is missing"
 """How such a text is counted: an interface may leave rows out, and a row may be lost."""
-_DRAFT: Final = "observations of which some are preliminary"
-"""Counted too: they may be parts of the report, or what its final rows were made of."""
+UNSURE: Final = "observations none of which is final, in a report that is said to be"
+"""Counted where no row bears out what the order says; of a preliminary report it is no remark."""
 _NAMED, _PARTED = 4, 5
 """Rows are called alike up to here: by name (OBX-3), or by part too (OBX-4)."""
 _LATE: Final = ("final", "corrected")
@@ -75,11 +81,14 @@ class Observations:
         The report; '' where no row holds text.
     has_addendum
         Whether a row is an addendum.
+    is_corrected
+        Whether a row was corrected.
     rows
         What the rows that were used say beside their text, each once; the furthest status first,
         so that it speaks for the report.
     form
-        "RTF" or "PDF" where the text was read from such a document, else ''.
+        "RTF" or "PDF" where the text was read from such a document, else what is odd about its
+        rows, or ''.
     taken_back
         Whether no row is left because rows were deleted or posted as wrong (D, W). That no result
         can be had (X) says nothing of an earlier one.
@@ -90,6 +99,7 @@ class Observations:
     text: str
     has_addendum: bool
     rows: tuple[str, ...]
+    is_corrected: bool = False
     form: str = ""
     fault: SetAside | None = None
     taken_back: bool = False
@@ -113,8 +123,10 @@ def observations(
         texts = _noted(notes, separators)
     parts, addendum = _sections(texts, separators)
     text = "\n".join(parts).strip("\n ")
-    is_mixed = {"prelim", "final"} <= {_status(row) for row, _ in texts}
-    told = _GAP if _lacks_a_row(rows) else _DRAFT if is_mixed else ""
+    stated = {_stated(row) for row, _ in texts}
+    is_unsure = bool(stated) and not stated & {"", "final", "corrected", "addendum"}
+    is_mixed = {"prelim", "final"} <= stated
+    told = _GAP if _lacks_a_row(rows) else DRAFT if is_mixed else UNSURE if is_unsure else ""
     found = text_in_cell(text)
     if isinstance(found, SetAside):
         text, fault = "", found
@@ -123,11 +135,11 @@ def observations(
     spoken = dict.fromkeys(
         separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
     )
-    has_addendum = addendum or _ADDED.search(text) is not None
     return Observations(
         text,
-        has_addendum,
+        addendum or "addendum" in stated or _ADDED.search(text) is not None,
         tuple(spoken),
+        "corrected" in stated,
         form,
         fault=None if text.strip() else fault,
         taken_back=not used and any(_cell(row, 11).strip().upper() in _WRONG for row in rows),
@@ -162,6 +174,11 @@ def _standing(rows: list[list[str]], separators: Separators) -> list[list[str]]:
 def _status(row: Sequence[str]) -> str:
     """Give our word for a row's own status; '' where it says none that we know."""
     return status_of(raw) if (raw := _cell(row, _STATUS).strip()) else ""
+
+
+def _stated(row: Sequence[str]) -> str:
+    """Give a row's own status, as it is written where it is none that we know."""
+    return _status(row) or _cell(row, _STATUS).strip()
 
 
 def _documents(
@@ -239,11 +256,13 @@ def _kind(row: Sequence[str]) -> str:
 
 
 def _text(row: Sequence[str], separators: Separators) -> str | None:
-    value, is_coded = _cell(row, 5), _kind(row) in _CODED and _heading(row, separators)
+    value, kind = _cell(row, 5), _kind(row)
+    said = _REPORT.search(value.replace(separators.component, "\n"))
+    is_coded = kind in _CODED and (_heading(row, separators) or said)
     if is_coded:  # a part of the report, as the standard has an impression
         each = (coded.split(separators.component) for coded in value.split(separators.repetition))
         value = separators.repetition.join(_cell(parts, 1) or parts[0] for parts in each)
-    return _lines(value, separators) if is_coded or _kind(row) in _TEXT_TYPES else None
+    return _lines(value, separators) if is_coded or kind not in _NO_TEXT else None
 
 
 def _lines(value: str, separators: Separators) -> str:
@@ -292,7 +311,7 @@ def _rank(row: Sequence[str]) -> int:
 def _whole(row: list[str], separators: Separators) -> list[str]:
     """Put a text together in which a bar stands as it is: its status then stands too far behind."""
     late = next((at for at, cell in enumerate(row) if at > _STATUS and cell in _LETTERS), 0)
-    if not late or not row[6] or _rank(row) < len(_FURTHEST) or _kind(row) not in _TEXT_TYPES:
+    if not late or not row[6] or _rank(row) < len(_FURTHEST) or _kind(row) in _NO_TEXT:
         return row
     end = late - _STATUS + 6
     return [*row[:5], separators.field.join(row[5:end]), *row[end:]]
