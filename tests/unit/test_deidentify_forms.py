@@ -51,7 +51,6 @@ GONE = [
     ("Stable.\nAn and Min in the ED were told in 5 min.", "[NAME] and [NAME] in the ED were told"),
     ("Dr Xu/Dr Bo (rr-tk)\n", "([NAME])"),
     ("Fax: 0 61 31 / 67-65 89, ward 4", "[PHONE], ward"),
-    ("Film shown again 2048 5 Dec 2019.", "again [DATE]."),
     ("Seen on the stroke unit 1634, nil by mouth.", "unit [TIME], nil"),
     ("No answer. Then DECT 1938: seen.", "Then [PHONE]: seen"),
     ("P. Cromwell, bp 8082, 10:19.", "bp [PHONE], [TIME]."),

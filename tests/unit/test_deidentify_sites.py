@@ -19,7 +19,6 @@ GONE = [
     ("Radiology report - Zeldon Park\nXR chest", "report - [HOSPITAL]\n"),
     ("NHS Tayside\nCT chest", "[HOSPITAL]\n"),
     ("Lives at Golden Oaks Skilled Nursing.", "Lives at [HOSPITAL]."),
-    ("Elderly man, worsening cough, transferred last night from Zeldon\nHospital.", "[HOSPITAL]."),
     ("Biopsy at Zeldon Surgical Center was benign.", "at [HOSPITAL] was"),
     ("Worked in Bath for years.", "Worked in [LOCATION] for"),
     ("Fell in Fort Zeldon.", "Fell in [LOCATION]."),

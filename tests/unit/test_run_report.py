@@ -13,7 +13,7 @@ import pytest
 
 from pipeline.cli import serve
 from pipeline.formats.fhir import _LACKING
-from pipeline.formats.hl7v2.text import _DRAFT
+from pipeline.formats.hl7v2.text import DRAFT
 from pipeline.formats.validation import REASONS
 from pipeline.pages.content import COMMITTEE, Issue, masthead
 from pipeline.run.gates import Accounting
@@ -75,7 +75,7 @@ def test_outcome_is_said_in_its_counts(outcome: str, said: str) -> None:
 def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     lost = (("the X-ray's phrase has no surveyed meaning", 12_808),)
     aside = tuple((reason, 1_000 + n) for n, reason in enumerate(REASONS))
-    mixed, lacking = f"text from {_DRAFT}", f"text from {_LACKING}"
+    mixed, lacking = f"text from {DRAFT}", f"text from {_LACKING}"
     noted = ((UNMET, 2), ("text from observations of which a number is missing", 3), (mixed, 4),
              (lacking, 5))  # fmt: skip
     counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost, noted=noted)
