@@ -14,6 +14,7 @@ prediction ties, its class is the lowest index.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -26,15 +27,17 @@ SUM_TOLERANCE: Final = 1e-3
 """How far a row of probabilities may be from 1: room for three printed decimals, not for errors."""
 
 
-def checked_probabilities(probs: ArrayLike, *, name: str = "probs") -> FloatArray:
+def checked_probabilities(
+    probs: ArrayLike, *, name: str = "probs", first_row: int = 0
+) -> FloatArray:
     """Return probabilities (n, C) as floats, or say which row is not a distribution.
 
     Parameters
     ----------
     probs
         Shape (n, C), C ≥ 2.
-    name
-        What messages call the array.
+    name, first_row
+        What messages call the array, and the number they give its first row.
 
     Raises
     ------
@@ -43,19 +46,23 @@ def checked_probabilities(probs: ArrayLike, *, name: str = "probs") -> FloatArra
         value or does not sum to 1.
     """
     values = _matrix(probs, name)
+    refused = partial(refuse, name, first_row=first_row)
     sums, least = values.sum(axis=1), values.min(axis=1)
-    refuse(name, least < 0, "rows hold a negative probability", shown=least)
-    refuse(name, np.abs(sums - 1.0) > SUM_TOLERANCE, "rows do not sum to 1", shown=sums)
+    refused(~np.isfinite(values).all(axis=1), "rows hold a missing or infinite value")
+    refused(least < 0, "rows hold a negative probability", shown=least)
+    refused(np.abs(sums - 1.0) > SUM_TOLERANCE, "rows do not sum to 1", shown=sums)
     return values
 
 
-def checked_votes(votes: ArrayLike) -> FloatArray:
+def checked_votes(votes: ArrayLike, *, name: str = "votes", first_row: int = 0) -> FloatArray:
     """Return vote counts (n, C) as floats, or say which row holds none or no counts.
 
     Parameters
     ----------
     votes
         Whole numbers, shape (n, C), C ≥ 2.
+    name, first_row
+        What messages call the array, and the number they give its first row.
 
     Raises
     ------
@@ -63,11 +70,13 @@ def checked_votes(votes: ArrayLike) -> FloatArray:
         If the array has another shape, one class or no row, or a row holds a missing, negative or
         fractional value, or no vote at all.
     """
-    counts = _matrix(votes, "votes")
-    least, fractions = counts.min(axis=1), counts != np.floor(counts)
-    refuse("votes", least < 0, "rows hold a negative count", shown=least)
-    refuse("votes", fractions.any(axis=1), "rows hold fractions where counts are needed")
-    refuse("votes", counts.sum(axis=1) == 0, "rows hold no vote")
+    counts = _matrix(votes, name)
+    refused = partial(refuse, name, first_row=first_row)
+    sums, least = counts.sum(axis=1), counts.min(axis=1)
+    refused(~np.isfinite(counts).all(axis=1), "rows hold a missing or infinite value")
+    refused(least < 0, "rows hold a negative count", shown=least)
+    refused((counts != np.floor(counts)).any(axis=1), "rows hold fractions where counts are needed")
+    refused(sums == 0, "rows hold no vote")
     return counts
 
 
@@ -105,7 +114,6 @@ def _matrix(array: ArrayLike, name: str) -> FloatArray:
         raise CalibrationError(f"{name}: {values.shape[1]} class; a distribution needs at least 2.")
     if not len(values):
         raise CalibrationError(f"{name}: no items; there is nothing to measure.")
-    refuse(name, ~np.isfinite(values).all(axis=1), "rows hold a missing or infinite value")
     return values
 
 
