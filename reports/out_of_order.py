@@ -1,7 +1,7 @@
-"""What is said where a reader's words do not rise with what CT shows: where to look, and no blame.
+"""What is said where a reader's words do not rise with what CT shows, or CT itself mostly hedges.
 
-A fault upstream is likelier than such a reader, so the page says what to check, who checks it and
-in which order, and calls no word off (`calibration.profile.order`).
+Of the first a fault upstream is likelier the cause than the reader, so the page says what to check,
+who checks it and in which order (`calibration.profile.order`). Either way no word is called off.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Final
 
 from calibration.profile import Aside, DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.profile.shown import LEAST_SHOWN
-from reports.numbers import percent, percent_interval
+from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
-from reports.swaps import figures
+from reports.swaps import LEAST_USES, figures
 
 # Share of all hedges beyond which those that do not rise with CT leave nothing to say of words.
 _UNREAD: Final = 0.1
@@ -23,10 +23,30 @@ def unordered(profile: ReaderProfile) -> Aside | None:
     return profile.aside[0] if profile.pattern.verdict.state == "no rise" else None
 
 
+def unsure(profile: ReaderProfile) -> bool:
+    """Whether CT itself hedges so often that no word of a reader is right or wrong by it."""
+    return profile.pattern.verdict.untold == "no standard"
+
+
+def is_read(profile: ReaderProfile) -> bool:
+    """Whether single words and lines of a reader may be read at all."""
+    return not (unordered(profile) or unsure(profile))
+
+
 def outweigh(found: DepartmentProfile) -> bool:
     """Whether readers whose words do not rise hold so many hedges that no word stands alone."""
     unread = sum(reader.hedges for reader in found if unordered(reader))
     return unread > _UNREAD * sum(reader.hedges for reader in found)
+
+
+def no_standard(profile: ReaderProfile, words: Strings) -> str:
+    """Say of how many hedges CT is plain, and how far X-ray words and CT words lie apart."""
+    few, large = 0.0 < profile.plain < LEAST_USES, profile.large
+    key = "few" if few else "some" if profile.plain else "none"
+    plain = count(LEAST_USES if few else profile.plain)
+    said, seen = percent(large.expected / large.n), percent(large.observed / large.n)
+    how = words(f"verdict.no_standard.{key}", plain=plain, hedges=count(profile.hedges))
+    return f"{how} {words('verdict.no_standard.lead', said=said, seen=seen)}"
 
 
 def claim(whole: Aside, words: Strings) -> str:

@@ -18,6 +18,7 @@ from reports.content import (
     SuppressedCell,
     Unscored,
 )
+from reports.out_of_order import unsure
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
@@ -219,13 +220,17 @@ class CommitteeContent:
 
     @property
     def standard(self) -> Literal["plain", "hedged", "few", "none"]:
-        """How sure CT is: plain (or unknown) mostly, hedged mostly, plain too rarely, or never."""
-        plain, whole = self.ct_plain, self.counts.statements
-        if isinstance(plain, SuppressedCell):
-            return "few" if plain.of == "exams" else "plain"
-        if plain is None or whole is None or 2 * plain >= whole:
-            return "plain"
-        return "hedged" if plain else "none"
+        """How sure CT is of statements: plain never, too rarely, for few hedges, or often enough.
+
+        Hedges are judged as on readers' own pages: most are of readers of whom those say nothing.
+        """
+        plain, readers = self.ct_plain, self.judged.readers if self.judged else ()
+        if isinstance(plain, SuppressedCell) and plain.of == "exams":
+            return "few"
+        if plain == 0:
+            return "none"
+        held = sum(reader.hedges for reader in readers if unsure(reader))
+        return "hedged" if 2 * held > sum(reader.hedges for reader in readers) else "plain"
 
     @property
     def judged(self) -> DepartmentProfile | None:

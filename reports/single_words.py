@@ -18,6 +18,7 @@ from calibration.profile.shown import LEAST_SHOWN, VISIBLE, Rated, Side, reaches
 from calibration.profile.swaps import LOW
 from reports.held_back import between, tenths, where
 from reports.numbers import count, decimal
+from reports.out_of_order import is_read
 from reports.strings import Strings
 from reports.swaps import Scale, about, claimed, figures, kept_swaps, misled, side_of
 
@@ -208,7 +209,7 @@ def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, .
     pattern they are those that do not show it.
     """
     verdict = profile.pattern.verdict
-    if verdict.state == "no rise" or verdict.untold == "no standard":
+    if not is_read(profile):
         return ()
     common = bool(verdict.shared or verdict.explained)
     if verdict.state == "pattern":
@@ -245,7 +246,8 @@ def _besides(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
 
 def by_finding(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     """Give the findings whose hedges together stand clearly off, heaviest first."""
-    off = (p for p in profile.findings if p.n >= MANY_USES and _misses(p, p.meaning))
+    findings = profile.findings if is_read(profile) else ()
+    off = (p for p in findings if p.n >= MANY_USES and _misses(p, p.meaning))
     return tuple(sorted(off, key=weight, reverse=True)[:_MOST])
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile.shared import PARTS
 from calibration.profile.shown import VISIBLE, Rated, stated
 from reports import out_of_order
 from reports.held_back import NO_SCALE, all_share, between, grouped, tenths, where
@@ -119,8 +120,7 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
         *alone(profile, swaps, words, first=foremost(profile, swaps)),
     )
     ordering = (_ordering(profile.pattern, carriers(profile), words),) * question
-    beside = (_what("verdict.beside", "verdict.shared", profile.pattern.verdict.beside, words),)
-    behind = (*ordering, *_how_far(profile, words), *filter(None, beside))
+    behind = (*ordering, *_how_far(profile, words), *_beside(profile, words))
     caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
     marked = [each for each, side in hedges_in_parts(profile) if side]
     if not swaps and all_share(marked, profile, words, scale):
@@ -333,7 +333,7 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
     if kind == "no_standard":
-        return words("verdict.no_standard.first"), _unsure(profile, words)
+        return words("verdict.no_standard.first"), out_of_order.no_standard(profile, words)
     if kind == "no_hedge":
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
         return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
@@ -354,16 +354,6 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     return "" if word else but or words("verdict.too_few.first"), lead
 
 
-def _unsure(profile: ReaderProfile, words: Strings) -> str:
-    """Say of how many hedges CT is plain, and how far X-ray words and CT words lie apart."""
-    few, large = 0.0 < profile.plain < LEAST_USES, profile.large
-    key = "few" if few else "some" if profile.plain else "none"
-    plain = count(LEAST_USES if few else profile.plain)
-    said, seen = percent(large.expected / large.n), percent(large.observed / large.n)
-    how = words(f"verdict.no_standard.{key}", plain=plain, hedges=count(profile.hedges))
-    return _joined(how, words("verdict.no_standard.lead", said=said, seen=seen))
-
-
 def _joined(*sentences: str) -> str:
     return " ".join(each for each in sentences if each)
 
@@ -371,6 +361,14 @@ def _joined(*sentences: str) -> str:
 def _key(name: str) -> str:
     """Name of a part or state in the strings."""
     return name.replace(" ", "_")
+
+
+def _beside(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
+    """Say what colleagues' hedges do as well, of what the page states and does not ask."""
+    verdict = profile.pattern.verdict
+    open_ = PARTS[:2] if verdict.question else ()
+    parts = [part for part in stated(profile) if part in verdict.beside and part not in open_]
+    return tuple(filter(None, [_what("verdict.beside", "verdict.shared", parts, words)]))
 
 
 def _what(key: str, each: str, parts: Sequence[Part], words: Strings) -> str:

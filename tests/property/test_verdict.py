@@ -141,6 +141,29 @@ def test_the_committee_reads_of_a_reader_what_the_readers_own_page_says_first() 
     assert min(seen[kind] for kind in ("word", "pattern1", "pattern2", "none0", "too few0")) >= 5
 
 
+@pytest.mark.parametrize(
+    ("said", "question", "told"),
+    [
+        (("overcalls",), False, False),
+        (("too sure",), False, True),
+        (("overcalls", "too sure"), True, True),
+    ],
+)
+def test_colleagues_do_as_well_only_what_the_page_states_of_the_reader(
+    said: tuple[Part, ...], *, question: bool, told: bool
+) -> None:
+    """A page that says "too strong" alone said of colleagues that they are surer "as well"."""
+    drawn = next(each for each in DRAWN if each.pattern.verdict.state == "pattern")
+    verdict = replace(
+        drawn.pattern.verdict, parts=("overcalls", "too sure"), question=question, shared=(),
+        stated=said, beside=("too sure",),
+    )  # fmt: skip
+    for beside, surer in ((("too sure",), told), (("overcalls",), said == ("overcalls",))):
+        pattern = replace(drawn.pattern, verdict=replace(verdict, beside=beside))
+        behind = " ".join(in_words(replace(drawn, pattern=pattern), words=WORDS).behind)
+        assert ("**Colleagues' hedges** are s" in behind) == surer, (beside, behind)
+
+
 def test_the_examples_lie_on_the_side_that_the_first_sentence_names() -> None:
     seen = 0
     for profile in DRAWN:

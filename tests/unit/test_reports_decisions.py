@@ -17,6 +17,7 @@ from calibration.estimate import Estimate
 from calibration.gaps import Gaps, shrink_gaps
 from calibration.phrase_calibration import phrase_calibration, wilson
 from calibration.profile import (
+    Aside,
     AtomJudgement,
     Change,
     Coordinate,
@@ -26,6 +27,7 @@ from calibration.profile import (
     ReaderProfile,
     Swap,
 )
+from calibration.profile.shown import as_standard
 from calibration.result import GroupResult
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
@@ -45,7 +47,7 @@ from reports.numbers import count, percent, percent_interval, percent_limits, po
 from reports.pages import committee
 from reports.pages.committee import headline
 from reports.pages.committee.decisions import decisions
-from reports.pages.committee.heaviest import in_few_hands, on_own_pages
+from reports.pages.committee.heaviest import hands, in_few_hands, on_own_pages
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import case_mix, reader_table, readers
@@ -307,7 +309,7 @@ def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
     both = sum(bool(kept_swaps(reader)) for reader in stand)
     pieces = [piece for section in over_time(opened, WORDS) for piece in section.pieces]
     (text,) = [p.text for p in pieces if isinstance(p, Prose) and "**Advice:**" in p.text]
-    assert f"; of those who stand apart ({len(stand)}), {both} have one." in text
+    assert f"; on those of {both} of the readers who stand apart ({len(stand)})." in text
     none = tuple(replace(reader, advice=()) for reader in found.readers)
     calm = replace(opened, profiles=replace(found, readers=none))
     pieces = [piece for section in over_time(calm, WORDS) for piece in section.pieces]
@@ -1197,7 +1199,7 @@ def test_nine_of_sixty_hands_speak_for_all_and_one_of_them_decides_nothing(
     [
         (0, "**No sure standard:** CT itself hedges in every one", False),
         (SuppressedCell(20), "**No sure standard:** CT itself hedges in all but a few", False),
-        (200, "**Mostly no sure standard:** CT says plainly what is there in 202", True),
+        (200, "", True),
         (SuppressedCell(5, "readers"), "", True),
         (None, "", True),
     ],
@@ -1223,6 +1225,90 @@ def test_page_1_says_where_ct_itself_hedges_and_decides_on_no_word_by_it(
     texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
     assert (words("decisions.standard") in texts) != decided
     assert any(text.startswith("**1. ") for text in texts) == decided
+
+
+def hedged_by_ct(review: CommitteeContent, readers: int) -> CommitteeContent:
+    """Let CT hedge of two in three hedges of so many readers, and of none of the others'."""
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    plain = [r.hedges / (3.0 if i < readers else 1.0) for i, r in enumerate(found.readers)]
+    return replace(
+        review, profiles=replace(found, readers=as_standard(found.readers, np.array(plain)))
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_of_words_of_which_readers_own_pages_say_nothing_the_review_proposes_nothing(
+    review: CommitteeContent, language: str
+) -> None:
+    """CT hedged of two hedges in three: no page stated anything, and a word was to be taught."""
+    words = Strings.load(language=language)
+    opened = guard_committee(hedged_by_ct(review, 9))
+    (section,) = decisions(opened, words)
+    texts = [piece.text for piece in section.pieces if isinstance(piece, Prose)]
+    assert texts[0] == words("decisions.standard_most")
+    assert not any(text.startswith(("**1. ", "**2. ")) for text in texts)
+    assert words("committee.standard_hedged", n=9, of=11) in headline(opened, words=words)
+    (of_readers,) = apart(opened, words)
+    said_of_all = [piece.text for piece in of_readers.pieces if isinstance(piece, Prose)]
+    assert words("committee.apart_standard", n=9) in said_of_all[0]
+    early = words("committee.apart_few", n="")[-25:]
+    assert early not in said_of_all[0]
+    (table,) = [p for p in profiles(opened, words)[0].pieces if isinstance(p, Table)]
+    silent = [r.cells for r in table.rows if words("verdict.short.no_standard") in r.cells]
+    assert len(silent) == 9
+    assert {cells[3:] for cells in silent} == {("–",) * 4}
+    (chart,) = department(opened, words)
+    assert chart.note == words("phrase_chart.no_standard")
+    (figure,) = [each for each in chart.pieces if isinstance(each, Figure)]
+    drawn = Drawing(500.0, 500.0)
+    figure.paint(drawn, Box(0.0, 0.0, 500.0, figure.tall))
+    shown = {mark.string for mark in drawn.marks if isinstance(mark, Text)}
+    assert not shown & {words("phrase_chart.more"), words("phrase_chart.less")}
+    opening = words("committee.shared", what="")[:40]
+    assert not any(text.startswith(opening) for text in said_of_all)
+
+
+def test_who_has_no_sure_standard_is_no_hand_that_speaks_for_or_against_a_word(
+    review: CommitteeContent,
+) -> None:
+    """A page that says nothing of a word was counted as one that does not find it off."""
+    usual, some = (guard_committee(hedged_by_ct(review, n)) for n in (0, 3))
+    assert (usual.standard, some.standard) == ("plain", "plain")
+    assert usual.judged is not None
+    assert some.judged is not None
+    silent = {each.reader for each in some.judged.readers[:3]}
+    before, after = (
+        {r.reader for r in hands(each, "likely", "less", 20)[0]}
+        for each in (usual.judged, some.judged)
+    )
+    assert silent & before
+    assert after == before - silent
+
+
+def test_the_office_is_told_of_words_that_fit_ct_less_than_colleagues(
+    review: CommitteeContent,
+) -> None:
+    """A join that failed in part was told the committee without what it looks like."""
+    found = review.profiles
+    assert isinstance(found, DepartmentProfile)
+    first, *others = found.readers
+    verdict = replace(first.pattern.verdict, state="no rise", parts=(), question=False)
+    aside = Aside(
+        None, "mixed", first.hedges, first.pattern.slope, first.sides, "open",
+        share=Interval(0.4, 0.3, 0.5),
+    )  # fmt: skip
+    mixed = replace(
+        first, aside=(aside,), pattern=replace(first.pattern, verdict=verdict), advice=(),
+        habits=(), considered=(), rest=(),
+    )  # fmt: skip
+    checked = replace(review, profiles=replace(found, readers=(mixed, *others)))
+    (text,) = (each for each in said(checked) if "check pairing and labels" in each)
+    assert "the words of 1 of 11 readers do not rise" in text
+    assert "In the hands of 1 they fit CT less well than colleagues', even “present” and" in text
+    told = in_words(mixed, words=WORDS)
+    assert told.first.startswith("Your words fit CT less well than colleagues', even “present”")
+    assert "as if 40 % of your X-rays (30–50 %)" in told.lead.replace("\u00a0", " ")
 
 
 def test_a_department_without_a_hedge_is_told_so_and_sees_no_sign_that_is_not_drawn(

@@ -18,7 +18,7 @@ from reports.drawing.marks import Drawing
 from reports.drawing.pdf import published
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, Type, in_language
 from reports.numbers import count, points
-from reports.out_of_order import outweigh
+from reports.out_of_order import outweigh, unsure
 from reports.pages.committee import sections as later
 from reports.pages.committee.decisions import decisions
 from reports.pages.committee.heaviest import side_of_all
@@ -173,11 +173,12 @@ def headline(content: CommitteeContent, *, words: Strings) -> str:
 
 
 def _standard(content: CommitteeContent, words: Strings) -> str:
-    """Say that CT itself hedges, where it does so of most statements: nothing sure to hold to."""
+    """Say that CT itself hedges, where it does so of most hedges: nothing sure to hold to."""
     if content.standard == "plain":
         return ""
-    plain = 0 if isinstance(content.ct_plain, SuppressedCell) else content.ct_plain
-    return words(f"committee.standard_{content.standard}", plain=count(plain or 0))
+    readers = content.judged.readers if content.judged else ()
+    shown = {"n": count(sum(map(unsure, readers))), "of": count(len(readers))}
+    return words(f"committee.standard_{content.standard}", **shown)
 
 
 def _side(content: CommitteeContent, words: Strings) -> str:
@@ -188,7 +189,7 @@ def _side(content: CommitteeContent, words: Strings) -> str:
     where readers whose words do not rise with CT hold too many of them.
     """
     key = side_of_all(content)
-    if content.judged is None or not key or content.standard in {"none", "few"}:
+    if content.judged is None or not key or content.standard != "plain":
         return ""
     if outweigh(content.judged):
         return words("committee.headline_unread")
@@ -207,4 +208,4 @@ def _told(content: CommitteeContent, words: Strings) -> str:
         return ""
     if not any(reader.hedges for reader in found.readers):
         return words("committee.profiles_no_hedges")
-    return words("committee.profiles_headline", told=counts.told, readers=counts.judged)
+    return words.several("committee.profiles_headline", counts.told, readers=counts.judged)

@@ -1,17 +1,18 @@
 """What there is to decide, at most three things, numbered for the minutes; nobody is named.
 
-In this order: what does not rise with CT, which a fault of pairing or labels explains better than
-readers, and beside which no word is proposed where it is much of all hedges; the words that carry
-what all hedges promise too much or too little; the one word to teach; what holds of the readers
-taken together; a finding in which it holds of most of them; a discouraged word that holds back many
-swaps, or a gap of the scale that does; what was missed or seen too often. Measuring the instrument,
-where nobody has, is no decision of one meeting and stands below them. The word to teach is of the
-swaps that the appendix lists as upheld on exams set aside, stands in several readers' hands where
-their pages say so (or too few wrote it often enough to be judged one by one), and lies in the
-department's outside the band of what readers take it to mean. No other word is taught with it that
-CT does not bear out itself, or that most of these readers' pages do not advise: there the old word
-is to be kept for what it says. "Absent" and "present" are named where several readers' are
-contradicted by CT more often than others'.
+Where most hedges are of readers of whom CT itself mostly hedges, no word is decided on before there
+is a sure standard. Else, in this order: what does not rise with CT, which a fault of pairing or
+labels explains better than readers, and beside which no word is proposed where it is much of all
+hedges; the words that carry what all hedges promise too much or too little; the one word to teach;
+what holds of the readers taken together; a finding in which it holds of most of them; a discouraged
+word that holds back many swaps, or a gap of the scale that does; what was missed or seen too often.
+Measuring the instrument, where nobody has, is no decision of one meeting and stands below them. The
+word to teach is of the swaps that the appendix lists as upheld on exams set aside, stands in
+several readers' hands where their pages say so (or too few wrote it often enough to be judged one
+by one), and lies in the department's outside the band of what readers take it to mean. No other
+word is taught with it that CT does not bear out itself, or that most of these readers' pages do not
+advise: there the old word is to be kept for what it says. "Absent" and "present" are named where
+several readers' are contradicted by CT more often than others'.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from reports.drawing.layout import Prose, Section
 from reports.drawing.style import BODY
 from reports.figures.phrase_rows import missed, phrase_rows
 from reports.numbers import decimal, interval, percent, percent_interval, points, signed
-from reports.out_of_order import outweigh, unordered
+from reports.out_of_order import is_read, outweigh, unordered
 from reports.pages.committee.heaviest import (
     MUCH,
     discouraged,
@@ -62,8 +63,10 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     found, proposed = content.judged, list[str]()
     if content.few_readers:
         proposed = [words("decisions.pool", readers=content.minimum_readers)]
-    elif content.standard in {"none", "few"}:
-        proposed = [words("decisions.standard")]
+    elif content.standard != "plain":
+        most = "_most" * (content.standard == "hedged")
+        unread = _no_rise(found, words)[0] if found else []
+        proposed = [*unread, words(f"decisions.standard{most}")]
     elif found is not None:
         proposed = _of_words(found, content, words)
     proposed += _audit(content, words)
@@ -176,10 +179,11 @@ def _findings(found: DepartmentProfile, words: Strings) -> list[str]:
 
     The hands are those that hold enough of them; what holds of all findings alike is none of these.
     """
-    every, said = [p for reader in found.readers for p in reader.findings], []
+    read, said = [reader for reader in found.readers if is_read(reader)], []
+    every = [p for reader in read for p in reader.findings]
     for name in sorted({p.phrase for p in every}):
         here, rest = ([p for p in every if (p.phrase == name) == own] for own in (True, False))
-        off = [p for reader in found.readers for p in by_finding(reader) if p.phrase == name]
+        off = [p for reader in read for p in by_finding(reader) if p.phrase == name]
         sides = {side_of(p.rate.value, p.meaning) for p in off}
         enough = sum(p.n >= MANY_USES for p in here)
         if not rest or len(sides) != 1 or len(off) < max(several(enough), enough / 2):

@@ -28,6 +28,7 @@ from reports.content import SuppressedCell
 from reports.figures.phrase_rows import PhraseRow, missed, phrase_rows
 from reports.marked import hedges_in_parts
 from reports.numbers import percent, points
+from reports.out_of_order import is_read
 from reports.pages.committee.tables import doubted, meanings, terms, upheld
 from reports.review_content import CommitteeContent
 from reports.strings import Strings
@@ -184,7 +185,7 @@ def hands(
     """Give who wrote a word often enough, and in whose hands it is off as in the department's."""
     enough = [
         (reader, rate)
-        for reader in found.readers
+        for reader in filter(is_read, found.readers)
         for rate in reader.phrases
         if rate.phrase == phrase and rate.n >= minimum
     ]

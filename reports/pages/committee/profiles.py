@@ -21,7 +21,7 @@ from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import plane
 from reports.marked import swaps_in_order
 from reports.numbers import BLANK, count, decimal, percent, signed
-from reports.out_of_order import unordered
+from reports.out_of_order import is_read, unsure
 from reports.pages.committee.decisions import common, coordinate, shared_pattern
 from reports.pages.committee.heaviest import off_with
 from reports.pages.committee.tables import terms
@@ -53,7 +53,7 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 def _on_a_line(reader: ReaderProfile) -> bool:
     """Whether shift and slope say anything of a reader."""
-    return bool(reader.hedges) and not unordered(reader)
+    return bool(reader.hedges) and is_read(reader)
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -65,7 +65,8 @@ def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     shift, slope = found.settings.shift_margin, found.settings.slope_margin
     ends = {"low": decimal(1.0 - slope, 2), "high": decimal(1.0 + slope, 2)}
     told = words("committee.profiles_note", shift=decimal(shift, 1), **ends)
-    said = " ".join([told, *_centre(found, hidden, words)])
+    centre = _centre(found, hidden, words) if content.standard == "plain" else ()
+    said = " ".join([told, *centre])
     if n := sum(reader.reader in hidden for reader in found.readers):
         limit = decimal(content.minimum_reliability, 1)
         said += " " + words("committee.unreportable", n=count(n), minimum=limit)
@@ -109,9 +110,10 @@ def _findings(
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
     silent = sum(r.pattern.verdict.untold == "no hedge" for r in found.readers)
-    few = states.count("too few") - silent
+    hedged = sum(map(unsure, found.readers))
+    few = states.count("too few") - silent - hedged
     others = {"none": states.count("none") - alike, "alike": alike, "few": few, "silent": silent}
-    others = {"no_rise": states.count("no rise"), **others}
+    others = {"no_rise": states.count("no rise"), "standard": hedged, **others}
     rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
     first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
     first = words("committee.apart_rest", first=first, rest=rest) if rest else f"{first}."
@@ -121,7 +123,9 @@ def _findings(
         _doubt(found, counts, words) if counts.told else "",
     )
     said = " ".join(part for part in (first, *parts) if part)
-    common = _shared(found, words)
+    sure = content.standard == "plain"
+    common = _shared(found, words) if sure else ()
+    differ = _spread(found, words) if sure else ()
     misread = found.settings.misread
     read = (words("committee.misread", share=percent(misread)),) if misread > 0 else ()
     changes = [change for change in found.changes or () if change.reader not in hidden]
@@ -129,7 +133,7 @@ def _findings(
     held = found.changes and not changes
     moved = words("committee.moved.withheld", minimum=limit) if held else ""
     moved = moved or _moved(found, changes, words)
-    return (said, _choice(found, words), *common, *read, *_spread(found, words), moved)
+    return (said, _choice(found, words), *common, *read, *differ, moved)
 
 
 def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
@@ -211,8 +215,9 @@ def profile_table(
     rows = []
     for reader in sorted(found.readers, key=lambda each: each.reader):
         shift, slope = reader.pattern.shift, reader.pattern.slope
-        across = BLANK if unordered(reader) else coordinate(shift, sign=True)
-        figures = across, coordinate(slope), _tipping(reader)
+        across = coordinate(shift, sign=True) if is_read(reader) else BLANK
+        along = BLANK if unsure(reader) else coordinate(slope)
+        figures = across, along, _tipping(reader)
         if quiet := not reader.hedges or reader.reader in hidden:
             state = "not_reportable" if reader.hedges else "no_hedges"
             figures = words(f"state.{state}"), BLANK, BLANK

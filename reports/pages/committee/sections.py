@@ -95,9 +95,9 @@ def department(content: CommitteeContent, words: Strings) -> tuple[Section, ...]
     title, result = words("committee.phrases"), content.department
     if isinstance(result, SuppressedCell):
         return (Section(title, (statement(withheld(result, words)),)),)
-    note_key = "phrases_note" if _hedged(result) else "phrases_note_certain"
-    pieces = _phrases(result, content, words)
-    return (Section(title, pieces, words(f"committee.{note_key}"), room=320.0),)
+    key = "committee.phrases_note" if _hedged(result) else "committee.phrases_note_certain"
+    key = key if content.standard == "plain" else "phrase_chart.no_standard"
+    return (Section(title, _phrases(result, content, words), words(key), room=320.0),)
 
 
 def _hedged(result: GroupResult) -> bool:
@@ -126,10 +126,10 @@ def withheld(cell: SuppressedCell, words: Strings) -> str:
 
 def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> tuple[Piece, ...]:
     """Chart the phrases in use, marked where their interval misses the tick; name the others."""
-    minimum = content.minimum_n
+    minimum, sure = content.minimum_n, content.standard == "plain"
     rows = phrase_rows(result.phrases, minimum_n=minimum)
     used = tuple(
-        replace(row, **({"side": missed(row)} if row.hedge else _NO_TICK))
+        replace(row, **({"side": missed(row) if sure else None} if row.hedge else _NO_TICK))
         for row in rows
         if row.state is not RowState.NOT_USED
     )
@@ -185,7 +185,8 @@ def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
     """
     readers = content.judged.readers if content.judged else ()
     habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
-    found = [(f, s) for f, s in upheld(content.maps or ()) if f and (f, s.source) not in habits]
+    held = upheld(content.maps or ()) if content.standard == "plain" else ()
+    found = [(f, s) for f, s in held if f and (f, s.source) not in habits]
     said = _furthest(content, words)
     if found:
         finding, swap = max(found, key=lambda each: nearer(each[1]))

@@ -16,7 +16,7 @@ from reports.figures.phrase_chart import Sign, phrase_chart, phrase_chart_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows, rated_row
 from reports.marked import subjects
 from reports.numbers import count
-from reports.out_of_order import unordered
+from reports.out_of_order import unordered, unsure
 from reports.single_words import carriers
 from reports.strings import Strings
 from reports.swaps import Scale
@@ -97,8 +97,7 @@ class PhraseChart:
     def _unsure(self) -> bool:
         """Whether CT hedges so often that no word is right or wrong by it."""
         profile = self.content.profile
-        untold = isinstance(profile, ReaderProfile) and profile.pattern.verdict.untold
-        return untold == "no standard"
+        return isinstance(profile, ReaderProfile) and unsure(profile)
 
     @property
     def _hedged(self) -> bool:
