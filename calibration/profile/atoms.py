@@ -70,6 +70,23 @@ def judge_atoms(counts: AtomCounts, *, settings: ProfileSettings) -> list[AtomJu
     ]
 
 
+def judge_both(
+    counts: AtomCounts, leaned: AtomCounts, *, settings: ProfileSettings
+) -> list[AtomJudgement]:
+    """Judge as `judge_atoms`, and say "more often" or "less often" only where ``leaned`` does too.
+
+    These are the counts with CT's hedges taken for what they lean to: a CT that says "probably" is
+    less sure than "present", and contradicts it no more than a CT that is plain.
+    """
+    found, other = (judge_atoms(each, settings=settings) for each in (counts, leaned))
+    return [
+        replace(each, state="as others")
+        if each.state in {"more often", "less often"} and each.state != lean.state
+        else each
+        for each, lean in zip(found, other, strict=True)
+    ]
+
+
 def uncompared(counts: AtomCounts, r: int) -> AtomJudgement:
     """Give a reader's own counts, held against nobody's."""
     return _judgement(counts, r, state="no comparison")

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.errors import CalibrationError, NotConvergedError
-from calibration.profile.atoms import judge_atoms
+from calibration.profile.atoms import judge_both
 from calibration.profile.habits import ROUNDS, HabitFit, fit_with_habits, without_word
 from calibration.profile.line import in_the_large, leaned, lines
 from calibration.profile.order import Certainties, Order, Own, order, with_aside
@@ -32,7 +32,7 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, instruments, shared_line
 from calibration.profile.shown import as_shown, as_standard
 from calibration.profile.swaps import Uses
-from calibration.profile.tables import USUAL, Correlation, Hedged, atom_counts, hedged
+from calibration.profile.tables import USUAL, Correlation, Hedged, both_certain, hedged
 from calibration.profile.variances import fit, readers_apart
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
@@ -104,13 +104,13 @@ def _judged(
     alike = bool(len(rows.label)) and float(np.ptp(rows.label)) == 0.0
     # Of one label nothing is asked: no row is left to ask it of.
     asked = rows.take(np.full(len(rows.label), not alike))
-    own, aside, certain = set_aside(hedged(asked, words, misread=0.0), asked, rules)
+    own, aside, every_certain = set_aside(hedged(asked, words, misread=0.0), asked, rules)
     hedges = every.without(aside.out)
     between, found, less = _fitted(hedges, rules, advance)
     error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     kept = rows.take(~aside.out[rows.reader, rows.finding])
-    absent, present = (atom_counts(kept, words, certain=c, between=between) for c in (-1, 1))
+    absent, present = certain = both_certain(kept, words, between)
     reach = instruments(absent, present, soft=bool(rows.soft.any()), settings=rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
     lean = leaned(found, leaning := hedges.leaning(n))
@@ -123,8 +123,10 @@ def _judged(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
         lean, leaning, before, rules, one_label=alike,
     )  # fmt: skip
-    read = as_standard(_read(reading, (absent, present)), hedges.plain)
-    readers = with_aside(read, aside, own, certain, settings=rules)
+    read = as_standard(
+        _read(reading, certain, both_certain(kept.leaning(), words, between)), hedges.plain
+    )
+    readers = with_aside(read, aside, own, every_certain, settings=rules)
     advance(1)
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
@@ -143,10 +145,12 @@ def _judged(
     )
 
 
-def _read(reading: Reading, certain: Certainties) -> tuple[ReaderProfile, ...]:
-    """Say of every reader what the fit holds."""
+def _read(
+    reading: Reading, certain: Certainties, leaning: Certainties
+) -> tuple[ReaderProfile, ...]:
+    """Say of every reader what the fit holds; ``leaning`` are certainties of leaning labels."""
     rows, rules = reading.rows, reading.settings
-    atoms = [judge_atoms(each, settings=rules) for each in certain]
+    atoms = [judge_both(*each, settings=rules) for each in zip(certain, leaning, strict=True)]
     said = rows.total(rows.count).sum(axis=1)
     readers = tuple(
         read_reader(reading, r, n=float(said[r]), atoms=(atoms[0][r], atoms[1][r]))
@@ -162,9 +166,9 @@ def set_aside(every: Hedged, rows: Rows, rules: ProfileSettings) -> tuple[Own, O
     worth = every.counts(between)
     n, mass = every.total(count), every.total(count * every.rows.label)
     own = Own(n, mass, worth.n, worth.mass, words.hedges, rows.findings, words.meaning, words.doubt)
-    absent, present = (atom_counts(rows, words, certain=c, between=between) for c in (-1, 1))
-    atoms = absent, present
-    return own, order(own, atoms, meaning=words.log_odds, settings=rules), atoms
+    atoms = both_certain(rows, words, between)
+    leaning = both_certain(rows.leaning(), words, between)
+    return own, order(own, atoms, leaning, meaning=words.log_odds, settings=rules), atoms
 
 
 def _expected_false(readers: Iterable[ReaderProfile]) -> float:

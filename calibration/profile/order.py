@@ -38,7 +38,9 @@ variance of u (Beta as above) and of e (the others' own, and `_APART_BY` on the 
 differ); both together say it with weights 1 / variance. It is mixed if P(π > `_MIXED`) ≥
 `_VERY_SURE` of both, P(π > `_EACH`) ≥ `_EACH_SURE` of each (of fewer than `_LEAST_MIXED` effective
 statements none), and s < 1 − π of `least_statements` hedges or more, for hedges that rise as they
-should are no other patients'. From π = `_NEARLY` on words are flat where s says so with P ≥ ½.
+should are no other patients'; and only if the first two hold with CT's hedges taken for what they
+lean to as well: a CT that says "probably" is less sure than "present", and this patient's. From
+π = `_NEARLY` on words are flat where s says so with P ≥ ½.
 """
 
 from __future__ import annotations
@@ -190,6 +192,7 @@ def own_slopes(n: FloatArray, mass: FloatArray, meaning: FloatArray) -> Slopes:
 def order(
     own: Own,
     atoms: Certainties,
+    leaned: Certainties,
     *,
     meaning: FloatArray,
     settings: ProfileSettings,
@@ -203,6 +206,8 @@ def order(
         finding, is not judged by them there.
     atoms
         Statements of "absent" and of "present".
+    leaned
+        The same with CT's hedges taken for what they lean to.
     meaning
         Log-odds of what each phrase means, shape (K,).
     """
@@ -225,6 +230,7 @@ def order(
     fail = np.array([each == "fail" for each in certain], dtype=bool)
     whole |= fail & (every.below(settings.flat_slope) >= _EVEN)
     mixed, share, doubt = _mixed(own, atoms, ~out)
+    mixed &= _mixed(own, leaned, ~out)[0]
     mixed &= left & (rest.mean < 1.0 - np.minimum(share, _NEARLY))
     whole |= mixed
     return Order(out | whole[:, None], whole, every, single, certain, mixed, share, doubt)

@@ -9,7 +9,7 @@ their capitals; those the table does not know are counted and set aside.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -60,6 +60,10 @@ class Rows:
         cell, (readers, findings) = self.reader * len(self.findings) + self.finding, self.shape
         sums = np.bincount(cell, weights=weight, minlength=readers * findings)
         return np.asarray(sums, dtype=np.float64).reshape(readers, findings)
+
+    def leaning(self) -> Rows:
+        """Take labels between 0 and 1 for what they lean to; ½ leans nowhere."""
+        return replace(self, label=np.heaviside(self.label - 0.5, 0.5))
 
     def take(self, kept: BoolArray) -> Rows:
         """Keep some rows; readers and findings stay numbered as they are."""

@@ -149,7 +149,7 @@ class Hedged:
         ``uses`` and the answer are (R, F, K); ½ leans nowhere.
         """
         label = self.rows.label
-        more = self.total(self.rows.count * (np.heaviside(label - 0.5, 0.5) - label))
+        more = self.total(self.rows.count * (self.rows.leaning().label - label))
         return np.divide(more, uses, out=np.zeros_like(more), where=uses > 0.0)
 
     def counts(self, between: Correlation) -> Counts:
@@ -206,6 +206,14 @@ def _elsewhere(rows: Rows) -> FloatArray:
     every = (mass.sum() + 0.5) / (n.sum() + 1.0)
     finding = (mass.sum(axis=0) + _WORTH * every) / (n.sum(axis=0) + _WORTH)
     return np.asarray((mass + _WORTH * finding) / (n + _WORTH))[:, :, None]
+
+
+def both_certain(
+    rows: Rows, words: Vocabulary, between: Correlation
+) -> tuple[AtomCounts, AtomCounts]:
+    """Count the statements of "absent" and those of "present"."""
+    absent, present = (atom_counts(rows, words, certain=c, between=between) for c in (-1, 1))
+    return absent, present
 
 
 def atom_counts(rows: Rows, words: Vocabulary, *, certain: int, between: Correlation) -> AtomCounts:

@@ -189,3 +189,19 @@ def test_wrong_certainties_beside_hedges_that_rise_as_they_should_are_no_other_p
 
 def test_without_colleagues_nothing_is_said_of_other_patients() -> None:
     assert not asked(half_dealt(written("x", 300, slope=1.0, seed=9, sure=150))).mixed.any()
+
+
+@pytest.mark.parametrize("share", [0.25, 0.4, 0.48])
+def test_whose_cts_hedge_more_than_others_is_not_contradicted_and_has_no_other_patients(
+    share: float,
+) -> None:
+    """CT said "probably" of what is there, and "present" counted as contradicted, .26 each."""
+    first = written("r0", 600, slope=1.0, seed=3, sure=400)
+    hedges = np.random.default_rng(3).random(len(first)) < share
+    said = np.where(first["label"] > 0.5, 0.74, 0.2)
+    soft = first.assign(label=np.where(hedges, said, first["label"]))
+    others = [written(f"r{i}", 600, slope=1.0, seed=3 + i, sure=400) for i in range(1, 7)]
+    found = profile(pd.concat([soft, *others], ignore_index=True), phrases=TABLE).reader("r0")
+    assert found.aside == ()
+    assert {found.absent.state, found.present.state} == {"as others"}
+    assert found.present.wrong > 1.5 * found.present.expected_wrong
