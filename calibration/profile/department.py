@@ -110,8 +110,8 @@ def _judged(
     error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     kept = rows.take(~aside.out[rows.reader, rows.finding])
-    absent, present = certain = both_certain(kept, words, between)
-    reach = instruments(absent, present, soft=bool(rows.soft.any()), settings=rules)
+    certain, sure = (both_certain(each, words, between) for each in (kept, kept.leaning()))
+    reach = instruments(*certain, soft=bool(rows.soft.any()), settings=rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
     lean = leaned(found, leaning := hedges.leaning(n))
     shared = shared_line(line, judged, lean=lean, reach=reach, settings=rules)
@@ -123,9 +123,7 @@ def _judged(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
         lean, leaning, before, rules, one_label=alike,
     )  # fmt: skip
-    read = as_standard(
-        _read(reading, certain, both_certain(kept.leaning(), words, between)), hedges.plain
-    )
+    read = as_standard(_read(reading, certain, sure), hedges.plain)
     readers = with_aside(read, aside, own, every_certain, settings=rules)
     advance(1)
     shift, slope = department_line(found.fitted)
@@ -145,12 +143,10 @@ def _judged(
     )
 
 
-def _read(
-    reading: Reading, certain: Certainties, leaning: Certainties
-) -> tuple[ReaderProfile, ...]:
-    """Say of every reader what the fit holds; ``leaning`` are certainties of leaning labels."""
+def _read(reading: Reading, certain: Certainties, sure: Certainties) -> tuple[ReaderProfile, ...]:
+    """Say of every reader what the fit holds; ``sure`` are certainties by what labels lean to."""
     rows, rules = reading.rows, reading.settings
-    atoms = [judge_both(*each, settings=rules) for each in zip(certain, leaning, strict=True)]
+    atoms = [judge_both(*each, settings=rules) for each in zip(certain, sure, strict=True)]
     said = rows.total(rows.count).sum(axis=1)
     readers = tuple(
         read_reader(reading, r, n=float(said[r]), atoms=(atoms[0][r], atoms[1][r]))

@@ -322,7 +322,7 @@ def _in_short(told: dict[str, object]) -> dict[str, object]:
             aside = {what: told[each] for each, what in _ASIDE.items() if told[each]}
             lines["set_aside"] = aside or "nothing"
         elif name == "readers_to_check" and value:
-            lines[name] = f"{value}: words do not rise with CT; the review says what to check"
+            lines[name] = f"{value}: words rise too little with CT; the review says what to check"
         elif name not in _ASIDE and (value or name in ("pairs", "observations", "pages_delivered")):
             lines[name] = value
     return lines

@@ -1265,6 +1265,7 @@ def test_of_words_of_which_readers_own_pages_say_nothing_the_review_proposes_not
     figure.paint(drawn, Box(0.0, 0.0, 500.0, figure.tall))
     shown = {mark.string for mark in drawn.marks if isinstance(mark, Text)}
     assert not shown & {words("phrase_chart.more"), words("phrase_chart.less")}
+    assert words("committee.sure", gap="", sure="")[-60:] not in figure.caption
     opening = words("committee.shared", what="")[:40]
     assert not any(text.startswith(opening) for text in said_of_all)
 

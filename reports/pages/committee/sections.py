@@ -151,7 +151,7 @@ def _phrases(result: GroupResult, content: CommitteeContent, words: Strings) -> 
 def beside(content: CommitteeContent, whole: GroupResult, words: Strings) -> str:
     """Say what words as sure as "present" weigh, and the heaviest that its survey leaves open."""
     table, adds, gap = whole.phrases, added(whole), whole.phrase_error.value
-    if not _hedged(whole):
+    if not _hedged(whole) or content.standard != "plain":
         return ""
     sure = points(adds[~table.hedges].sum())
     said = words("committee.sure", gap=points(gap), sure=sure)
