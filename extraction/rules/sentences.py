@@ -185,11 +185,13 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
 def _asks(tokens: list[Token], number: int, current: list[Token], text: str) -> bool:
     """Whether a question mark asks what follows: "Heart normal. ? Edema.", "Opacity, ? Edema.".
 
-    At the start of several lines it is a bullet that lost its shape on the way.
+    At the start of several lines it is a bullet that lost its shape on the way, as three are.
     """
     first, furthest = number, max(number - len(current) - 1, 0)
     while first > furthest and (tokens[first - 1].word == "?" or tokens[first - 1].word.isspace()):
         first -= 1
+    if sum(token.word == "?" for token in tokens[first : number + 1]) > _TWO:
+        return False
     if any(token.word != "?" for token in current):
         return first > 0 and tokens[first - 1].word in _BEFORE_QUESTION
     opens_line = first == 0 or "\n" in tokens[first].word
