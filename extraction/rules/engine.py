@@ -164,8 +164,9 @@ class RuleEngine:
         label, told = list[Item](), section.start
         for whole in split(tokens, text, grammar):
             items = scan(whole, self._root, shown)
-            above = label if text.find("\n", told, whole[0].start) < 0 else []
-            label, told = above or _label(items), whole[-1].end
+            own, ends = _label(items), text.find("\n", told, whole[0].start) >= 0
+            label, told = own if own or ends else label, whole[-1].end
+            above = [] if own or not (label and self._holds(label[0], whole)) else label
             within_it = opens_within(whole, text)
             for sentence in at_capitals(whole, items, text, grammar) if within_it else [whole]:
                 said = items if sentence is whole else scan(sentence, self._root, shown)
@@ -173,6 +174,10 @@ class RuleEngine:
                 for piece in pieces(sentence, said, grammar) if run_on else [sentence]:
                     within = said if piece is sentence else scan(piece, self._root, shown)
                     yield piece, self._decisions(within, piece, above)
+
+    def _holds(self, label: Item, tokens: Sequence[Token]) -> bool:
+        """Whether a line's label may hold for a sentence: no heart sac has a left effusion."""
+        return bool(label.lexeme.splits) or self._is_of_both_sides(tokens)
 
     def _decisions(
         self, items: list[Item], tokens: list[Token], label: list[Item]
