@@ -164,7 +164,8 @@ class RuleEngine:
         label, told = list[Item](), section.start
         for whole in split(tokens, text, grammar):
             items = scan(whole, self._root, shown)
-            above = label if text.find("\n", told, whole[0].start) < 0 else []
+            label = label if text.find("\n", told, whole[0].start) < 0 else []
+            above = label if self._holds(label, items, whole) else []
             label, told = above or _label(items), whole[-1].end
             within_it = opens_within(whole, text)
             for sentence in at_capitals(whole, items, text, grammar) if within_it else [whole]:
@@ -173,6 +174,19 @@ class RuleEngine:
                 for piece in pieces(sentence, said, grammar) if run_on else [sentence]:
                     within = said if piece is sentence else scan(piece, self._root, shown)
                     yield piece, self._decisions(within, piece, above)
+
+    def _holds(self, label: list[Item], items: list[Item], tokens: Sequence[Token]) -> bool:
+        """Whether a line's label holds for a sentence: no heart sac has a left effusion.
+
+        What is named in place of a label may be one's finding: "Pleura: … Thickening: none."
+        """
+        if not label:
+            return False
+        within = {*label[0].lexeme.splits}
+        if any(item.lexeme.parts & Part.COLON for item in items[:2]):
+            named = items[0].lexeme
+            return bool(named.parts & Part.MENTION or within & {*named.splits})
+        return bool(within) or self._is_of_both_sides(tokens)
 
     def _decisions(
         self, items: list[Item], tokens: list[Token], label: list[Item]
@@ -196,7 +210,7 @@ class RuleEngine:
 
 
 def _label(items: list[Item]) -> list[Item]:
-    """Give a line's label, under which all of its sentences stand: "Pleura: no effusion. …"."""
+    """Give a line's label, under which its sentences stand: "Pleura: no effusion. …"."""
     return items[:2] if len(items) > 1 and items[1].lexeme.parts & Part.COLON else []
 
 

@@ -268,20 +268,26 @@ def _even_out(root: Node, vocabulary: Vocabulary) -> None:
             node[word] = node.get(word, {})
             node = node[word]
         for other in others:
-            _share(node, root.get(other, {}))
+            _share(node, root.get(other, {}), set())
     inserted = Tree()
     for _, lexeme in _each(inserted, vocabulary.grammar.inserted):
         lexeme.loose = True
     root[INSERTED], root[TENSES] = inserted, vocabulary.grammar.tenses
 
 
-def _share(node: Node, other: Node) -> None:
-    """Give a node the branches of another that it has not."""
-    for word, branch in other.items():
+def _share(node: Node, other: Node, met: set[tuple[int, int]]) -> None:
+    """Give a node the branches of another that it has not.
+
+    Where two rows share each other's branches a node is met again below itself, and left then.
+    """
+    if (id(node), id(other)) in met:
+        return
+    met.add((id(node), id(other)))
+    for word, branch in list(other.items()):
         if word == END or branch is node:
             continue
         own: Any = node.setdefault(word, branch)
         if own is not branch:
             if END in branch:
                 own.setdefault(END, branch[END])
-            _share(own, branch)
+            _share(own, branch, met)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from extraction.rules.tokens import Token
@@ -29,8 +30,10 @@ _LONG_LINE, _WIDEST = 55, 40
 _BLANK: Final = re.compile(r"\s")
 _DEPTH: Final = {"(": 1, "[": 1, ")": -1, "]": -1}
 _STOPS: Final = frozenset(".!?")
+_BEFORE_QUESTION: Final = frozenset(",;:-–")
 _FULL_STOP: Final = "."
 _ENDED: Final = frozenset(".!,;:")
+_ASKING_LINE: Final = re.compile(r"(?m)^[ \t]{0,8}\?")
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
 _ANSWER_WITHIN: Final = 10
 _HYPHENS, _LABEL, _TWO = "-–", 3, 2
@@ -86,7 +89,8 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         answers = word in _HYPHENS and current and _is_value(tokens, number, current)
         current.append(token._replace(word="nil") if answers else token)
         depth = max(0, depth + _DEPTH[word]) if word in _DEPTH else depth
-        if word in _STOPS and _ends(tokens, number, text, depth, grammar):
+        asks = word == "?" and _asks(tokens, number, current, text)
+        if word in _STOPS and not asks and _ends(tokens, number, text, depth, grammar):
             current, depth = _close(sentences, current), 0
     _close(sentences, current)
     return sentences
@@ -176,6 +180,22 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
         if (short and before.word not in _UNITS) or (joined and (number or initial or short)):
             return False
     return not (joined and following.word in {",", ")", ";"})
+
+
+def _asks(tokens: list[Token], number: int, current: list[Token], text: str) -> bool:
+    """Whether a question mark asks what follows: "Heart normal. ? Edema.", "Opacity, ? Edema.".
+
+    At the start of several lines it is a bullet that lost its shape on the way, as three are.
+    """
+    first, furthest = number, max(number - len(current) - 1, 0)
+    while first > furthest and (tokens[first - 1].word == "?" or tokens[first - 1].word.isspace()):
+        first -= 1
+    if sum(token.word == "?" for token in tokens[first : number + 1]) > _TWO:
+        return False
+    if any(token.word != "?" for token in current):
+        return first > 0 and tokens[first - 1].word in _BEFORE_QUESTION
+    opens_line = first == 0 or "\n" in tokens[first].word
+    return not opens_line or sum(1 for _ in islice(_ASKING_LINE.finditer(text), _TWO)) < _TWO
 
 
 def _answers(tokens: list[Token], number: int, grammar: GrammarFile) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from extraction.audit.text import changes
 from extraction.errors import VocabularyError
+from extraction.finding import Extracted
 from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import load
 from extraction.vocabulary.patterns import warnings_for
@@ -89,3 +91,16 @@ def test_two_meanings_of_one_cue_are_a_warning(tmp_path: Path) -> None:
     assert warnings_for(load(tmp_path)) == [
         "cue 'possible': means 'possibly', so 'likely' never applies."
     ]
+
+
+def test_verbs_that_open_what_each_other_opens_are_read() -> None:
+    shipped = load()
+    alike = {
+        "is not": ("are",), "are not": ("is",), "was not": ("is",), "was": ("is", "are"),
+        "is": ("was",),
+    }  # fmt: skip
+    grammar = shipped.grammar.model_copy(update={"alike": alike})
+    engine = RuleEngine(replace(shipped, grammar=grammar, digest="verbs alike"))
+    (outcome,) = engine.extract(["Edema was not excluded."], modality="XR")
+    assert isinstance(outcome, Extracted)
+    assert [each.phrase for each in outcome.findings] == ["cannot exclude"]

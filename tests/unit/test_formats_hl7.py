@@ -477,6 +477,7 @@ def test_report_with_an_addendum_is_one_whatever_its_status_says(tmp_path: Path)
         ("-----ADDENDUM BEGINS-----", True), ("Addendum, 3 March: seen again.", True),
         ("NACHTRAG: Pneumonie.", True), ("ADDENDUM: None", False), ("addendum to this.", False),
         ("See the addendum.", False), ("Addendum to follow", False),
+        ("ADDENDUM:\\.br\\None.", False), ("*** ADDENDUM ***\\.br\\N/A", False),
     ],
 )  # fmt: skip
 def test_an_addendum_is_known_by_the_line_that_opens_it(
@@ -485,6 +486,12 @@ def test_an_addendum_is_known_by_the_line_that_opens_it(
     raw = message(lines=["FINDINGS: Clear.", line, "Likely pneumonia."])
     status = exams(write(tmp_path, raw))["status"].item()
     assert status == ("addendum" if opens else "final")
+
+
+def test_a_form_s_empty_addendum_is_none(tmp_path: Path) -> None:
+    for line in ("ADDENDUM", "Addendum:", "Nachtrag: keiner"):
+        raw = message(lines=["FINDINGS: Clear.", line])
+        assert exams(write(tmp_path, raw))["status"].item() == "final"
 
 
 def judged(path: Path, **statuses: str) -> tuple[list[str], list[str]]:
@@ -599,7 +606,8 @@ def test_a_message_whose_frame_does_not_end_is_set_aside(tmp_path: Path) -> None
     )  # fmt: skip
     last = write(tmp_path, f"\x0b{one}\x1c\r", f"\x0b{two[:-20]}", name="last.hl7")
     assert (exams(last)["accession"].tolist(), reasons(last)) == (["A1"], ["message_incomplete"])
-    for framed in (f"\x0b{one}", f"\x0b{one}{two}\x1c\r"):  # none ends; two in one frame
+    # None ends; two in one frame; marks that only stand between.
+    for framed in (f"\x0b{one}", f"\x0b{one}{two}\x1c\r", f"{one}\x1c\r{two}"):
         assert reasons(write(tmp_path, framed)) == []
 
 

@@ -171,6 +171,10 @@ def test_a_row_that_lost_a_bar_before_its_words_is_damaged(tmp_path: Path) -> No
     one, two = rows(1, 2)
     shifted = two.replace("|&GDT|", "|").replace("Line 2.", "Likely a pneumonia.")
     assert found(tmp_path, HEAD, PID, XR, one, shifted) == ([], ["damaged_segment"])
+    # A part may have a name of several words, and what is measured a blank value.
+    named = [each.replace("|&GDT|", "|&GDT|Chest two views") for each in (one, two)]
+    blank, dose = named[1].replace("Line 2.", ""), "OBX|3|NM|D|Dose area product||mGy|||||F"
+    assert found(tmp_path, HEAD, PID, XR, named[0], blank, dose)[1] == []
 
 
 def test_a_patient_without_an_order_is_set_aside_beside_the_others(tmp_path: Path) -> None:

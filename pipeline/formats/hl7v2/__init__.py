@@ -40,12 +40,12 @@ def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
         yield 1, EMPTY
     held: dict[bytes, tuple[int, bytes]] = {}
     stated = framing.Batches()
-    is_framed = False
+    opens = ends = False
     pieces = pairwise(chain(framing.messages(path, stated), [b""]))
     for number, (message, then) in enumerate(pieces, start=1):
-        is_framed |= _END in message
+        opens, ends = opens or _START in message, ends or _END in message
         is_last = not then or message.rstrip(b"\r\n \t").endswith(_START)
-        if is_framed and is_last and _END not in message:
+        if opens and ends and is_last and _END not in message:
             yield number, _BROKEN_OFF
             continue
         continues = _stated(message, _POINTER)

@@ -276,10 +276,17 @@ def _is_damaged(line: str, bar: str) -> bool:
     return bool(_DAMAGED.match(plain) or _RUN_ON.search(plain, 1) or _BARRED.match(plain))
 
 
-def _is_shifted(row: Sequence[str]) -> bool:
-    """Tell a row of which a bar before its value is lost: words stand where a part is numbered."""
-    part, value = [*row, *[""] * _VALUE][_VALUE - 1 : _VALUE + 1]
-    return not value and len(part.split()) > _FEW
+def _shifted(lines: Sequence[str], bar: str) -> int:
+    """Count rows of which a bar before their text is lost: words stand where a part is numbered.
+
+    A part may have a name of several words, which then stands before a text too.
+    """
+    rows = [[*line.split(bar), *[""] * _VALUE][: _VALUE + 1] for line in lines]
+    of_text = [row for row in rows if row[0] == "OBX" and row[2] not in known_words("no_text")]
+    named = {part for *_, part, value in of_text if value}
+    return sum(
+        not value and len(part.split()) > _FEW and part not in named for *_, part, value in of_text
+    )
 
 
 def _breaks_off(lines: Sequence[str], bar: str) -> bool:
@@ -301,5 +308,4 @@ def damaged(lines: Sequence[str], bar: str) -> int:
     longest = max(lengths, default=0)
     least = _VALUE if longest >= _STATUS else _VALUE - 2 if longest >= _VALUE else 0
     cut = sum(length < least for length in lengths) + _breaks_off(lines, bar)
-    cut += sum(line.startswith("OBX") and _is_shifted(line.split(bar)) for line in lines)
-    return cut + sum(_is_damaged(line, bar) for line in lines[1:])
+    return cut + _shifted(lines, bar) + sum(_is_damaged(line, bar) for line in lines[1:])

@@ -36,12 +36,15 @@ _WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _ABOUT: Final = ("INDICATION:", "HISTORY:", "COMPARISON:", "TECHNIQUE:")
 """Parts behind which rows of another code, which say no part, are the report again."""
+_NONE: Final = r"(?![\s*=_#<-]*(?i:(?:none|n/a|keiner|entfällt)\b|\Z))"
 _ADDED: Final = re.compile(
-    r"(?m)^[ \t*=_#>-]{0,20}(?:(?i:addendum|nachtrag)\b[^\n:]{0,40}:(?![ \t]{0,8}(?i:none|n/a)\b)"
+    r"(?m)^[ \t*=_#>-]{0,20}(?:(?i:addendum|nachtrag)\b[^\n:]{0,40}:"
     r"|(?:ADDENDUM|Addendum|NACHTRAG)[ \t]*#?[ \t]*\d{0,2}"
     r"(?:[ \t]+(?i:by|begins?|starts?|dated|on|from)\b[^\n]{0,60}(?<!\.))?[ \t*=_#<-]{0,20}$)"
+    + _NONE
 )
-"""A line that opens an addendum: up to a colon, or nothing else stands in it."""
+"""A line that opens an addendum: up to a colon, or nothing else stands in it; not a form's empty
+one."""
 _REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(findings|impression|conclusion)[ \t]{0,4}:")
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
