@@ -150,7 +150,7 @@ class Hedged:
         """
         label = self.rows.label
         more = self.total(self.rows.count * (self.rows.leaning().label - label))
-        return np.divide(more, uses, out=np.zeros_like(more), where=uses > 0.0)
+        return divided(more, uses, nothing=0.0)
 
     def counts(self, between: Correlation) -> Counts:
         """Effective counts under the given correlation of a patient's outcomes."""

@@ -112,18 +112,24 @@ def test_an_interrupted_command_says_that_it_can_go_on(
     assert "interrupted; what was finished is kept, run again" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("loaded", ["typer", "pipeline.cli.calibrate"])
-def test_an_interruption_while_modules_load_shows_no_traceback(loaded: str) -> None:
+def ended_while(loaded: str, does: str) -> subprocess.CompletedProcess[str]:
+    """Run the program, with something that happens as a module of it is loaded."""
     script = (
-        "import sys\n"
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # who runs these tests may ignore it
         "class Halt:\n"
         "    def find_spec(self, name, *_):\n"
-        f"        if name == {loaded!r}: raise KeyboardInterrupt\n"
+        f"        if name == {loaded!r}: {does}\n"
         "sys.meta_path.insert(0, Halt())\n"
         "from pipeline.cli import main\n"
         "main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("loaded", ["typer", "pipeline.cli.calibrate"])
+def test_an_interruption_while_modules_load_shows_no_traceback(loaded: str) -> None:
+    done = ended_while(loaded, "raise KeyboardInterrupt")
     assert done.returncode == 1
     assert done.stderr.startswith("radcal: interrupted")
     assert "Traceback" not in done.stderr
@@ -131,17 +137,7 @@ def test_an_interruption_while_modules_load_shows_no_traceback(loaded: str) -> N
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_command_that_the_system_stops_while_modules_load_says_so(name: str) -> None:
-    script = (
-        "import os, signal, sys\n"
-        f"signal.signal(signal.{name}, signal.SIG_DFL)\n"  # who runs these tests may ignore it
-        "class Halt:\n"
-        "    def find_spec(self, name, *_):\n"
-        f"        if name == 'pipeline.cli.run': os.kill(os.getpid(), signal.{name})\n"
-        "sys.meta_path.insert(0, Halt())\n"
-        "from pipeline.cli import main\n"
-        "main()\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = ended_while("pipeline.cli.run", f"os.kill(os.getpid(), signal.{name})")
     assert done.returncode == 1
     assert done.stderr.startswith(f"radcal: interrupted by {name}")
 
