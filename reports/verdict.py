@@ -237,8 +237,9 @@ def _degree(profile: ReaderProfile, words: Strings) -> dict[str, str]:
 
 def _how_far(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
     """Give the chance that a pattern is clear, where it may well be slight."""
-    chance = tenths(profile.pattern.clearly_off)
-    return (words("verdict.degree.chance", chance=chance),) * _slight(profile)
+    if not _slight(profile):
+        return ()
+    return (words("verdict.degree.chance", chance=tenths(profile.pattern.clearly_off)),)
 
 
 def _not_ruled(profile: ReaderProfile, words: Strings) -> str:

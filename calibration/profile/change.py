@@ -39,8 +39,7 @@ def changes(earlier: DepartmentProfile, now: DepartmentProfile) -> tuple[Change,
     least = now.settings.least_statements
 
     def judged(found: DepartmentProfile) -> dict[str, ReaderProfile]:
-        each = (r for r in found if r.pattern.verdict.state != "no rise")
-        return {r.reader: r for r in each if r.hedges >= least}
+        return {r.reader: r for r in found if r.hedges >= least and r.pattern.verdict.read}
 
     before = judged(earlier)
     pairs = [(before[name], r) for name, r in judged(now).items() if name in before]

@@ -30,7 +30,7 @@ from calibration.profile.results import Part, ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, instruments, shared_line
-from calibration.profile.shown import as_shown, as_standard
+from calibration.profile.shown import as_shown, as_standard, with_doubted
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import USUAL, Correlation, Hedged, both_certain, hedged
 from calibration.profile.variances import fit, readers_apart
@@ -105,13 +105,16 @@ def _judged(
     # Of one label nothing is asked: no row is left to ask it of.
     asked = rows.take(np.full(len(rows.label), not alike))
     own, aside, every_certain = set_aside(hedged(asked, words, misread=0.0), asked, rules)
-    hedges = every.without(aside.out)
+    rising = every.without(aside.out)
+    doubted = rising.doubted & (not alike)
+    out = aside.out | doubted[:, None]
+    hedges = every.without(out)
     between, found, less = _fitted(hedges, rules, advance)
     error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
     judged = (hedges.uses >= rules.least_statements) & (not alike)
-    kept = rows.take(~aside.out[rows.reader, rows.finding])
+    kept = rows.take(~out[rows.reader, rows.finding])
     certain, sure = (both_certain(each, words, between) for each in (kept, kept.leaning()))
-    reach = instruments(*certain, soft=bool(rows.soft.any()), settings=rules)
+    reach = instruments(*certain, soft=bool(kept.soft.any()), settings=rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
     lean = leaned(found, leaning := hedges.leaning(n))
     shared = shared_line(line, judged, lean=lean, reach=reach, settings=rules)
@@ -123,7 +126,8 @@ def _judged(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
         lean, leaning, before, rules, one_label=alike,
     )  # fmt: skip
-    read = as_standard(_read(reading, certain, sure), hedges.plain)
+    alone = with_doubted(_read(reading, certain, sure), doubted, own.of(~aside.out), every_certain)
+    read = as_standard(alone, rising.plain)
     readers = with_aside(read, aside, own, every_certain, settings=rules)
     advance(1)
     shift, slope = department_line(found.fitted)

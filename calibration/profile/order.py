@@ -61,6 +61,7 @@ from calibration.profile.results import (
     Certain,
     Coordinate,
     Interval,
+    Large,
     Pattern,
     PhraseRate,
     ReaderProfile,
@@ -75,6 +76,8 @@ _APART, _SURE, _VERY_SURE, _LEAST_CERTAIN = 0.3, 0.95, 0.99, 20.0
 _MIXED, _EACH, _EACH_SURE, _LEAST_MIXED, _APART_BY, _NEARLY = 0.2, 0.1, 0.9, 10.0, 0.4, 0.75
 _EVEN, _WORTH, _TINY = 0.5, 20.0, 1e-9
 _ENDS = np.array([0.5, 0.025, 0.975])
+NOWHERE = Coordinate(*[float("nan")] * 4)
+"""A coordinate of a line that there is not."""
 
 
 Certainties: TypeAlias = tuple[AtomCounts, AtomCounts]
@@ -137,6 +140,18 @@ class Own:
     findings: tuple[str, ...]
     meaning: FloatArray
     doubt: FloatArray
+
+    def of(self, kept: BoolArray) -> Own:
+        """Keep some findings of some readers (R, F)."""
+        n, mass, worth, borne = (
+            each * kept[:, :, None] for each in (self.n, self.mass, self.worth, self.borne)
+        )
+        return replace(self, n=n, mass=mass, worth=worth, borne=borne)
+
+    def large(self, r: int) -> Large:
+        """Give what a reader's hedges come to together, by their counts alone."""
+        n, mass = float(self.n[r].sum()), float(self.mass[r].sum())
+        return Large(n, mass, float((self.n[r] @ self.meaning).sum()), NOTHING, NOTHING, NOTHING)
 
     def rate(self, name: str, r: int, cells: BoolArray) -> PhraseRate | None:
         """Give the rate of a reader's ``cells`` (F, K) taken together, by their counts alone."""
@@ -343,10 +358,15 @@ def with_aside(
 def _no_rise(pattern: Pattern, whole: Aside) -> Pattern:
     """Give the pattern of a reader of whom no line holds: only the slope of the words alone."""
     verdict = Verdict(state="no rise", parts=(), question=False, more_exams=None)
+    return replace(lineless(pattern, whole.slope), verdict=verdict)
+
+
+def lineless(pattern: Pattern, slope: Coordinate) -> Pattern:
+    """Give the pattern of a reader of whom there is no line."""
     none = float("nan")
     return replace(
-        pattern, verdict=verdict, shift=Coordinate(none, none, none, none), slope=whole.slope,
-        correlation=none, within=none, clearly_off=none, tipping=none,
+        pattern, shift=NOWHERE, slope=slope, correlation=none, within=none, clearly_off=none,
+        tipping=none,
     )  # fmt: skip
 
 

@@ -127,6 +127,11 @@ class Verdict:
         """The verdict in the words of the profile file."""
         return ", ".join(self.parts) if self.parts else self.state
 
+    @property
+    def read(self) -> bool:
+        """Whether lines and single words may be read at all: words rise, and CT is mostly plain."""
+        return self.state != "no rise" and self.untold != "no standard"
+
 
 @dataclass(frozen=True, slots=True)
 class Shared:

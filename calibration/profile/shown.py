@@ -10,7 +10,8 @@ own figures would leave the pattern open, so the verdict becomes "too few".
 
 Nor can figures show more than CT says. Where CT itself hedges of more than half of a reader's
 hedges, what it shows is mostly a chance that another word gives: X-ray words and CT words then lie
-apart, and which of the two are off is not known. Nothing is stated, advised or called a habit.
+apart, and which of the two are off is not known. Nothing is stated, advised or called a habit, and
+such a reader is left out of the fit: of colleagues it tells as little.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from scipy.special import logit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
+from calibration.profile.atoms import uncompared
+from calibration.profile.order import NOWHERE, Certainties, Own, lineless
 from calibration.profile.pattern import rounded_up
 from calibration.profile.results import Habit, Part, PhraseRate, ReaderProfile, Swap, Verdict
 
@@ -113,6 +116,25 @@ def as_shown(reader: ReaderProfile) -> ReaderProfile:
         return reader
     verdict = replace(_taken_back(pattern.verdict), more_exams=_more(reader))
     return replace(reader, pattern=replace(pattern, verdict=verdict))
+
+
+def with_doubted(
+    readers: Sequence[ReaderProfile], doubted: BoolArray, own: Own, atoms: Certainties
+) -> tuple[ReaderProfile, ...]:
+    """Give readers of whose hedges CT mostly hedges (R,) their counts alone, and no line.
+
+    Which of the words of both is right nobody knows, so they stand in nobody else's figures.
+    """
+    every = np.ones(len(own.findings), dtype=bool)
+    alone = {
+        r: replace(
+            readers[r], hedges=float(own.n[r].sum()), pattern=lineless(readers[r].pattern, NOWHERE),
+            absent=uncompared(atoms[0], r), present=uncompared(atoms[1], r),
+            phrases=own.phrases(r), sides=own.sides(r, every), large=own.large(r),
+        )
+        for r in np.flatnonzero(doubted).tolist()
+    }  # fmt: skip
+    return tuple(alone.get(r, each) for r, each in enumerate(readers))
 
 
 def as_standard(readers: Sequence[ReaderProfile], plain: FloatArray) -> tuple[ReaderProfile, ...]:

@@ -143,6 +143,11 @@ class Hedged:
         """Hedged statements of every reader of which CT says plainly what is there, shape (R,)."""
         return np.asarray(self.rows.total(self.rows.count * ~self.rows.soft).sum(axis=1))
 
+    @property
+    def doubted(self) -> BoolArray:
+        """Say of whose hedges CT itself mostly hedges, shape (R,)."""
+        return np.asarray(2.0 * self.plain < self.uses)
+
     def leaning(self, uses: FloatArray) -> FloatArray:
         """Say by how much each cell's mean label changes with 0 or 1 for the labels between.
 

@@ -140,7 +140,8 @@ def _told(path: Path | None) -> dict[str, tuple[Part, ...]]:
         return {
             name: tuple(pattern["direction"].split(", ")) if pattern["state"] == "pattern" else ()
             for name, (hedges, pattern) in verdicts.items()
-            if hedges >= ProfileSettings().least_statements and pattern["state"] != "no rise"
+            if hedges >= ProfileSettings().least_statements
+            if pattern["state"] != "no rise" and pattern.get("untold") != "no standard"
         }
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         raise InputError(

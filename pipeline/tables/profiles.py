@@ -67,6 +67,7 @@ class Past:
             for code, each in found.items()
             if code != _DEPARTMENT and each["hedges"] >= _LEAST
             if each["pattern"]["verdict"]["state"] != "no rise"
+            if each["pattern"]["verdict"].get("untold") != "no standard"
         }
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import Interval, ReaderProfile
+from calibration.profile import Aside, Interval, ReaderProfile
 from calibration.result import GroupResult
 from pipeline.pages.small_cells import without
 from reports import content, review_content
@@ -32,6 +32,7 @@ from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
 from reports.pages.radiologist.later import how_to_read
 from reports.pages.radiologist.trend import trend
+from reports.strings import Strings
 from reports.swaps import kept_swaps
 from reports.verdict import in_words
 from tests.fixtures.reports import sample_contents as samples
@@ -405,6 +406,35 @@ def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(
     assert (
         "what is counted may lie outside the interval there" in text
     )  # 48 of 67 stood beside 54 to 71 %
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("state", ["no rise", "no standard", "aside", "none"])
+def test_figures_that_count_what_page_1_reads_nothing_from_say_so(
+    reader: content.RadiologistContent, state: str, language: str
+) -> None:
+    """The curve stood without a remark below "whether your words are right cannot be told"."""
+    profile, words = reader.profile, Strings.load(language=language)
+    assert isinstance(profile, ReaderProfile)
+    kinds = {"no rise": {"state": "no rise"}, "no standard": {"untold": "no standard"}}
+    verdict = replace(profile.pattern.verdict, state="too few", parts=(), question=False)
+    verdict = replace(verdict, **kinds.get(state, {}))
+    finding = None if state == "no rise" else "pneumonia"
+    aside = Aside(finding, "falls", 90.0, profile.pattern.slope, profile.sides, "open")
+    judged = replace(
+        profile, pattern=replace(profile.pattern, verdict=verdict), advice=(), habits=(), rest=(),
+        aside=(aside,) if state in {"no rise", "aside"} else (),
+    )  # fmt: skip
+    drawn = radiologist.pages(
+        replace(reader, profile=judged, action_cases=()), style=Style(strings=words)
+    )
+    said = " ".join(" ".join(strings([page])) for page in drawn)
+    keys = ("no_rise", "no_standard", "aside")
+    marks = {key: words(f"radiologist.remark_{key}", findings="").split("**")[1] for key in keys}
+    marks["aside"] = marks["aside"].rstrip(" ,:") + " " + words.name("pneumonia")
+    # Beside the curve and below the numbers; no finding of this reader's has a panel.
+    counts = {key: said.count(mark) for key, mark in marks.items()}
+    assert counts == {key: 2 * (key == state.replace(" ", "_")) for key in keys}
 
 
 def test_a_trend_tells_a_fall_before_the_rise_and_one_that_goes_on_once(

@@ -26,6 +26,7 @@ from calibration.profile import (
 )
 from calibration.profile import department as module
 from calibration.profile.atoms import AtomCounts, judge_atoms
+from calibration.profile.change import changes
 from calibration.profile.pattern import Case, judge_pattern
 from calibration.profile.readings import Reading, with_rest
 from calibration.profile.results import Cell
@@ -630,6 +631,33 @@ def test_where_ct_hedges_nearly_everywhere_no_word_is_right_or_wrong_by_it() -> 
         said = message(each, words=WORDS)
         assert "cannot be told: CT itself hedges" in said
         assert "→" not in said
+
+
+def test_of_whom_ct_hedges_mostly_stands_in_no_figure_of_colleagues() -> None:
+    """Two of seven: they lowered what readers share, and raised what is expected of "absent"."""
+    rows = department([(0.0, 1.0)] * 7, statements=1500, seed=6)
+    doubted = rows["reader"].isin(["r00", "r01"])
+    softened = np.where(doubted, 0.2 + 0.5 * rows["label"], rows["label"])
+    beside = profile(rows.assign(label=softened), phrases=SCALE)
+    without = profile(rows[~doubted], phrases=SCALE)
+    # The scales know that two more readers are there, and nothing else of them.
+    assert beside.shared.readers == without.shared.readers == 5
+    assert beside.shared.slope.value == pytest.approx(without.shared.slope.value, abs=0.01)
+    assert (beside.large.n, beside.large.observed) == (without.large.n, without.large.observed)
+    for reader in without:
+        same = beside.reader(reader.reader)
+        assert same.pattern.slope.value == pytest.approx(reader.pattern.slope.value, abs=0.03)
+        assert same.absent.expected == pytest.approx(reader.absent.expected, rel=1e-3)
+    for name in ("r00", "r01"):
+        each = beside.reader(name)
+        assert each.pattern.verdict.untold == "no standard"
+        assert math.isnan(each.pattern.slope.value)
+        own = rows[(rows["reader"] == name) & rows["phrase"].isin(beside.phrases)]
+        assert (each.hedges, each.large.n) == (len(own), len(own))
+        assert each.large.observed == pytest.approx(0.2 * len(own) + 0.5 * own["label"].sum())
+        assert sum(p.n for p in each.phrases) == len(own)
+    moved = {change.reader for change in changes(beside, beside)}
+    assert moved == {reader.reader for reader in without}
 
 
 def test_doubt_of_ct_alone_makes_no_reader_too_sure() -> None:

@@ -16,7 +16,7 @@ from reports.figures.phrase_chart import Sign, phrase_chart, phrase_chart_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows, profile_rows, rated_row
 from reports.marked import subjects
 from reports.numbers import count
-from reports.out_of_order import unordered, unsure
+from reports.out_of_order import unread
 from reports.single_words import carriers
 from reports.strings import Strings
 from reports.swaps import Scale
@@ -83,21 +83,8 @@ class PhraseChart:
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""
         off = "note" if any(row.side for row in self.rows) else "none"
         off = off if self._hedged else "certain"
-        off = "no_rise" if self.unordered else "no_standard" if self._unsure else off
-        note = self.words(f"phrase_chart.{off}") + dagger
+        note = self.words(f"phrase_chart.{unread(self.content.profile) or off}") + dagger
         return note if self.rows else ""
-
-    @property
-    def unordered(self) -> bool:
-        """Whether the words do not rise with CT, so that rates are each word's counts alone."""
-        profile = self.content.profile
-        return isinstance(profile, ReaderProfile) and unordered(profile) is not None
-
-    @property
-    def _unsure(self) -> bool:
-        """Whether CT hedges so often that no word is right or wrong by it."""
-        profile = self.content.profile
-        return isinstance(profile, ReaderProfile) and unsure(profile)
 
     @property
     def _hedged(self) -> bool:

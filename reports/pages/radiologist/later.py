@@ -18,6 +18,7 @@ from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval
+from reports.out_of_order import remark, unread
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import LEAST, PhraseChart, scale_of
 from reports.pages.radiologist.trend import trend
@@ -45,9 +46,10 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
 
     What explains the figures stands below them, or fills page 1.
     """
-    kind, read, sides = BODY, False, _sides(content, composer.style.strings)
+    strings = composer.style.strings
+    kind, read, sides = BODY, False, _sides(content, strings)
     around = _AROUND if chart is None else _CLOSE
-    used = Prose(_use(content, composer.style.strings), CAPTION if chart is None else NOTE)
+    used = Prose(_use(content, strings), CAPTION if chart is None else NOTE)
     if not isinstance(content.overall, SuppressedCell):
         curved = _curved(content.overall)
         read = chart is None and curved and _read_early(composer, content, sides)
@@ -58,8 +60,8 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
         kind = BODY if chart is None else CAPTION
         below = 0.0 if read else around + _reading_height(composer, content, kind, sides)
         beside = (
-            composer.style.strings(f"radiologist.{'curve_note' if curved else 'no_curve'}"),
-            *trend(content, composer.style.strings),
+            _remarked(content, f"radiologist.{'curve_note' if curved else 'no_curve'}", strings),
+            *trend(content, strings),
         )
         width = composer.body.width - (_NOTED + 2 * GUTTER) * curved
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
@@ -81,6 +83,11 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
     if not read:
         composer.skip(around)
         _reading(composer, content, kind, sides)
+
+
+def _remarked(content: RadiologistContent, key: str, words: Strings, **slots: object) -> str:
+    """Give a note, after what its figures count that page 1 reads nothing from, if anything."""
+    return " ".join(filter(None, (remark(content.profile, words), words(key, **slots))))
 
 
 def _use(content: RadiologistContent, words: Strings) -> str:
@@ -196,7 +203,7 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides:
 def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
     chart, certain = PhraseChart.of(content, words), _certain(content, words)
-    rows, line = chart.rows, words(f"how.line{'_alone' * chart.unordered}")
+    rows, line = chart.rows, words(f"how.line{'_alone' * bool(unread(content.profile))}")
     kind = ("tick_rates" if len(certain) == len(rows) else "tick_certain") if certain else "tick"
     tick = words(f"how.{kind}")
     drawn = any(math.isfinite(row.department) for row in rows)
@@ -275,13 +282,15 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
     words = composer.style.strings
     pieces = panel_pieces(content.by_pathology, words=words)
     if any(isinstance(piece, Figure) for piece in pieces):
-        note = words("panel.note", minimum=FINE)
+        note = _remarked(content, "panel.note", words, minimum=FINE)
         compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
 
 
 def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
     words = composer.style.strings
-    said, certain = words("numbers.note", fine=FINE), _certain(content, words)
+    estimated = words(f"numbers.estimated{'_alone' * bool(unread(content.profile))}")
+    said = _remarked(content, "numbers.note", words, fine=FINE, estimated=estimated)
+    certain = _certain(content, words)
     said += words("numbers.note_certain") if certain else ""
     for row in (row for row in certain if len(row.certain) > 1):
         said += words("numbers.note_together", phrases=row.phrase, n=count(row.n))
