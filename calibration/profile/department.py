@@ -207,8 +207,7 @@ _ROUNDING = 1e-9
 
 def _diagnostics(hedges: Hedged, found: HabitFit, between: Correlation) -> Diagnostics:
     fitted, words = found.fitted, hedges.words
-    uses = np.bincount(hedges.rows.phrase, minlength=len(words.phrases))
-    total = max(int(uses.sum()), 1)
+    soft = hedges.spread[hedges.rows.reader, hedges.rows.phrase]
     return Diagnostics(
         converged=fitted.mode.converged and fitted.settled,
         gradient=max(fitted.mode.gradient, _ROUNDING),
@@ -218,7 +217,7 @@ def _diagnostics(hedges: Hedged, found: HabitFit, between: Correlation) -> Diagn
         same_finding=between.same,
         other_finding=between.other,
         patients=hedges.rows.patient is not None,
-        label_dispersion=float(uses @ hedges.spread) / total if uses.sum() else 1.0,
+        label_dispersion=float(soft.mean()) if len(soft) else 1.0,
         unsurveyed=tuple(
             name for name, n in zip(words.hedges, words.respondents, strict=True) if np.isnan(n)
         ),

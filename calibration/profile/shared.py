@@ -33,7 +33,7 @@ What all readers share cannot be told from the instrument by any number of them:
 alone. So a part of c is found (`Shared.parts`) only if it stands beyond half its margin with each
 (a, b, s) taken off that is plausible and that "absent" and "present" do not contradict (a
 likelihood within `_CONTRADICTED` of the best), and so does c as it were with CT's own doubt taken
-for what it leans to (`line.leaned`, the median of the readers); no prior weighs these. Here b may
+for what it leans to (`line.leaned`, of each reader); no prior weighs these. Here b may
 be below 0 too: a CT that shows disease where there is none takes |b| off every slope and raises the
 shift, and bears out less of "absent". (Of one reader it is not taken off: measured, that spares
 nobody.) What stands beyond only without is `Shared.explained`.
@@ -41,7 +41,7 @@ nobody.) What stands beyond only without is `Shared.explained`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -223,15 +223,16 @@ def shared_line(
     if readers < settings.least_shared:
         nothing, one = Interval(0.0, 0.0, 0.0), Interval(1.0, 1.0, 1.0)
         return Shared(nothing, one, readers, (), float("nan"), question=False)
-    common = _posterior(found, enough, _GRID, -((_GRID / _SPREAD) ** 2).sum(axis=1) / 2.0)
+    log_p = -((_GRID / _SPREAD) ** 2).sum(axis=1) / 2.0
+    common = _posterior(found, enough, _GRID, log_p)
+    leaned = _posterior(replace(found, value=found.value + lean), enough, _GRID, log_p)
     mean, sd = common.mean, np.sqrt(np.diag(common.covariance))
     margins = _HALF * np.array([settings.shift_margin, settings.slope_margin])
     side, limits = np.sign(mean), reach.limits()
     taken = np.where(side > 0, limits[1], limits[0])
-    doubted = np.median(lean[enough], axis=0)
     seen, left, sure = (
-        ndtr((side * (mean - each) - margins) / sd) >= settings.own_probability
-        for each in (np.zeros(2), taken, taken - doubted)
+        ndtr((side * (line - each) - margins) / sd) >= settings.own_probability
+        for line, each in ((mean, np.zeros(2)), (mean, taken), (leaned.mean, taken))
     )
     left &= sure
     parts, explained = (

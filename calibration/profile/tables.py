@@ -14,8 +14,9 @@ findings. With residuals e = y − p and v = p (1 − p) of a first fit, pooled 
 patient in its finding and m' in others: for a patient's m alike rows this is generalised least
 squares, and for contrasts within a patient it errs on the side of caution.
 
-Soft labels vary less than 0/1 labels of the same mean; phrase k's rows count 1/φ_k with
-φ_k = Σ (y − ȳ_k)² / Σ ȳ_k (1 − ȳ_k), exactly 1 for hard labels.
+Soft labels vary less than 0/1 labels of the same mean; reader r's rows of phrase k count 1/φ_rk
+with φ = Σ (y − ȳ)² / Σ ȳ (1 − ȳ), exactly 1 for hard labels, of few uses drawn toward the reader's
+of all phrases, and that toward the department's: whose CTs are plain is no surer for colleagues'.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from calibration.profile.vocabulary import Vocabulary
 _SAME, _OTHER = 0.5, 0.02
 _SAME_WORTH, _OTHER_WORTH = 25.0, 200.0
 _LEAST = 0.2
-_WORTH = 20.0
+_WORTH, _SOFT_WORTH = 20.0, 50.0
 _MOST_MISREAD = 0.9
 
 
@@ -83,22 +84,25 @@ def _pairs(code: IntArray, values: FloatArray) -> float:
 
 
 def dispersion(rows: Rows, *, phrases: int) -> FloatArray:
-    """φ_k of every phrase, shape (K,), drawn toward all phrases' where uses are few."""
-    n = np.bincount(rows.phrase, weights=rows.count, minlength=phrases)
-    mass = np.bincount(rows.phrase, weights=rows.count * rows.label, minlength=phrases)
-    square = np.bincount(rows.phrase, weights=rows.count * rows.label**2, minlength=phrases)
+    """φ of every reader and phrase, shape (R, K), drawn toward what more uses tell."""
+    cell, size = rows.reader * phrases + rows.phrase, (len(rows.readers), phrases)
+    n, mass, square = (
+        np.bincount(cell, weights=rows.count * each, minlength=size[0] * phrases).reshape(size)
+        for each in (np.ones(len(cell)), rows.label, rows.label**2)
+    )
     mean = divided(mass, n, nothing=0.0)
     hard, found = mass - n * mean**2, square - n * mean**2
-    total = hard.sum()
+    total = float(hard.sum())
     if total <= 0:  # every phrase always true or never: nothing varies, hard or soft
-        return np.ones(phrases)
-    pooled, worth = float(found.sum() / total), 50.0 * total / n.sum()
-    return np.asarray(np.clip((found + worth * pooled) / (hard + worth), _LEAST, 1.0))
+        return np.ones(size)
+    worth, every = _SOFT_WORTH * total / float(n.sum()), float(found.sum()) / total
+    own = (found.sum(axis=1) + worth * every) / (hard.sum(axis=1) + worth)
+    return np.asarray(np.clip((found + worth * own[:, None]) / (hard + worth), _LEAST, 1.0))
 
 
 def effective(rows: Rows, *, between: Correlation, spread: FloatArray) -> FloatArray:
     """Effective count of every row, shape (N,)."""
-    count = rows.count / spread[rows.phrase]
+    count = rows.count / spread[rows.reader, rows.phrase]
     if rows.patient is None:
         return count
     within = _within(rows, rows.patient)
@@ -112,7 +116,7 @@ def effective(rows: Rows, *, between: Correlation, spread: FloatArray) -> FloatA
 class Hedged:
     """The rows with a hedge and their cells.
 
-    ``spread`` is how soft the labels of each phrase are (φ), ``misread`` (R, 1, K) and
+    ``spread`` (R, K) is how soft labels are (φ), ``misread`` (R, 1, K) and
     ``elsewhere`` (R, F, 1) ε and c, None where nothing is misread.
     """
 
@@ -166,7 +170,9 @@ class Hedged:
     def without(self, out: BoolArray) -> Hedged:
         """Leave some findings of some readers out (R, F)."""
         kept = ~out[self.rows.reader, self.rows.finding]
-        return replace(self, rows=self.rows.take(kept), cell=self.cell[kept])
+        rows = self.rows.take(kept)
+        spread = dispersion(rows, phrases=len(self.words.phrases))
+        return replace(self, rows=rows, cell=self.cell[kept], spread=spread)
 
     def correlation(self, chance: FloatArray) -> Correlation:
         """Estimate the correlation given P(CT positive) of every cell, shape (R, F, K)."""
@@ -224,7 +230,7 @@ def both_certain(
 def atom_counts(rows: Rows, words: Vocabulary, *, certain: int, between: Correlation) -> AtomCounts:
     """Count the statements of one kind of certainty (−1 absent, 1 present)."""
     kept = rows.take(words.certain[rows.phrase] == certain)
-    spread = np.ones(len(words.phrases))
+    spread = np.ones((len(rows.readers), len(words.phrases)))
     weight = effective(kept, between=between, spread=spread)
     wrong = kept.label if certain < 0 else 1.0 - kept.label
     n, against = kept.total(kept.count), kept.total(kept.count * wrong)

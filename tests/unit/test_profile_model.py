@@ -176,7 +176,7 @@ def rows_of(patients: list[str], labels: list[float]) -> pd.DataFrame:
 
 def test_three_exams_of_a_patient_count_as_their_correlation_says() -> None:
     rows = read_rows(rows_of(["p", "p", "p", "q"], [1, 1, 1, 0]), table=SCALE)
-    weight = effective(rows, between=Correlation(0.5, 0.1), spread=np.ones(len(SCALE)))
+    weight = effective(rows, between=Correlation(0.5, 0.1), spread=np.ones((1, len(SCALE))))
     # 1 / (1 + .5 · 2) for each of the three, 1 for the one alone.
     assert weight.tolist() == [0.5, 0.5, 0.5, 1.0]
 
@@ -185,9 +185,20 @@ def test_hard_labels_have_dispersion_one_and_soft_ones_less() -> None:
     hard = read_rows(rows_of(list("abcd"), [1, 0, 0, 1]), table=SCALE)
     soft = read_rows(rows_of(list("abcd"), [0.9, 0.1, 0.1, 0.9]), table=SCALE)
     k = SCALE.index("likely")
-    assert dispersion(hard, phrases=len(SCALE))[k] == pytest.approx(1.0)
+    assert dispersion(hard, phrases=len(SCALE))[0, k] == pytest.approx(1.0)
     # Σ (y − ½)² = 4 · .16 against 4 · .25 for hard labels of the same mean.
-    assert dispersion(soft, phrases=len(SCALE))[k] == pytest.approx(0.64)
+    assert dispersion(soft, phrases=len(SCALE))[0, k] == pytest.approx(0.64)
+
+
+def test_plain_labels_are_no_surer_for_colleagues_whose_are_soft() -> None:
+    """400 uses each of mean ½: soft ones .64, plain ones 1, drawn by 50 uses toward .82 of all."""
+    plain = rows_of([f"p{i}" for i in range(400)], [1.0, 0.0] * 200)
+    soft = plain.assign(reader="b", label=0.1 + 0.8 * plain["label"])
+    rows = read_rows(pd.concat([plain, soft]), table=SCALE)
+    own, others = dispersion(rows, phrases=len(SCALE))[:, SCALE.index("likely")]
+    first = (400 + 50 * 0.82) / 450
+    assert own == pytest.approx((400 + 50 * first) / 450)
+    assert others < 0.67
 
 
 def test_a_table_of_one_column_is_told_how_its_columns_are_separated() -> None:
@@ -427,6 +438,15 @@ def test_where_most_readers_stand_is_shared_whatever_the_others() -> None:
     assert found.question
     # Half a margin, .1, is no matter.
     assert found.tipping == pytest.approx(np.exp(found.shift.value - 0.1))
+
+
+def test_what_ct_doubt_makes_of_some_readers_lines_is_not_shared_by_all() -> None:
+    """Six of ten say too much only as far as their CTs hedge; the median reader leans half way."""
+    shift, slope = [0.0] * 10, [1.0] * 4 + [0.5] * 6
+    leaning = [(0.0, 0.0)] * 5 + [(0.0, 0.5)] * 5
+    assert not shared_of(shift, slope, leaning=leaning, present=(980, 20), absent=(980, 20)).parts
+    plain = shared_of(shift, slope, present=(980, 20), absent=(980, 20))
+    assert plain.parts == ("too sure",)
 
 
 def test_a_shared_shift_of_which_a_plausible_choice_leaves_nothing_that_matters_is_asked() -> None:
