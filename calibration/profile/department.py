@@ -15,7 +15,7 @@ from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_both
 from calibration.profile.habits import ROUNDS, HabitFit, fit_with_habits, without_word
 from calibration.profile.line import in_the_large, leaned, lines
-from calibration.profile.order import Certainties, Order, Own, order, with_aside
+from calibration.profile.order import Certainties, Order, Own, Slopes, order, with_aside
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
 from calibration.profile.readings import (
@@ -32,7 +32,7 @@ from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, instruments, shared_line
 from calibration.profile.shown import as_shown, as_standard, with_doubted
 from calibration.profile.swaps import Uses
-from calibration.profile.tables import USUAL, Correlation, Hedged, both_certain, hedged
+from calibration.profile.tables import USUAL, Correlation, Hedged, both_certain, hedged, opposed
 from calibration.profile.variances import fit, readers_apart
 from calibration.profile.vocabulary import Vocabulary, vocabulary
 from calibration.profile.whole import DepartmentProfile, Diagnostics
@@ -168,7 +168,9 @@ def set_aside(every: Hedged, rows: Rows, rules: ProfileSettings) -> tuple[Own, O
     own = Own(n, mass, worth.n, worth.mass, words.hedges, rows.findings, words.meaning, words.doubt)
     atoms = both_certain(rows, words, between)
     leaning = both_certain(rows.leaning(), words, between)
-    return own, order(own, atoms, leaning, meaning=words.log_odds, settings=rules), atoms
+    together = Slopes(*opposed(rows, phrases=len(words.phrases)))
+    found = order(own, atoms, leaning, together, meaning=words.log_odds, settings=rules)
+    return own, found, atoms
 
 
 def _expected_false(readers: Iterable[ReaderProfile]) -> float:

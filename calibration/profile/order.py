@@ -37,7 +37,11 @@ the other readers' rates, in the same findings, w that of other patients' CTs (�
 variance of u (Beta as above) and of e (the others' own, and `_APART_BY` on the log-odds, as readers
 differ); both together say it with weights 1 / variance. It is mixed if P(π > `_MIXED`) ≥
 `_VERY_SURE` of both, P(π > `_EACH`) ≥ `_EACH_SURE` of each (of fewer than `_LEAST_MIXED` effective
-statements none), and s < 1 − π of `least_statements` hedges or more, for hedges that rise as they
+statements none), or, of both, P(π > `_EACH`) ≥ `_EACH_SURE` where words that would be drawn
+opposite ways go wrong in the same exams, by `_TOGETHER` deviations and π (1 − π) / 2 or more
+(`tables.opposed`; colleagues may mistake findings for one another too, so this tells only beside
+the first), and
+s < 1 − π of `least_statements` hedges or more, for hedges that rise as they
 should are no other patients'; and only if the first two hold with CT's hedges taken for what they
 lean to as well: a CT that says "probably" is less sure than "present", and this patient's. From
 π = `_NEARLY` on words are flat where s says so with P ≥ ½.
@@ -74,7 +78,7 @@ _LEVEL, _FINDING, _SLOPE, _QUIRK = 2.0, 0.7, 1.0, 0.3
 _STEPS, _TOLERANCE, _LONGEST = 60, 1e-9, 2.0
 _APART, _SURE, _VERY_SURE, _LEAST_CERTAIN = 0.3, 0.95, 0.99, 20.0
 _MIXED, _EACH, _EACH_SURE, _LEAST_MIXED, _APART_BY, _NEARLY = 0.2, 0.1, 0.9, 10.0, 0.4, 0.75
-_EVEN, _WORTH, _TINY = 0.5, 20.0, 1e-9
+_EVEN, _WORTH, _TINY, _TOGETHER = 0.5, 20.0, 1e-9, 3.0
 _ENDS = np.array([0.5, 0.025, 0.975])
 NOWHERE = Coordinate(*[float("nan")] * 4)
 """A coordinate of a line that there is not."""
@@ -208,6 +212,7 @@ def order(
     own: Own,
     atoms: Certainties,
     leaned: Certainties,
+    together: Slopes,
     *,
     meaning: FloatArray,
     settings: ProfileSettings,
@@ -223,6 +228,8 @@ def order(
         Statements of "absent" and of "present".
     leaned
         The same with CT's hedges taken for what they lean to.
+    together
+        π / (1 − π) by what goes wrong in the same exams (`tables.opposed`).
     meaning
         Log-odds of what each phrase means, shape (K,).
     """
@@ -244,8 +251,8 @@ def order(
     certain = certainties(*atoms)
     fail = np.array([each == "fail" for each in certain], dtype=bool)
     whole |= fail & (every.below(settings.flat_slope) >= _EVEN)
-    mixed, share, doubt = _mixed(own, atoms, ~out)
-    mixed &= _mixed(own, leaned, ~out)[0]
+    mixed, share, doubt = _mixed(own, atoms, ~out, together)
+    mixed &= _mixed(own, leaned, ~out, together)[0]
     mixed &= left & (rest.mean < 1.0 - np.minimum(share, _NEARLY))
     whole |= mixed
     return Order(out | whole[:, None], whole, every, single, certain, mixed, share, doubt)
@@ -275,7 +282,7 @@ def certainties(absent: AtomCounts, present: AtomCounts) -> tuple[Certain, ...]:
 
 
 def _mixed(
-    own: Own, every: Certainties, kept: BoolArray
+    own: Own, every: Certainties, kept: BoolArray, together: Slopes
 ) -> tuple[BoolArray, FloatArray, FloatArray]:
     """Say whose "absent" and "present" are mixed, with π and its deviation, shape (R,) each.
 
@@ -294,10 +301,12 @@ def _mixed(
     known = (room > 0.0).all(axis=0)
     share = np.where(known, (off * room / variance).sum(axis=0) / np.maximum(worth, _TINY), 0.0)
     doubt = 1.0 / np.sqrt(np.maximum(worth, _TINY))
-    alone = ndtr((off - _EACH * room) / np.sqrt(variance)) >= _EACH_SURE
-    sure = ndtr((share - _MIXED) / doubt) >= _VERY_SURE
+    alone = (ndtr((off - _EACH * room) / np.sqrt(variance)) >= _EACH_SURE).all(axis=0)
+    sure = alone & (ndtr((share - _MIXED) / doubt) >= _VERY_SURE)
+    at_once = together.mean >= np.maximum(_EVEN * share * (1.0 - share), together.sd * _TOGETHER)
+    sure |= at_once & (ndtr((share - _EACH) / doubt) >= _EACH_SURE)
     enough = np.min([one.effective.sum(axis=1) for one in atoms], axis=0) >= _LEAST_MIXED
-    return np.asarray(known & enough & sure & alone.all(axis=0)), share, doubt
+    return np.asarray(known & enough & sure), share, doubt
 
 
 def _drawn(mass: FloatArray, n: FloatArray) -> FloatArray:

@@ -37,6 +37,7 @@ _SAME_WORTH, _OTHER_WORTH = 25.0, 200.0
 _LEAST = 0.2
 _WORTH, _SOFT_WORTH = 20.0, 50.0
 _MOST_MISREAD = 0.9
+_FEW, _TINY = 10.0, 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,48 @@ def _within(rows: Rows, patient: IntArray) -> IntArray:
 def _pairs(code: IntArray, values: FloatArray) -> float:
     """Sum of products over ordered pairs of different rows with one code."""
     return float((_sums(code, values) ** 2).sum() - (values**2).sum())
+
+
+def opposed(rows: Rows, *, phrases: int) -> tuple[FloatArray, FloatArray]:
+    """Estimate π / (1 − π) of every reader from what goes wrong together, and its deviation.
+
+    Other patients' CTs in a share π of the exams make a word true at the rate ρ of its finding in
+    all statements of such an exam. So with c the reader's rate of a word in a finding as it is, of
+    which ρ − c is (1 − π) of the way from paired exams to others, and e = y − c,
+
+        E e_i e_j = π / (1 − π) · (ρ − c)_i (ρ − c)_j
+
+    and the sums of both sides over pairs of one patient's statements that would be drawn opposite
+    ways tell π. What makes a patient sicker than words say moves such pairs apart, and so speaks
+    against it. Without patients nothing is known.
+    """
+    nobody = np.zeros(len(rows.readers))
+    if rows.patient is None:
+        return nobody, nobody + np.inf
+    n, findings = rows.count, max(len(rows.findings), 1)
+
+    def rate(code: IntArray, toward: FloatArray, worth: float) -> FloatArray:
+        uses, mass = _sums(code, n)[code], _sums(code, n * rows.label)[code]
+        return np.asarray((mass + worth * toward) / (uses + worth))
+
+    word = rows.reader * phrases + rows.phrase
+    every = rate(rows.reader, np.full(len(n), 0.5), 1.0)
+    cell = np.unique(word * findings + rows.finding, return_inverse=True)[1]
+    chance = rate(cell, rate(word, every, 1.0), _FEW)
+    away = rate(rows.reader * findings + rows.finding, every, _FEW) - chance
+    off, variance = (rows.label - chance) * away, chance * (1.0 - chance) * away**2
+    owner = np.zeros(int(rows.patient.max(initial=-1)) + 1, dtype=np.int64)
+    owner[rows.patient] = rows.reader
+    found, doubt, worth = (
+        np.bincount(
+            owner, minlength=len(nobody),
+            weights=_sums(rows.patient, n * each * (away > 0.0))
+            * _sums(rows.patient, n * each * (away < 0.0)),
+        )
+        for each in (off, variance, away**2)
+    )  # fmt: skip
+    worth = np.maximum(worth, _TINY)
+    return found / worth, np.sqrt(np.maximum(doubt, _TINY)) / worth
 
 
 def dispersion(rows: Rows, *, phrases: int) -> FloatArray:

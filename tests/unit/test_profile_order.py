@@ -12,7 +12,7 @@ from calibration.profile.department import set_aside
 from calibration.profile.order import Order, own_slopes
 from calibration.profile.rows import read_rows
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.tables import hedged
+from calibration.profile.tables import hedged, opposed
 from calibration.profile.vocabulary import vocabulary
 from calibration.survey import builtin
 from reports.strings import Strings
@@ -172,6 +172,56 @@ def test_half_of_the_cts_dealt_anew_is_told_by_words_that_nobody_doubts() -> Non
     said = message(found.reader("x"), words=Strings.load())
     assert f"as if {aside.share.value:.0%}".replace("%", " %") in said
     assert "come true as they should" not in said
+
+
+def exams(*, seed: int, n: int = 150, others: float = 0.0, at_once: bool = False) -> pd.DataFrame:
+    """Give a hedge, a "present" and an "absent" of the findings to each of n patients.
+
+    In a share of ``others`` all three labels are drawn at even odds, at once or each by itself.
+    """
+    rng = np.random.default_rng(seed)
+    k = rng.integers(len(WORDS.hedges), size=n)
+    chance = np.stack([expit(WORDS.log_odds[k]), np.full(n, 0.95), np.full(n, 0.05)])
+    taken = rng.random((1 if at_once else 3, n)) < others
+    label = rng.random((3, n)) < np.where(taken, 0.5, chance)
+    names = np.stack([np.array(WORDS.hedges)[k], np.full(n, "present"), np.full(n, "absent")])
+    finding = rng.permuted(np.tile(np.array(FINDINGS)[:, None], n), axis=0)
+    return pd.DataFrame({
+        "reader": f"e{seed:02d}", "phrase": names.ravel(), "pathology": finding.ravel(),
+        "label": label.astype(float).ravel(), "patient": np.tile([f"p{i}" for i in range(n)], 3),
+    })  # fmt: skip
+
+
+def test_share_of_exams_is_read_off_what_goes_wrong_in_the_same_exams() -> None:
+    """π = .3: π / (1 − π) = .43; the same labels wrong one by one leave 0, sicker patients less.
+
+    Who is sick has all three: "absent" is wrong where "present" is right.
+    """
+    joined, single = (
+        exams(seed=3, n=4000, others=0.3, at_once=at_once) for at_once in (True, False)
+    )
+    sick = single["patient"].str[-1].isin(["0", "1", "2"])
+    sicker = single.assign(label=single["label"].where(~sick, 1.0))
+    found = []
+    for rows in (joined, single, sicker):
+        (q,), (sd,) = opposed(read_rows(rows, table=TABLE), phrases=len(TABLE))
+        found.append((q, sd))
+    assert abs(found[0][0] - 0.43) < 0.05
+    assert abs(found[1][0]) < 3.0 * found[1][1]
+    assert found[2][0] < 0.0
+    unknown = read_rows(joined.drop(columns="patient"), table=TABLE)
+    assert opposed(unknown, phrases=len(TABLE))[1].tolist() == [np.inf]
+
+
+def test_a_quarter_of_the_cts_of_other_patients_is_told_by_exams_that_go_wrong_as_a_whole() -> None:
+    """150 exams say of π alone too little; the same labels wrong one by one are no fault of it."""
+    usual = [exams(seed=10 + i) for i in range(6)]
+
+    def told(*, at_once: bool) -> list[bool]:
+        every = [exams(seed=i, others=0.25, at_once=at_once) for i in range(10)]
+        return [bool(asked(pd.concat([*usual, odd])).mixed[0]) for odd in every]
+
+    assert sum(told(at_once=True)) >= sum(told(at_once=False)) + 3
 
 
 @pytest.mark.parametrize("slope", [0.5, 1.0])
