@@ -107,8 +107,7 @@ def _judged(
     own, aside, every_certain = set_aside(hedged(asked, words, misread=0.0), asked, rules)
     rising = every.without(aside.out)
     doubted = rising.doubted & (not alike)
-    out = aside.out | doubted[:, None]
-    hedges = every.without(out)
+    hedges = every.without(out := aside.out | doubted[:, None])
     between, found, less = _fitted(hedges, rules, advance)
     error, line = (found.posterior.survey_error, found.posterior.survey_variance), lines(found)
     judged = (hedges.uses >= rules.least_statements) & (not alike)
@@ -126,25 +125,17 @@ def _judged(
         rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
         lean, leaning, before, rules, one_label=alike,
     )  # fmt: skip
-    alone = with_doubted(_read(reading, certain, sure), doubted, own.of(~aside.out), every_certain)
-    read = as_standard(alone, rising.plain)
+    read = with_doubted(_read(reading, certain, sure), doubted, own.of(~aside.out), every_certain)
+    read = as_standard(read, rising.plain)
     readers = with_aside(read, aside, own, every_certain, settings=rules)
     advance(1)
     shift, slope = department_line(found.fitted)
     return DepartmentProfile(
-        readers=readers,
-        phrases=words.hedges,
-        findings=rows.findings,
-        shift=shift,
-        slope=slope,
-        shared=shared,
-        large=together,
-        expected_false=_expected_false(readers),
-        unmapped=rows.unmapped,
-        diagnostics=_diagnostics(hedges, found, between),
-        settings=rules,
+        readers=readers, phrases=words.hedges, findings=rows.findings, shift=shift, slope=slope,
+        shared=shared, large=together, expected_false=_expected_false(readers),
+        unmapped=rows.unmapped, diagnostics=_diagnostics(hedges, found, between), settings=rules,
         spread=readers_apart(found.fitted, judged, least=rules.least_shared),
-    )
+    )  # fmt: skip
 
 
 def _read(reading: Reading, certain: Certainties, sure: Certainties) -> tuple[ReaderProfile, ...]:

@@ -83,8 +83,7 @@ class Verdict:
         Parts that the ordering of CTs, disease that CT misses or misread words may have caused, and
         that the department does not share; not stated either.
     more_exams
-        How many more exams like these would settle it; None where it is settled, or beyond
-        counting.
+        How many more exams like these would settle it; None where settled, or beyond counting.
     slight
         With ``none``: the part that probably holds, by less than would make it clearly off.
     chance
@@ -99,13 +98,11 @@ class Verdict:
     carried
         One word, or one in one finding, without which nothing would be told.
     sound
-        With ``pattern``: the probability that nothing that is stated is false
-        (`calibration.profile.pattern`); else NaN.
+        With ``pattern``: the probability that nothing stated is false (`pattern`); else NaN.
     beside
         Those of ``parts`` that CT's labels show of the department's readers together as well.
     stated
-        Those of ``parts`` that the reader's words show (`calibration.profile.shown`), by rounded
-        numbers.
+        Those of ``parts`` that the reader's words show by rounded numbers (`shown`).
     """
 
     state: State
