@@ -133,7 +133,7 @@ def _judged(
     return DepartmentProfile(
         readers=readers, phrases=words.hedges, findings=rows.findings, shift=shift, slope=slope,
         shared=shared, large=together, expected_false=_expected_false(readers),
-        unmapped=rows.unmapped, diagnostics=_diagnostics(hedges, found, between), settings=rules,
+        unmapped=rows.unmapped, diagnostics=_diagnostics(rising, found, between), settings=rules,
         spread=readers_apart(found.fitted, judged, least=rules.least_shared),
     )  # fmt: skip
 
