@@ -119,6 +119,14 @@ def test_what_the_issue_before_told_stands_where_it_would_not_be_told_anew() -> 
     assert told(profile_table(rows, past=Past(profiles=judged_elsewhere), **given)) == both
 
 
+def test_who_had_no_sure_standard_counts_as_not_judged_before() -> None:
+    rows = joined([compact(observations(each=200, seed=60))])
+    soft = rows.assign(label=0.2 + 0.5 * rows["label"])
+    given = {"phrases": PHRASES, "never": (), "min_readers": 5}
+    assert set(Past(profiles=profile_table(rows, **given)).told()) == {f"R{i}" for i in range(6)}
+    assert Past(profiles=profile_table(soft, **given)).told() == {}
+
+
 def test_a_profile_comes_back_as_it_was_written() -> None:
     from calibration.profile import profile
 
