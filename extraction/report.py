@@ -260,6 +260,8 @@ class SectionReader:
             if header is None or (header is each and headers and header.start < headers[-1].end):
                 continue  # the second of one name: "CRITICAL RESULT:"
             ahead = text[max(header.start - _BEFORE, 0) : header.start]
+            if header.entry.titles and headers and _is_title(text, headers[-1], header.start):
+                continue
             if not ahead.rstrip().lower().endswith(_DIFFERENTIAL):
                 headers.append(header)
                 reading = header.entry.read
@@ -284,6 +286,12 @@ class SectionReader:
                     Place(IMPRESSION, match.start(), end),
                 ]
         return [Place(FINDINGS, start, end)]
+
+
+def _is_title(text: str, opened: _Header, start: int) -> bool:
+    """Whether nothing but marks stands between an impression's header and a place."""
+    between = text[opened.end : start].strip(" \t\r\n:*#>-=1.)")
+    return opened.entry.name == IMPRESSION and not between
 
 
 def _by_letter(names: list[str]) -> str:

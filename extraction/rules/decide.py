@@ -14,11 +14,12 @@ from collections.abc import Container, Iterator, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
+from extraction.rules.idle import weighed
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
 from extraction.rules.reach import DOUBTS
 from extraction.rules.scan import Clause, Item, Scope, governs
-from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
+from extraction.rules.scopes import alternative_of, one_of_two, scopes
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 

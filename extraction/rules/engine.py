@@ -29,7 +29,7 @@ from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "20"
+REVISION: Final = "21"
 
 _BATCH: Final = 256
 _APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
@@ -143,8 +143,8 @@ class RuleEngine:
             for tokens, decisions in self._sentences(clean, section):
                 stating = [each for each in decisions if each.states]
                 said = [_finding(section.section, str(text), tokens, d) for d in stating]
-                if section.amends and self._is_of_both_sides(tokens):
-                    findings = _amended(findings, said, section.start)
+                if section.amends:
+                    findings = _amended(findings, said, clean[: section.start], self._sides(tokens))
                 findings += said
                 unseen = [d for d in decisions if d.rule == "not evaluable" and not d.states]
                 not_evaluable.update(each.mention.pathology for each in unseen)
@@ -152,8 +152,8 @@ class RuleEngine:
             return Extracted(tuple(findings), frozenset(not_evaluable))
         return NothingStated(frozenset(not_evaluable))
 
-    def _is_of_both_sides(self, tokens: Sequence[Token]) -> bool:
-        return self.vocabulary.grammar.sides.isdisjoint(token.word for token in tokens)
+    def _sides(self, tokens: Sequence[Token]) -> frozenset[str]:
+        return self.vocabulary.grammar.sides.intersection(token.word for token in tokens)
 
     def _sentences(self, text: str, section: Place) -> Iterator[tuple[list[Token], list[Decision]]]:
         grammar = self.vocabulary.grammar
@@ -186,7 +186,7 @@ class RuleEngine:
         if any(item.lexeme.parts & Part.COLON for item in items[:2]):
             named = items[0].lexeme
             return bool(named.parts & Part.MENTION or within & {*named.splits})
-        return bool(within) or self._is_of_both_sides(tokens)
+        return bool(within) or not self._sides(tokens)
 
     def _decisions(
         self, items: list[Item], tokens: list[Token], label: list[Item]
@@ -214,11 +214,20 @@ def _label(items: list[Item]) -> list[Item]:
     return items[:2] if len(items) > 1 and items[1].lexeme.parts & Part.COLON else []
 
 
-def _amended(findings: list[Finding], said: list[Finding], start: int) -> list[Finding]:
-    """Make findings of what an impression said of what an addendum below it says anew."""
+def _amended(
+    findings: list[Finding], said: list[Finding], above: str, sides: frozenset[str]
+) -> list[Finding]:
+    """Make findings of what an impression said of what an addendum below it says anew.
+
+    What an addendum says of one side, it says only to what was said of that side.
+    """
     anew = {each.pathology for each in said}
     return [
-        replace(each, section=FINDINGS) if each.pathology in anew and each.end <= start else each
+        replace(each, section=FINDINGS)
+        if each.pathology in anew
+        and each.end <= len(above)
+        and sides.issubset(above[each.start : each.end].lower().replace(".", " ").split())
+        else each
         for each in findings
     ]
 
