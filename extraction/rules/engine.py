@@ -22,7 +22,7 @@ from extraction.rules.decide import Decision, carry_back, decide, referred, sett
 from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
-from extraction.rules.scan import Clause, Item, clauses, scan
+from extraction.rules.scan import Clause, Item, clauses, is_finite, scan
 from extraction.rules.sentences import split
 from extraction.rules.spelling import Spelling
 from extraction.rules.tokens import Token, TokenReader
@@ -188,16 +188,27 @@ class RuleEngine:
             return bool(named.parts & Part.MENTION or within & {*named.splits})
         return bool(within) or not self._sides(tokens)
 
+    def _is_of_another(self, clause: Clause) -> bool:
+        """Whether a clause has a subject that has no name of ours: "malignancy is less likely"."""
+        verb = next((item.first for item in clause.items if is_finite(item)), clause.first)
+        words = [token.word for token in clause.tokens[clause.first : verb]]
+        return any(word.isalpha() and word not in self.vocabulary.grammar.fillers for word in words)
+
     def _decisions(
         self, items: list[Item], tokens: list[Token], label: list[Item]
     ) -> list[Decision]:
         decisions: list[Decision] = []
         previous: list[Decision] = []
+        parted = False
         for clause in clauses(items, tokens, self.vocabulary.grammar):
             mentions = self._mentions.find(clause.items, [*label, *items], tokens)
             found, dangling = decide(clause, mentions)
             told = previous if not clause.aside else _beside(decisions, clause)
-            if dangling is not None and told:
+            if (
+                dangling is not None
+                and told
+                and not (parted and clause.items[dangling.at].first == clause.first)
+            ):  # "malignancy is likely but not proven"
                 first = decisions.index(told[0])
                 decisions[first : first + len(told)] = carry_back(told, clause, dangling)
             if clause.aside and mentions and mentions[0].at == 0:
@@ -205,6 +216,7 @@ class RuleEngine:
             decisions += found
             if mentions and not clause.aside:
                 previous = found
+            parted = not clause.aside and not mentions and self._is_of_another(clause)
         grammar = self.vocabulary.grammar
         return settled(referred(decisions, tokens, grammar.referring), tokens, grammar)
 

@@ -15,6 +15,8 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary import Vocabulary
 
 _NEAR: Final = 3
+_MEASURED: Final = 6
+"""So many words may a size in parentheses have: "enlarged hilar (1.9 cm) and axillary nodes"."""
 _PARTING: Final = frozenset({"with", "in", "on", "at", "for", "since", "of", "from"})
 _BESIDE_IT: Final = frozenset(
     {"aorta", "aortic", "azygos", "pulmonary", "esophagus", "thyroid", "thymus"}
@@ -295,7 +297,7 @@ def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
 def _ahead(items: Sequence[Item], at: int) -> Item | None:
     """Give what leads a thing and its places: "enlarged hilar and axillary nodes"."""
     for j in range(at - 1, -1, -1):
-        if items[j + 1].first - items[j].last > _NEAR:
+        if items[j + 1].first - items[j].last > _MEASURED:
             return None
         parts = items[j].lexeme.parts
         if parts & Part.SPLIT_PROPERTY or not parts & _LISTED:

@@ -259,7 +259,11 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
     told = rest[: next(ends, len(rest))]
     if not told or items[at].last == first or clause.tokens[first - 1].word in grammar.unending:
         return False
-    word = clause.tokens[items[comma].last].word
+    word = clause.tokens[
+        rest[0].last if rest[0].lexeme.parts & Part.AND else items[comma].last
+    ].word
+    if word == clause.tokens[items[at].last - 1].word:
+        return False  # "free of consolidation, of edema, and of emphysema"
     if word[0].isdigit() or word in grammar.articles:
         return True
     renewed = at > 0 and items[at - 1].lexeme.parts & Part.COMMA and any(map(denies, items[:at]))

@@ -33,6 +33,7 @@ _OPEN_AHEAD, _OPEN_BEHIND = (
 _APART: Final = frozenset({"but", "and", "or", "to", "the", "is", "are", "a", "then", "ct"})
 _UNDOABLE: Final = frozenset({"negation", "ignore"})
 _DENIED_WITHIN: Final = 6
+_NEITHER, _ABLE = frozenset({"nor", "neither"}), frozenset({"can", "could", "may", "should"})
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
 _WEIGHTLESS, _COLON, _LISTING = Lexeme(), Lexeme(Part.COLON), Lexeme(Part.COMMA)
@@ -120,6 +121,13 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
     cue = item.lexeme.cues[0]
     if cue.kind not in _UNDOABLE or not tokens[item.last - 1].word.startswith(_EXCLUDING):
         return None
+    for at in range(item.first - 1, max(item.first - _ASIDE_WITHIN, 0) - 1, -1):
+        word = tokens[at].word
+        if word in _NEITHER and tokens[at + 1].word in _ABLE:  # "nor can a mass be excluded"
+            items[:] = [each for each in items if each.last <= at or each.first > at + 1]
+            return item._replace(lexeme=_OPEN_BEHIND)
+        if not word.isalpha():
+            break
     for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
         word = tokens[at].word
         if word in _DENYING or (word == "to" and tokens[at - 1].word in _HARD):
