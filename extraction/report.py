@@ -260,7 +260,9 @@ class SectionReader:
             if header is None or (header is each and headers and header.start < headers[-1].end):
                 continue  # the second of one name: "CRITICAL RESULT:"
             ahead = text[max(header.start - _BEFORE, 0) : header.start]
-            if header.entry.titles and headers and _is_title(text, headers[-1], header.start):
+            last = headers[-1] if headers else header  # of an impression it is the title
+            between = text[last.end : header.start].strip(" \t\r\n:*#>-=1.)")
+            if header.entry.titles and last.entry.name == IMPRESSION and not between:
                 continue
             if not ahead.rstrip().lower().endswith(_DIFFERENTIAL):
                 headers.append(header)
@@ -286,12 +288,6 @@ class SectionReader:
                     Place(IMPRESSION, match.start(), end),
                 ]
         return [Place(FINDINGS, start, end)]
-
-
-def _is_title(text: str, opened: _Header, start: int) -> bool:
-    """Whether nothing but marks stands between an impression's header and a place."""
-    between = text[opened.end : start].strip(" \t\r\n:*#>-=1.)")
-    return opened.entry.name == IMPRESSION and not between
 
 
 def _by_letter(names: list[str]) -> str:

@@ -68,7 +68,7 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
 def test_figures_on_the_labelled_reports_hold(
     name: str, number: int, f1: float, hedged: float, cells: float
 ) -> None:
-    """Each was scored once before anything was learned from it; G, J, P, Y, DD, EH only that once."""
+    """Each was scored before anything was learned from it; G, J, P, Y, DD, EH only that once."""
     reports = load_gold(FIXTURES / name, vocabulary=ENGINE.vocabulary)
     assert len(reports) == number
     outcomes = [ENGINE.extract([r.text], modality=r.modality)[0] for r in reports]
