@@ -260,6 +260,10 @@ class SectionReader:
             if header is None or (header is each and headers and header.start < headers[-1].end):
                 continue  # the second of one name: "CRITICAL RESULT:"
             ahead = text[max(header.start - _BEFORE, 0) : header.start]
+            last = headers[-1] if headers else header  # of an impression it is the title
+            between = text[last.end : header.start].strip(" \t\r\n:*#>-=1.)")
+            if header.entry.titles and last.entry.name == IMPRESSION and not between:
+                continue
             if not ahead.rstrip().lower().endswith(_DIFFERENTIAL):
                 headers.append(header)
                 reading = header.entry.read

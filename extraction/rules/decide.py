@@ -14,11 +14,12 @@ from collections.abc import Container, Iterator, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
+from extraction.rules.idle import weighed
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
 from extraction.rules.reach import DOUBTS
 from extraction.rules.scan import Clause, Item, Scope, governs
-from extraction.rules.scopes import alternative_of, one_of_two, scopes, weighed
+from extraction.rules.scopes import alternative_of, one_of_two, scopes
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -89,7 +90,7 @@ def carry_back(decisions: Sequence[Decision], clause: Clause, scope: Scope) -> l
         Decision(said.mention, cue, by.first, by.last, said.mention.first, by.last, "carried back")
         if (said.mention.at == last.mention.at or (anew and said[1:4] == last[1:4]))
         and not said.mention.base
-        and said.cue.kind not in kept
+        and (said.cue.kind not in kept or (clause.aside and said.cue.phrase == "versus"))
         else said
         for said in decisions
     ]
@@ -214,6 +215,8 @@ def _weight(scope: Scope) -> tuple[bool, bool, bool]:
 def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
     """Whether the cue behind wins: "likely atelectasis, pneumonia less likely" is of the second."""
     if nearest.cue.kind == "assertion" or behind.cue.kind in {"denial", "ignore"}:
+        return True
+    if nearest.cue.phrase == "versus" and behind.cue.phrase in DOUBTS:
         return True
     if items[nearest.at].lexeme.parts & Part.JUDGING:  # "I think infection is unlikely"
         return True

@@ -22,14 +22,14 @@ from extraction.rules.decide import Decision, carry_back, decide, referred, sett
 from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
-from extraction.rules.scan import Clause, Item, clauses, scan
+from extraction.rules.scan import Clause, Item, clauses, is_finite, scan
 from extraction.rules.sentences import split
 from extraction.rules.spelling import Spelling
 from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "20"
+REVISION: Final = "21"
 
 _BATCH: Final = 256
 _APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
@@ -143,8 +143,8 @@ class RuleEngine:
             for tokens, decisions in self._sentences(clean, section):
                 stating = [each for each in decisions if each.states]
                 said = [_finding(section.section, str(text), tokens, d) for d in stating]
-                if section.amends and self._is_of_both_sides(tokens):
-                    findings = _amended(findings, said, section.start)
+                if section.amends:
+                    findings = _amended(findings, said, clean[: section.start], self._sides(tokens))
                 findings += said
                 unseen = [d for d in decisions if d.rule == "not evaluable" and not d.states]
                 not_evaluable.update(each.mention.pathology for each in unseen)
@@ -152,8 +152,8 @@ class RuleEngine:
             return Extracted(tuple(findings), frozenset(not_evaluable))
         return NothingStated(frozenset(not_evaluable))
 
-    def _is_of_both_sides(self, tokens: Sequence[Token]) -> bool:
-        return self.vocabulary.grammar.sides.isdisjoint(token.word for token in tokens)
+    def _sides(self, tokens: Sequence[Token]) -> frozenset[str]:
+        return self.vocabulary.grammar.sides.intersection(token.word for token in tokens)
 
     def _sentences(self, text: str, section: Place) -> Iterator[tuple[list[Token], list[Decision]]]:
         grammar = self.vocabulary.grammar
@@ -186,18 +186,29 @@ class RuleEngine:
         if any(item.lexeme.parts & Part.COLON for item in items[:2]):
             named = items[0].lexeme
             return bool(named.parts & Part.MENTION or within & {*named.splits})
-        return bool(within) or self._is_of_both_sides(tokens)
+        return bool(within) or not self._sides(tokens)
+
+    def _is_of_another(self, clause: Clause) -> bool:
+        """Whether a clause has a subject that has no name of ours: "malignancy is less likely"."""
+        verb = next((item.first for item in clause.items if is_finite(item)), clause.first)
+        words = [token.word for token in clause.tokens[clause.first : verb]]
+        return any(word.isalpha() and word not in self.vocabulary.grammar.fillers for word in words)
 
     def _decisions(
         self, items: list[Item], tokens: list[Token], label: list[Item]
     ) -> list[Decision]:
         decisions: list[Decision] = []
         previous: list[Decision] = []
+        parted = False
         for clause in clauses(items, tokens, self.vocabulary.grammar):
             mentions = self._mentions.find(clause.items, [*label, *items], tokens)
             found, dangling = decide(clause, mentions)
             told = previous if not clause.aside else _beside(decisions, clause)
-            if dangling is not None and told:
+            if (
+                dangling is not None
+                and told
+                and not (parted and clause.items[dangling.at].first == clause.first)
+            ):  # "malignancy is likely but not proven"
                 first = decisions.index(told[0])
                 decisions[first : first + len(told)] = carry_back(told, clause, dangling)
             if clause.aside and mentions and mentions[0].at == 0:
@@ -205,6 +216,7 @@ class RuleEngine:
             decisions += found
             if mentions and not clause.aside:
                 previous = found
+            parted = not clause.aside and not mentions and self._is_of_another(clause)
         grammar = self.vocabulary.grammar
         return settled(referred(decisions, tokens, grammar.referring), tokens, grammar)
 
@@ -214,11 +226,20 @@ def _label(items: list[Item]) -> list[Item]:
     return items[:2] if len(items) > 1 and items[1].lexeme.parts & Part.COLON else []
 
 
-def _amended(findings: list[Finding], said: list[Finding], start: int) -> list[Finding]:
-    """Make findings of what an impression said of what an addendum below it says anew."""
+def _amended(
+    findings: list[Finding], said: list[Finding], above: str, sides: frozenset[str]
+) -> list[Finding]:
+    """Make findings of what an impression said of what an addendum below it says anew.
+
+    What an addendum says of one side, it says only to what was said of that side.
+    """
     anew = {each.pathology for each in said}
     return [
-        replace(each, section=FINDINGS) if each.pathology in anew and each.end <= start else each
+        replace(each, section=FINDINGS)
+        if each.pathology in anew
+        and each.end <= len(above)
+        and sides.issubset(above[each.start : each.end].lower().replace(".", " ").split())
+        else each
         for each in findings
     ]
 

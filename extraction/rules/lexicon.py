@@ -218,7 +218,7 @@ def _add_cues(root: Tree, vocabulary: Vocabulary) -> None:
             lexeme.said = " ".join(tokens)
             if not any(other.side == cue.side for other in lexeme.cues):
                 lexeme.cues += (cue,)
-            if cue.phrase in {"likely", "possibly"} and not judging.isdisjoint(tokens):
+            if cue.phrase in {"likely", "possibly", "present"} and not judging.isdisjoint(tokens):
                 lexeme.parts |= Part.JUDGING
             if lexeme.finite or tokens[0] == "to" or finite.isdisjoint(tokens):
                 continue

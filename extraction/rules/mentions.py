@@ -15,6 +15,13 @@ from extraction.rules.tokens import Token
 from extraction.vocabulary import Vocabulary
 
 _NEAR: Final = 3
+_MEASURED: Final = 6
+"""So many words may a size in parentheses have: "enlarged hilar (1.9 cm) and axillary nodes"."""
+_PARTING: Final = frozenset({"with", "in", "on", "at", "for", "since", "of", "from"})
+_BESIDE_IT: Final = frozenset(
+    {"aorta", "aortic", "azygos", "pulmonary", "esophagus", "thyroid", "thymus"}
+)
+"""What else a label of the heart or mediastinum is said of."""
 _SIZES: Final = frozenset({"small", "large", "big", "increased", "enlarged"})
 _LISTED: Final = (
     Part.COMMA | Part.AND | Part.OR | Part.COORDINATOR | Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
@@ -257,13 +264,28 @@ def _after(items: Sequence[Item], at: int, number: int, tokens: Sequence[Token])
 
 def _is_of_another(items: Sequence[Item], at: int, j: int, tokens: Sequence[Token]) -> bool:
     """Whether a quality under a label is of a finding beside it: "Heart: effusion, small"."""
-    if not items[at + 1].lexeme.parts & Part.COLON:
+    labels = items[at + 1].lexeme.parts & Part.COLON or tokens[items[at].last - 1].word == ":"
+    if not labels:
         return False
-    behind = j + 1 < len(items) and items[j + 1].first == items[j].last
-    if behind and items[j + 1].lexeme.parts & Part.MENTION:
+    if _leads(items, j, tokens):
         return True
     sized = tokens[items[j].first].word in _SIZES
     return sized and any(item.lexeme.parts & Part.MENTION for item in items[at + 2 : j])
+
+
+def _leads(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
+    """Whether a quality stands before another thing: "Heart: Enlarged left hilar nodes"."""
+    if tokens[items[j].last].word in _BESIDE_IT:
+        return True
+    for k in range(j + 1, len(items)):
+        between = tokens[items[k - 1].last : items[k].first]
+        if len(between) > 1 or any(t.word in _PARTING or not t.word.isalpha() for t in between):
+            return False
+        if items[k].lexeme.parts & (Part.MENTION | Part.SPLIT_SUBJECT | Part.ELSEWHERE):
+            return True
+        if not items[k].lexeme.parts & (Part.LUNG | Part.ASSERTING):
+            return False
+    return False
 
 
 def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
@@ -275,7 +297,7 @@ def _closes(items: Sequence[Item], j: int, tokens: Sequence[Token]) -> bool:
 def _ahead(items: Sequence[Item], at: int) -> Item | None:
     """Give what leads a thing and its places: "enlarged hilar and axillary nodes"."""
     for j in range(at - 1, -1, -1):
-        if items[j + 1].first - items[j].last > _NEAR:
+        if items[j + 1].first - items[j].last > _MEASURED:
             return None
         parts = items[j].lexeme.parts
         if parts & Part.SPLIT_PROPERTY or not parts & _LISTED:

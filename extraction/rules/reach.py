@@ -21,6 +21,10 @@ _BREAKS: Final = (
 )
 _KINDS: Final = frozenset({"negation", "hedge", "denial"})
 _EITHER: Final = frozenset({"or", "nor"})
+_ANYTHING: Final = frozenset(
+    {"finding", "findings", "abnormality", "abnormalities", "lesion", "lesions"}
+    | {"area", "areas", "process", "change", "changes"}
+)
 _OF: Final = frozenset({"of", "to", "from", "for", "with", "explain"})
 
 
@@ -107,6 +111,10 @@ _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
 _ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
+_TOGETHER: Final = frozenset({"combination", "mixture", "mix", "sum"})
+"""Behind one of these, within so many words, all that is joined is of one cue."""
+_LEADING: Final = 3
+_LISTING: Final = frozenset({"for", "of"})
 _TELLING: Final = frozenset({"shows", "show", "showed", "demonstrates", "demonstrate", "reveals"})
 
 
@@ -130,7 +138,7 @@ def _behind_subject(clause: Clause, at: int, cue: Cue) -> int:
     last = items[at].last
     lead = next((t.word for t in tokens[last : last + 2] if t.word not in _THAT), "")
     opens = at == 0 and cue.kind == "hedge" and lead == ","
-    listed = cue.phrase == "versus" and tokens[last - 1].word == "for"
+    listed = cue.phrase == "versus" and tokens[last - 1].word in _LISTING
     stands = lead in grammar.definite and tokens[last - 1].word not in grammar.transitive - _THAT
     if cue.kind in _SILENT or not (opens or listed or stands):
         return at + 1
@@ -138,13 +146,17 @@ def _behind_subject(clause: Clause, at: int, cue: Cue) -> int:
     named = bool(rest) and bool(items[rest[0]].lexeme.parts & Part.MENTION)
     said = rest[named] if len(rest) > named and (named or opens) else at
     told = said > at and (not opens or governs(items, said, len(items)))
-    return said if told and (listed or is_finite(items[said])) else at + 1
+    parted = is_finite(items[said]) or items[said].lexeme.parts & Part.COLON
+    return said if told and (parted or (listed and tokens[last - 1].word != "of")) else at + 1
 
 
 def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
     """Position of the item that ends the scope, or the number of items."""
     items, tokens = clause.items, clause.tokens
     governed = closed = False
+    ahead = [token.word for token in tokens[items[at].last : items[at].last + _LEADING]]
+    joined = ahead[:1] == ["both"] or not _TOGETHER.isdisjoint(ahead)
+    together = joined and cue.kind == "hedge"
     for j in range(first, len(items)):
         parts = items[j].lexeme.parts
         ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
@@ -156,7 +168,7 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
             or (cue.kind in _SILENT and tokens[items[j].first].word in _TELLING)
             or (governed and _list_closes(items, j, closed=closed))
             or (denies and (_speaks_anew(items, j) or _unlisted(clause, at, j)))
-            or (governed and _opens_anew(items, j, cue))
+            or (governed and not together and _opens_anew(items, j, cue))
         ):
             return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
@@ -247,7 +259,11 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
     told = rest[: next(ends, len(rest))]
     if not told or items[at].last == first or clause.tokens[first - 1].word in grammar.unending:
         return False
-    word = clause.tokens[items[comma].last].word
+    word = clause.tokens[
+        rest[0].last if rest[0].lexeme.parts & Part.AND else items[comma].last
+    ].word
+    if word == clause.tokens[items[at].last - 1].word:
+        return False  # "free of consolidation, of edema, and of emphysema"
     if word[0].isdigit() or word in grammar.articles:
         return True
     renewed = at > 0 and items[at - 1].lexeme.parts & Part.COMMA and any(map(denies, items[:at]))
@@ -290,10 +306,27 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
         return True
     before = items[j - 1].lexeme.parts
     separated = before & Part.COMMA or (before & Part.COORDINATOR and not before & Part.OR)
-    takes_object = clause.tokens[items[j].last - 1].word in clause.grammar.transitive
+    qualifies = (
+        clause.tokens[items[j].last - 1].word in clause.grammar.transitive
+        or other.phrase == "suspicious for"
+    )
+    if before & Part.COMMA and not governed:
+        return _is_of_nobody(clause, at, j - 1, qualifies=qualifies)
+    if before & Part.COMMA and items[j].lexeme.finite and governs(items, 0, at):
+        return True  # "an opacity without effusion, may represent pneumonia"
     if governed and before & Part.AND and clause.tokens[items[at].last - 1].word == "against":
         return True  # "arguing against pneumonia and in favor of atelectasis"
-    return bool(governed and separated and not takes_object and other.phrase != "suspicious for")
+    return bool(governed and separated and not qualifies)
+
+
+def _is_of_nobody(clause: Clause, at: int, comma: int, *, qualifies: bool) -> bool:
+    """Whether a comma ends what is denied, which has no name of ours: "no cavity, likely edema".
+
+    What `qualifies` may still be of a thing of no kind: "no finding, suspicious for edema".
+    """
+    words = [t.word for t in clause.tokens[clause.items[at].last : clause.items[comma].first]]
+    named = [word for word in words if word.isalpha()]
+    return bool(named) and not (qualifies and named[-1] in _ANYTHING)
 
 
 def _or_later(items: list[Item], j: int) -> bool:

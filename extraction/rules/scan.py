@@ -33,9 +33,16 @@ _OPEN_AHEAD, _OPEN_BEHIND = (
 _APART: Final = frozenset({"but", "and", "or", "to", "the", "is", "are", "a", "then", "ct"})
 _UNDOABLE: Final = frozenset({"negation", "ignore"})
 _DENIED_WITHIN: Final = 6
+_NEITHER, _ABLE = frozenset({"nor", "neither"}), frozenset({"can", "could", "may", "should"})
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
 _WEIGHTLESS, _COLON, _LISTING = Lexeme(), Lexeme(Part.COLON), Lexeme(Part.COMMA)
+_ASIDES: Final = {",": ",", "(": ")", "[": "]", _HYPHEN: _HYPHEN}
+_ASIDE_WITHIN: Final = 10
+_TELLING: Final = frozenset({"negation", "assertion"})
+_RESUMING: Final = frozenset(
+    {"for", "of", "with", "represents", "represent", "reflects", "reflect", "is", "are", "be"}
+)
 _CHOOSING: Final = frozenset({"or", "vs", "versus", "v", "differential", "knows", "pick", "guess"})
 
 
@@ -114,6 +121,13 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
     cue = item.lexeme.cues[0]
     if cue.kind not in _UNDOABLE or not tokens[item.last - 1].word.startswith(_EXCLUDING):
         return None
+    for at in range(item.first - 1, max(item.first - _ASIDE_WITHIN, 0) - 1, -1):
+        word = tokens[at].word
+        if word in _NEITHER and tokens[at + 1].word in _ABLE:  # "nor can a mass be excluded"
+            items[:] = [each for each in items if each.last <= at or each.first > at + 1]
+            return item._replace(lexeme=_OPEN_BEHIND)
+        if not word.isalpha():
+            break
     for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
         word = tokens[at].word
         if word in _DENYING or (word == "to" and tokens[at - 1].word in _HARD):
@@ -156,21 +170,32 @@ def _longest(
             break
         word = tokens[at].word
         if word == _HYPHEN and _HYPHEN not in node and at + 1 < count:
-            at += 1
+            parts = _apart(tokens, at) and _resumed(tokens, at, node, root, text)[0] is not None
+            at += not parts
             word = tokens[at].word
         following = node.get(word)
         if following is None:
-            following, at = _passed(tokens, at, node, root)
-        elif word in inserted:
+            following, at = _beyond(tokens, at, node, root, text)
+        elif word in inserted or word in _ASIDES:
             passed = node, at
         node = following
         at += 1
     if passed is not None:  # "is also a concern", where some cue has an "also" of its own
-        node, at = _passed(tokens, passed[1], passed[0], root)
+        node, at = _beyond(tokens, passed[1], passed[0], root, text)
         if node is not None:
             other, end = _longest(tokens, (first, at + 1, node), root, text)
             best, after = (other, end) if other is not None and end > after else (best, after)
     return best, after
+
+
+def _beyond(
+    tokens: list[Token], at: int, node: Node, root: Node, text: str
+) -> tuple[Node | None, int]:
+    """Give what a cue goes on with behind words or an aside that are none of it."""
+    following, last = _passed(tokens, at, node, root)
+    if following is None and tokens[at].word in _ASIDES:
+        return _resumed(tokens, at, node, root, text)
+    return following, last
 
 
 def _passed(tokens: list[Token], at: int, node: Node, root: Node) -> tuple[Node | None, int]:
@@ -190,6 +215,35 @@ def _passed(tokens: list[Token], at: int, node: Node, root: Node) -> tuple[Node 
     return None, at
 
 
+def _apart(tokens: list[Token], at: int) -> bool:
+    """Whether a dash stands between blanks, as one does that parts words and joins none."""
+    before, behind = tokens[at - 1], tokens[min(at + 1, len(tokens) - 1)]
+    return before.end < tokens[at].start and tokens[at].end < behind.start
+
+
+def _resumed(
+    tokens: list[Token], at: int, node: Node, root: Node, text: str
+) -> tuple[Node | None, int]:
+    """Give what a cue goes on with behind an aside: "may, given the history, represent".
+
+    A whole one is cut by it but before a verb or the word that takes its object; what the aside
+    says of a finding is said for itself.
+    """
+    closing = _ASIDES[tokens[at].word]
+    within = range(at + 1, min(at + _ASIDE_WITHIN, len(tokens) - 1))
+    ends = (k for k in within if tokens[k].word == closing)
+    last = next((k for k in ends if closing != _HYPHEN or _apart(tokens, k)), at)
+    word = tokens[last + 1].word if last > at else ""
+    if last == at or (END in node and word not in _RESUMING):
+        return None, at
+    for k in range(at + 1, last):
+        inside = root.get(tokens[k].word)
+        said = inside and _longest(tokens[:last], (k, k + 1, inside), root, text)[0]
+        if said and said.parts & GOVERNABLE:
+            return None, at
+    return node.get(word), last + 1
+
+
 def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Clause]:
     """Cut a sentence's items into clauses, main ones first, asides after the clause they sit in."""
     main: list[Item] = []
@@ -203,6 +257,10 @@ def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> lis
         elif inside is None and main and _interrupts(items, at, main[-1]):
             main.pop()
             inside, ends = [item], Part.COMMA
+        elif inside is None and main and _waits(items, at, main, grammar):
+            inside, ends = ([], Part.COMMA) if not parts & Part.CUE else (None, ends)
+        elif inside is None and governs(main, 0, len(main)) and _qualifies(items, at):
+            inside, ends = [], Part.COMMA
         elif parts & ends and inside is not None:
             asides.append(inside)
             inside = None
@@ -226,6 +284,46 @@ def _interrupts(items: list[Item], at: int, last: Item) -> bool:
     comma, behind = next(rest, last), next(rest, last)
     resumes = is_finite(behind) and behind.first == comma.last
     return resumes or (behind is not last and bool(items[at - 2].lexeme.parts & Part.OR))
+
+
+def _waits(items: list[Item], at: int, main: list[Item], grammar: GrammarFile) -> bool:
+    """Whether an aside parts a hedge from what it is of: "the opacity is likely, I think, edema".
+
+    Of a thing that is there it says what it may be; of a finding ("edema is likely, …") whether.
+    """
+    cue, hedges = main[-1], any(cue.kind == "hedge" for cue in main[-1].lexeme.cues)
+    said = cue.lexeme.finite or any(is_finite(i) and i.last == cue.first for i in main[-2:-1])
+    if not (items[at].lexeme.parts & Part.COMMA and hedges and said) or cue.last != items[at].first:
+        return False
+    named = next((i for i in reversed(main) if i.lexeme.parts & Part.MENTION), None)
+    thing = named is None or grammar.things.issuperset(named.lexeme.pathologies)
+    if items[at].lexeme.parts & Part.CUE:  # ", in my view ,"
+        closing = at
+    else:
+        commas = (k for k in range(at + 1, len(items)) if items[k].lexeme.parts & Part.COMMA)
+        closing = next(commas, at)
+    apart = items[closing].last - items[at].first
+    object_ = [item for item in items[closing + 1 :] if not item.lexeme.parts & Part.ASSERTING][:1]
+    told = Part.MENTION | Part.CAUSE if thing else Part.CAUSE
+    found = bool(object_) and object_[0].lexeme.parts & told
+    return bool(found) and 1 < apart <= _ASIDE_WITHIN and not governs(items, at, closing)
+
+
+def _qualifies(items: list[Item], at: int) -> bool:
+    """Whether an aside parts a subject from its verb: "pneumonia, with no fever, is unlikely"."""
+    if items[at].lexeme.parts & (Part.CUE | Part.COMMA) != Part.COMMA:
+        return False
+    commas = (k for k in range(at + 1, len(items)) if items[k].lexeme.parts & Part.COMMA)
+    closing = next(commas, at)
+    behind = items[closing + 1 : closing + 2]
+    apart = items[closing].last - items[at].first
+    if not 1 < apart <= _ASIDE_WITHIN or not behind or behind[0].first != items[closing].last:
+        return False
+    aside = items[at + 1 : closing]
+    if any(i.lexeme.parts & (Part.SPLIT_PROPERTY | Part.OR | GOVERNABLE) for i in aside):
+        return False
+    told = {cue.kind for item in aside for cue in item.lexeme.cues}
+    return is_finite(behind[0]) and told <= _TELLING
 
 
 def is_finite(item: Item) -> bool:

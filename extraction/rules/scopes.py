@@ -7,34 +7,29 @@ tests/clinical.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
 from typing import Final
 
 from extraction.rules.backward import backward, meant
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.reach import absorbed_until, forward, without_places
 from extraction.rules.scan import Clause, Item, Scope, governs, is_finite
-from extraction.rules.tokens import Token
-from extraction.vocabulary.schema import GrammarFile
 
-_SHORT, _BESIDE, _BEHIND_VERB = 5, 6, 2
-# So many words may name a cause of no name of ours, stand before a change, part a place.
-_CAUSE, _CHANGE_WITHIN, _PLACED = 4, 4, 2
+_SHORT, _BEHIND_VERB = 5, 2
+# So many words may name a cause of no name of ours, part a place.
+_CAUSE, _PLACED = 4, 2
 _FIRM: Final = (
     Part.MENTION | Part.CUE | Part.VERB | Part.OR | Part.AND | Part.COMPANION | Part.COMMA
     | Part.COLON
 )  # fmt: skip
-_UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
 _SITED: Final = Part.ASSERTING | Part.LUNG
-_QUALITY: Final = _SITED | Part.ELSEWHERE
-_AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
-# The first between two findings: it is likelier ("atelectasis > infection").
-_GREATER, _SUSPICIOUS = ">", "suspicious"
+_ASKING: Final = frozenset({"?", "("})
+"""How a question mark begins that stands free: "?", "(?)"."""
 _DENIES: Final = frozenset({"not", "is", "are", "was", "were"})
 _THERE: Final = frozenset({"there", "or"})
-_VALUES: Final = frozenset({"n", "y"})
 _LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "confines"})
+_HANGING: Final = frozenset({"and", "or", "in", "at", "on", "over", "within", "along", "with"})
+_OBJECT: Final = Part.MENTION | Part.CAUSE | Part.ASSERTING
 _PAUSES: Final = frozenset({",", "and"})
 
 
@@ -64,12 +59,19 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
         return [backward(clause, at, reach.cue)]
     if behind is None:
         return [reach] if reach is not None else []
-    back = backward(clause, at, meant(clause, at, behind))
-    if reach is None:
-        return [_inverted(clause, at, behind) or back]
+    told = meant(clause, at, behind)
+    back = backward(clause, at, told)
+    if reach is None or told.kind != behind.kind:  # "an opacity, not seen before, likely is edema"
+        return [(reach is None and _inverted(clause, at, behind)) or back]
+    return _of_two(clause, at, behind, back, reach)
+
+
+def _of_two(clause: Clause, at: int, behind: Cue, back: Scope, reach: Scope) -> list[Scope]:
+    """Choose between what stands before a cue and what follows it."""
+    items = clause.items
     found = governs(items, at + 1, reach.last) and not _denies_another(clause, at, behind)
     listed = items[max(at - 1, 0)].lexeme.parts & Part.COMMA
-    free = _stands_free(items[at], clause.tokens) and (found or listed or _of_another(clause, at))
+    free = _stands_free(clause, items[at]) and (found or listed or _of_another(clause, at))
     if free or _weighs_second(items, at):
         return [reach]
     if reach.cue.phrase != back.cue.phrase:  # "favored over": one thing likely, one not
@@ -82,115 +84,6 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
             return [reach]
         return [back] if found or _may_look_back(clause, at) else []
     return [back] if governs(items, back.first, at) or not found else [reach]
-
-
-def weighed(clause: Clause) -> Clause:
-    """Give a clause in which what only looks like a cue is none ("over the left base")."""
-    items = clause.items
-    cues = [at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE]
-    idle = [at for at in cues if not _weighs(clause, at)]
-    idle += [k for at in cues if at > 1 and _is_of_nobody(items, at) for k in (at - 1, at, at + 1)]
-    if not idle:
-        return clause
-    plain = list(items)
-    for at in idle:
-        lexeme = items[at].lexeme
-        said = replace(lexeme, parts=lexeme.parts & ~(Part.CUE | Part.COMMA), cues=())
-        plain[at] = items[at]._replace(lexeme=said)
-    return clause._replace(items=plain)
-
-
-def _is_of_nobody(items: list[Item], at: int) -> bool:
-    """Whether it grades what has no name of ours: "edema and, least likely, lymphoma"."""
-    before, after = items[at - 1].lexeme.parts, items[at + 1 : at + 2]
-    commas = before & Part.COMMA and after and after[0].lexeme.parts & Part.COMMA
-    joins = commas and items[at - 2].lexeme.parts & (Part.AND | Part.OR)
-    return bool(joins) and not governs(items, at + 1, len(items))
-
-
-def _weighs(clause: Clause, at: int) -> bool:
-    """Whether the cue is one at all: "over" only after a word of preference in its clause."""
-    items, tokens, grammar = clause.items, clause.tokens, clause.grammar
-    item = items[at]
-    if _is_predicate(items, at):
-        return False
-    if _grades_change(items, at, tokens, grammar):
-        return False
-    word = tokens[item.first].word
-    if word in _VALUES and item.lexeme.cues[0].side == "after":  # "PTX N"
-        return at > 0 and item.first - items[at - 1].last <= 1 and governs(items, at - 1, at)
-    if word == "of" and item.lexeme.cues[0].kind != "hedge":  # "of the two nodules one has gone"
-        opens = at == 0 or items[at - 1].lexeme.parts & (Part.COMMA | Part.AND)
-        return bool(opens and _qualified(items, at))
-    if word in _AGAINST_ONE:
-        return not _compares(item, tokens, grammar)
-    if word == _GREATER:
-        beside = [items[at - 1], items[at + 1]] if 0 < at < len(items) - 1 else []
-        near = bool(beside) and beside[1].first - beside[0].last <= _BESIDE
-        return near and all(side.lexeme.parts & Part.MENTION for side in beside)
-    if tokens[item.last - 1].word == _SUSPICIOUS and item.lexeme.cues[0].kind == "hedge":
-        return not _is_of_a_thing(items, at, grammar)
-    said = item.lexeme.said
-    if said in grammar.awaiting:
-        return any(token.word in grammar.awaiting[said] for token in tokens[item.last :])
-    named = _qualified(items, at) if said in grammar.yielding else None
-    if named and tokens[named.first - 1].word != "of":
-        return not any(token.word in grammar.yielding[said] for token in tokens[named.last :])
-    begin = max(items[0].first - _SHORT, 0)
-    ahead = tokens[begin : item.first]
-    return said not in grammar.weighing or any(t.word in grammar.weighing[said] for t in ahead)
-
-
-def _is_predicate(items: list[Item], at: int) -> bool:
-    """Whether an assertion is what a subject's own words say: "heart not enlarged, no effusion"."""
-    item = items[at]
-    if not item.lexeme.parts & Part.PREDICATE or item.lexeme.cues[0].kind != "assertion":
-        return False
-    ahead = items[max(at - 2, 0) : at]
-    return any(i.lexeme.parts & Part.SUBJECT for i in ahead) and not any(
-        i.lexeme.parts & Part.COMMA for i in ahead
-    )
-
-
-def _is_of_a_thing(items: list[Item], at: int, grammar: GrammarFile) -> bool:
-    """Whether what is suspicious is there to be seen: a "suspicious nodule" is no doubtful one."""
-    named = None if items[at].lexeme.finite else _qualified(items, at)
-    if named is None:
-        named = next((i for i in reversed(items[:at]) if i.lexeme.parts & Part.MENTION), None)
-    return named is not None and grammar.things.issuperset(
-        [*named.lexeme.pathologies, *named.lexeme.splits]
-    )
-
-
-def _qualified(items: list[Item], at: int) -> Item | None:
-    """Give the thing that a quality before it is of, over places and other qualities."""
-    item = next((item for item in items[at + 1 :] if item.lexeme.parts & ~_QUALITY), items[at])
-    return item if item.lexeme.parts & (Part.MENTION | Part.SPLIT_SUBJECT) else None
-
-
-def _compares(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
-    """Whether "vs" only names what is compared with: "unchanged vs 2019", "vs prior"."""
-    after = tokens[item.last].word if item.last < len(tokens) else ""
-    return not after.isalpha() or after in grammar.earlier
-
-
-def _grades_change(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> bool:
-    """Whether the cue doubts a change: "perhaps slight worsening of the effusion"."""
-    item = items[at]
-    if item.lexeme.cues[0].phrase not in _UNSURE:
-        return False
-    if item.last - item.first > 1 and tokens[item.last - 1].word in grammar.transitive:
-        return False
-    behind = [token.word for token in tokens[item.last : item.last + _CHANGE_WITHIN + 1]]
-    first = bool(behind) and behind[0].endswith("ly")
-    if not grammar.compared.isdisjoint(behind[first : first + 1]):
-        return True
-    ends = (k for k, word in enumerate(behind) if word in grammar.changes or not word.isalpha())
-    change = next(ends, len(behind))
-    if behind[change + 1 : change + 2] not in (["of"], ["in"]) or not behind[change].isalpha():
-        return False
-    named = (i for i in items[at + 1 :] if i.lexeme.parts & Part.MENTION)  # "infective change in"
-    return not any(i.first <= item.last + change < i.last for i in named)
 
 
 def _denies_another(clause: Clause, at: int, cue: Cue) -> bool:
@@ -233,12 +126,17 @@ def _inverted(clause: Clause, at: int, cue: Cue) -> Scope | None:
     return reach if governs(items, at + 1, reach.last) else None
 
 
-def _stands_free(item: Item, tokens: list[Token]) -> bool:
-    """Whether a question mark stands between two words: "opacities ? infective"."""
-    first, last = item.first, item.last
-    between = tokens[first].word == "?" and 0 < first < last < len(tokens)
-    apart = between and tokens[first - 1].end < tokens[first].start
-    return apart and tokens[last].word.isalnum()
+def _stands_free(clause: Clause, item: Item) -> bool:
+    """Whether a question mark stands between two words: "opacities ? infective", "(?) infective".
+
+    What hangs on the word before it, or opens another statement, is not what it asks about.
+    """
+    tokens, grammar, first, last = clause.tokens, clause.grammar, item.first, item.last
+    if not (tokens[first].word in _ASKING and 0 < first < last < len(tokens)):
+        return False
+    word, apart = tokens[last].word, tokens[first - 1].end < tokens[first].start
+    opens = word in grammar.restarts - grammar.asked
+    return apart and word.isalnum() and word not in _HANGING and not opens
 
 
 def _of_another(clause: Clause, at: int) -> bool:
@@ -274,6 +172,9 @@ def _ends_here(clause: Clause, at: int) -> bool:
     """Whether a comma follows at once: "atelectasis is likely, …" looks back."""
     last = clause.items[at].last
     comma = any(token.word in _PAUSES for token in clause.tokens[last : last + 1])
+    following = clause.items[at + 1 : at + 2]  # behind an aside its object, and no comma
+    if following and following[0].first > last and following[0].lexeme.parts & _OBJECT:
+        return False
     return comma and governs(clause.items, 0, at) and not _interposed(clause, at)
 
 

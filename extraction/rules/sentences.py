@@ -168,7 +168,9 @@ def _ends(tokens: list[Token], number: int, text: str, depth: int, grammar: Gram
     if token.word == "?":
         apart = before is None or before.end < token.start or before.word in ",;:(\r\n"
         shouted = before is not None and text[before.start : before.end].isupper()
-        opens_word = apart and (joined or shouted or following.word not in grammar.restarts)
+        asked = grammar.asked if before is not None and before.word.isalnum() else frozenset()
+        opens = following.word in grammar.restarts - asked
+        opens_word = apart and (joined or shouted or not opens)
         goes_on = depth > 0 or opens_word or not text[following.start].isupper()
         return not goes_on and not _answers(tokens, number, grammar)
     if before is None or token.word == "!":

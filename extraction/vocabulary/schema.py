@@ -57,6 +57,7 @@ class SectionEntry(_Entry):
     keep: bool = False
     closing: bool = False
     amends: bool = False
+    titles: bool = False
     headers: Words
     openings: tuple[str, ...] = ()
     spoken: tuple[str, ...] = ()
@@ -117,6 +118,7 @@ class GrammarFile(_Entry):
     recommending: Words
     finite: frozenset[str]
     restarts: frozenset[str]
+    asked: frozenset[str] = frozenset()
     abbreviations: frozenset[str]
     limiting: frozenset[str]
     transitive: frozenset[str]

@@ -178,8 +178,10 @@ def test_findings_on_the_line_of_their_request_are_read() -> None:
     assert sections(text)[0] == ("findings", "The heart is large.")
 
 
-@pytest.mark.parametrize(("side", "last"), [("", "absent"), ("left ", "present")])
-def test_an_addendum_amends_the_impression_unless_it_speaks_of_one_side(
+@pytest.mark.parametrize(
+    ("side", "last"), [("", "absent"), ("right ", "absent"), ("left ", "present")]
+)
+def test_an_addendum_amends_the_impression_unless_it_speaks_of_the_other_side(
     side: str, last: str
 ) -> None:
     text = f"IMPRESSION: Right pneumothorax.\nADDENDUM: No {side}pneumothorax."
