@@ -15,6 +15,7 @@ import hl7
 
 from pipeline.formats.exams import Merge, SetAside, text_mark
 from pipeline.formats.hl7v2 import framing
+from pipeline.formats.hl7v2.endings import Endings
 from pipeline.formats.hl7v2.fields import (
     SIGNATURE,
     FieldMap,
@@ -101,6 +102,7 @@ def without_order(lines: Sequence[str]) -> int:
 
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
+_CUT: Final = SetAside("damaged_segment", "it ends before the status that its sender's rows have")
 _KINDS: Final = ("ORU", "MDM")
 """Types of message that bring a report: a result, or a document with its notes (TXA)."""
 _MERGING: Final = ("A18", "A30", "A34", "A35", "A36", "A39", "A40", "A46", "A47")
@@ -148,20 +150,33 @@ class Hl7Options:
     batch_rows: int = 1000
 
 
-def exams(raw: bytes, options: Hl7Options) -> list[Mapping[str, str] | SetAside | Merge]:
-    """Read one message; always gives at least one entry, and never raises."""
+def exams(
+    raw: bytes, options: Hl7Options, endings: Endings | None = None
+) -> list[Mapping[str, str] | SetAside | Merge]:
+    """Read one message; always gives at least one entry, and never raises.
+
+    Parameters
+    ----------
+    endings
+        How its sender's other messages end; None where there are no others.
+    """
     if len(raw) > framing.MAX_MESSAGE_BYTES:
         return [SetAside("message_too_long", f"over {framing.MAX_MESSAGE_BYTES} bytes")]
     text, decoded_as = framing.decoded(raw, options.encoding)
     lines = framing.segments(text)
-    if not lines or not lines[0].startswith("MSH") or len(lines[0]) < 8:
+    if not framing.is_headed(lines):
         return [SetAside("no_header", "no MSH segment")]
     if count := framing.damaged(lines, lines[0][3]):
         return [SetAside("damaged_segment", f"{count} segment(s) broken, cut or run together")]
+    endings = endings or Endings([], options.encoding)
+    if endings.breaks_off(lines):
+        return [_CUT]
     try:
         found = list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
     except _FAULTS as error:
         return [SetAside("malformed", type(error).__name__)]
+    if any(isinstance(each, Mapping) and each["text"] for each in found):
+        endings.add(lines)
     return [
         {**each, "decoded_as": decoded_as} if isinstance(each, Mapping) else each for each in found
     ]

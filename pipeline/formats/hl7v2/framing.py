@@ -113,7 +113,8 @@ def _hexadecimal(figures: str, written: str) -> str:
 
 MAX_MESSAGE_BYTES: Final = 8 * 2**20
 _BLOCK: Final = 2**20
-_HEADER: Final = re.compile(rb"MSH(?=[^A-Za-z0-9\s])")
+_HEADER: Final = re.compile(rb"MSH(?=([^A-Za-z0-9\s])([^A-Za-z0-9\s]{3,5}\1)?)")
+"""A header where a line begins; wherever it stands, if it names its separators as one does."""
 _HEADER_BYTES: Final = 16
 _LINE_ENDS: Final = (b"\r", b"\n", b"\x0b", b"\x1c")
 _BLANK: Final = b"\r\n\x0b\x1c\x00 \t\xef\xbb\xbf"
@@ -141,6 +142,7 @@ _BARRED: Final = re.compile(
 """Words where a unit has its place, and no status: a bar stands in the text as it is. Of ST, which
 holds measurements too, only where words stand before it."""
 _FEW: Final = 2
+_SHORTEST: Final = len("MSH|^~\\&")
 _VALUE, _STATUS = 5, 11
 """Fields of an observation: before the first none has anything to say; the other stands last."""
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
@@ -219,10 +221,10 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _headers(buffer: bytes, scanned: int) -> Iterator[int]:
-    """Find where a line begins with a header, not before `scanned`."""
+    """Find where a line begins with a header, not before `scanned`, or runs into a whole one."""
     for match in _HEADER.finditer(buffer, scanned):
         before = buffer[max(0, match.start() - 9) : match.start()].rstrip(b" \t")
-        if match.start() and (not before or before[-1:] in _LINE_ENDS):
+        if match.start() and (match[2] or not before or before[-1:] in _LINE_ENDS):
             yield match.start()
 
 
@@ -289,13 +291,9 @@ def _shifted(lines: Sequence[str], bar: str) -> int:
     )
 
 
-def _breaks_off(lines: Sequence[str], bar: str) -> bool:
-    """Tell a message that ends within a row's text: all rows alike before it go on to a status."""
-    *before, last = [line.split(bar) for line in lines[-2:]]
-    if not before or last[0] != "OBX" or [before[0][0], *before[0][2:4]] != [last[0], *last[2:4]]:
-        return False
-    counts = [line.count(bar) for line in lines[:-1] if line.startswith("OBX")]
-    return len(last) <= _STATUS <= min(counts)
+def is_headed(lines: Sequence[str]) -> bool:
+    """Tell whether a message begins with a header that can be read."""
+    return bool(lines) and lines[0].startswith("MSH") and len(lines[0]) >= _SHORTEST
 
 
 def damaged(lines: Sequence[str], bar: str) -> int:
@@ -307,5 +305,5 @@ def damaged(lines: Sequence[str], bar: str) -> int:
     lengths = [line.count(bar) for line in lines if line.startswith("OBX")]
     longest = max(lengths, default=0)
     least = _VALUE if longest >= _STATUS else _VALUE - 2 if longest >= _VALUE else 0
-    cut = sum(length < least for length in lengths) + _breaks_off(lines, bar)
+    cut = sum(length < least for length in lengths)
     return cut + _shifted(lines, bar) + sum(_is_damaged(line, bar) for line in lines[1:])
