@@ -68,7 +68,7 @@ def _rows(path: Path, options: Hl7Options, endings: Endings) -> Iterator[FeedRow
 
 
 def _ended(messages: Iterator[bytes]) -> Iterator[tuple[int, bytes | SetAside]]:
-    """Number the messages of a file; what does not end where the others before it do is none."""
+    """Give the messages of a file, numbered; one that does not end as others do is set aside."""
     opens = ends = parted = False
     for number, (message, then) in enumerate(pairwise(chain(messages, [b""])), start=1):
         opens, ends = opens or _START in message, ends or _END in message

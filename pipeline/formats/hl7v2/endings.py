@@ -56,7 +56,7 @@ class _Rows:
     """
 
     stated: Counter[_Kind] = field(default_factory=Counter)
-    unstated: Counter[_Kind] = field(default_factory=Counter)
+    unstated: Counter[_Opening] = field(default_factory=Counter)
     opened: Counter[_Opening] = field(default_factory=Counter)
     last: defaultdict[_Opening, list[Counter[int]]] = field(
         default_factory=lambda: defaultdict(lambda: [Counter(), Counter()])
@@ -80,20 +80,24 @@ class _Rows:
                 ):
                     lengths[length] += 1
             else:
-                self.unstated[kind] += 1
+                self.unstated[kind, opening] += 1
 
     def is_cut(self, row: Sequence[str], *, alone: bool) -> bool:
         """Tell a last row that was cut; of one that stands alone any rows of the sender tell."""
-        kind = _kind(row)
-        stated, unstated = self.stated[kind], self.unstated[kind]
-        if alone and not stated and self.stated.total() >= _MOSTLY:
-            stated, unstated = self.stated.total(), self.unstated.total()
+        kind, stated = _kind(row), self.stated[_kind(row)]
+        is_any = alone and not stated and self.stated.total() >= _MOSTLY
+        if is_any:
+            stated = self.stated.total()
+        unstated = sum(
+            number for opening, number in self.unstated.items()
+            if (is_any or opening[0] == kind) and not self._is_habit(opening)
+        )  # fmt: skip
         is_rule = stated > 0 and unstated * _MOSTLY <= stated
         return is_rule and not self._is_habit((kind, _opening(row)))
 
     def _is_habit(self, opening: _Opening) -> bool:
-        found = self.last[opening]
-        number = found[0].total()
+        found = self.last.get(opening, ())
+        number = found[0].total() if found else 0
         is_of_ends = number >= _FEWEST and self.opened[opening] * _FEWEST <= number
         return is_of_ends and all(max(each.values()) * 2 <= number for each in found)
 

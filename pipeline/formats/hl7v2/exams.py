@@ -13,7 +13,7 @@ from typing import Final
 
 import hl7
 
-from pipeline.formats.exams import Merge, SetAside, text_mark
+from pipeline.formats.exams import Note, Said, SetAside, text_mark
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.hl7v2.endings import Endings
 from pipeline.formats.hl7v2.fields import (
@@ -71,6 +71,26 @@ def orders(lines: Sequence[str], wanted: Collection[str]) -> list[Order]:
     if not found and any(line.startswith("TXA") for line in common):
         found.append(Order([header, *common, *pending], patient, early))
     return found
+
+
+def as_one(found: Sequence[Order], bar: str) -> list[Order]:
+    """Join orders of a patient that are one but for their number: a report cut into parts."""
+    kept: list[Order] = []
+    first: dict[tuple[int, str], Order] = {}
+    for order in found:
+        same = next((s.split(bar, 2)[-1] for s in order.segments if s.startswith("OBR")), "")
+        before = first.setdefault((order.patient, same), order)
+        asked = [s for s in order.segments if s.startswith("ORC")]
+        if before is order or not any(same.split(bar)[:2]) or not set(asked) <= {*before.segments}:
+            kept.append(order)
+        elif _said(order, bar) != _said(before, bar):
+            before.observed += order.observed
+            before.notes += order.notes
+    return kept
+
+
+def _said(order: Order, bar: str) -> list[str]:
+    return [row.split(bar, 2)[-1] for row in (*order.observed, *order.notes)]
 
 
 def _share(found: Sequence[Order], patient: int, line: str) -> None:
@@ -150,9 +170,7 @@ class Hl7Options:
     batch_rows: int = 1000
 
 
-def exams(
-    raw: bytes, options: Hl7Options, endings: Endings | None = None
-) -> list[Mapping[str, str] | SetAside | Merge]:
+def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> list[Said]:
     """Read one message; always gives at least one entry, and never raises.
 
     Parameters
@@ -182,9 +200,7 @@ def exams(
     ]
 
 
-def _exams(
-    lines: Sequence[str], options: Hl7Options
-) -> Iterator[Mapping[str, str] | SetAside | Merge]:
+def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
     separators = Separators.of(lines[0])
     kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
     message, event, *_ = (*kind.split(separators.component), "")
@@ -200,7 +216,7 @@ def _exams(
         return
     yield from merges
     yield from [SetAside("no_order", "a patient of the message has none")] * without_order(lines)
-    found = orders(lines, options.fields.segments)
+    found = as_one(orders(lines, options.fields.segments), separators.field)
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
@@ -211,6 +227,7 @@ def _exams(
         if is_off or (is_document and is_deleted):
             report = replace(report, text="", taken_back=True)
         head.add(report.rows)
+        yield from map(Note, report.left_out)
         stated = head.first(options.fields.places["status"])
         if report.text.strip() or report.taken_back or _needs_no_text(message, stated, report):
             yield _exam(head, report, options, _OF_EVENT.get(event, "") if is_document else "")
