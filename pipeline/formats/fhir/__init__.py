@@ -10,16 +10,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
-from pipeline.formats.decoding import blank, files_of, require_file
+from pipeline.formats.decoding import blank, require_file
 from pipeline.formats.exams import (
     DRAFT,
     EMPTY,
     ExamBatch,
     FeedRow,
+    Merge,
     Note,
     SetAside,
     gathered,
@@ -36,15 +38,19 @@ from pipeline.formats.fhir.directory import (
     reader,
     written,
 )
+from pipeline.formats.fhir.pages import Pages
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
     KINDS,
     OBSERVATION,
+    PAGE,
     REPORT,
     Index,
     Resource,
+    is_json,
     items,
     reference,
+    resource_files,
     resources_of,
     text_of,
 )
@@ -291,7 +297,6 @@ _STEPS: Final = 4
 """So far references are followed into other sources: report, role, practitioner, one more."""
 _REMARK: Final = "OperationOutcome"
 """What a server says of a search, beside what it found; it is no row of an export."""
-_SUFFIXES: Final = (".ndjson", ".json", ".jsonl", ".ndjson.gz", ".json.gz", ".jsonl.gz")
 
 
 def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
@@ -312,8 +317,10 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
         is_beside = any(each.startswith((REPORT, OBSERVATION, "urn:")) for each in wanted)
         for resource in index.resources(wanted, [*options.elsewhere, *(beside * is_beside)]):
             directory.add(resource, only=wanted)
-    rows = ((path.name, _rows(path, directory, options)) for path in files)
-    yield from gathered(rows, size=options.batch_rows)
+    pages = Pages()
+    rows = ((path.name, _rows(path, directory, options, pages)) for path in files)
+    told = source.name, ((0, note) for note in pages.notes)
+    yield from gathered(chain(rows, [told]), size=options.batch_rows)
 
 
 def _resources(files: Iterable[Path]) -> Iterator[Resource]:
@@ -326,20 +333,13 @@ def _files(source: Path) -> tuple[list[Path], list[Path]]:
         return (found := resource_files(source)), found
     if not blank(source):
         require_file(source)
-    beside = [p for p in sorted(source.parent.iterdir()) if p != source and _is_json(p)]
+    beside = [p for p in sorted(source.parent.iterdir()) if p != source and is_json(p)]
     return [source], [*beside, source]
 
 
-def resource_files(source: Path) -> list[Path]:
-    """Give a file of resources, or all of a folder and those in it."""
-    return [path for path in files_of(source) if _is_json(path)]
-
-
-def _is_json(path: Path) -> bool:
-    return path.name.lower().endswith(_SUFFIXES)
-
-
-def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[FeedRow]:
+def _rows(
+    path: Path, directory: Directory, options: FhirOptions, pages: Pages
+) -> Iterator[FeedRow]:
     if blank(path):
         yield 1, EMPTY
         return
@@ -357,10 +357,19 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Fe
                 yield number, _NO_PATIENT
             for found in exams(report, directory, options):
                 yield number, found
-        elif text_of(resource, "resourceType") == "Patient":
-            yield from ((number, merge) for merge in directory.merges(resource))
-        elif text_of(resource, "resourceType") not in (*KINDS, _REMARK):
-            yield number, SetAside("other_resource", "not a report, patient, practitioner or order")
+        else:
+            yield from ((number, found) for found in _beside(resource, directory, pages))
+
+
+def _beside(resource: Resource, directory: Directory, pages: Pages) -> Iterator[Merge | SetAside]:
+    """Give what is said by a resource that is no report."""
+    kind = text_of(resource, "resourceType")
+    if kind == "Patient":
+        yield from directory.merges(resource)
+    elif kind == PAGE:
+        pages.add(resource)
+    elif kind not in (*KINDS, _REMARK):
+        yield SetAside("other_resource", "not a report, patient, practitioner or order")
 
 
 def _known_people(report: Resource, directory: Directory, patient: Resource) -> dict[str, str]:

@@ -35,8 +35,8 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
     paths = files_of(source)
     endings = Endings(paths, options.encoding)
     files = ((path.name, _rows(path, options, endings)) for path in paths)
-    last = ((source.name, ((0, told) for told in endings.notes)) for _ in range(1))
-    yield from gathered(chain(files, last), size=options.batch_rows)
+    told = source.name, ((0, note) for note in endings.notes)
+    yield from gathered(chain(files, [told]), size=options.batch_rows)
 
 
 def _rows(path: Path, options: Hl7Options, endings: Endings) -> Iterator[FeedRow]:

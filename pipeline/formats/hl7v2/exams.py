@@ -140,6 +140,9 @@ _DELETED: Final = "CA"
 _ORDER: Final = (Place("ORC", 1, 1), Place("ORC", 5, 1))
 _CALLED_OFF: Final = frozenset({"CA", "OC", "CR"})
 """What ORC-1 (HL7 table 0119) and ORC-5 (0038) say of an order that is, or was, cancelled."""
+_VOID: Final = (
+    "report of an order that is cancelled (ORC), taken back though its words came with it"
+)
 _NO_RESULT: Final = frozenset({"O", "I", "S"})
 """Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
 
@@ -225,6 +228,7 @@ def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
         is_deleted = event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
         is_off = not _CALLED_OFF.isdisjoint(head.value(place).upper() for place in _ORDER)
         if is_off or (is_document and is_deleted):
+            yield from [Note(_VOID)] * bool(report.text and is_off)
             report = replace(report, text="", taken_back=True)
         head.add(report.rows)
         yield from map(Note, report.left_out)

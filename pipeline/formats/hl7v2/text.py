@@ -78,6 +78,7 @@ _AGAIN: Final = (
 _WHOLE: Final = frozenset({"FINDINGS:", "IMPRESSION:"})
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
+_BROKEN: Final = ("bad_attachment", "damaged_document")
 _TEXT_KINDS: Final = known_words("text_kind")
 
 
@@ -207,7 +208,7 @@ def _with_documents(
     if is_worded and not (is_beside and (points or not _REPORT.search(said))):
         return texts, "", None
     found, form, fault = _documents(rows, separators)
-    if not is_worded or points:
+    if not is_worded or points or (fault and fault.reason in _BROKEN):
         return found, form, fault
     held = {word.casefold() for _, text in found for word in _WORD.findall(text)}
     if not found or held.issuperset(map(str.casefold, _WORD.findall(said))):
@@ -236,13 +237,8 @@ def _rejoined(rows: Sequence[list[str]], separators: Separators) -> list[list[st
     for row in rows:
         data = _data(row, separators)
         before = _data(joined[-1], separators) if joined else ""
-        if (
-            data
-            and before.startswith(CODED_DOCUMENTS)
-            and not data.startswith(CODED_DOCUMENTS)
-            and _BASE64.fullmatch(data)
-            and row[3:4] == joined[-1][3:4]
-        ):
+        goes_on = data and not data.startswith(CODED_DOCUMENTS) and _BASE64.fullmatch(data)
+        if goes_on and before.startswith(CODED_DOCUMENTS) and row[3:4] == joined[-1][3:4]:
             joined[-1] = [*joined[-1][:5], joined[-1][5] + data, *joined[-1][6:]]
         else:
             joined.append(row)
