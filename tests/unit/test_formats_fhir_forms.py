@@ -503,3 +503,44 @@ def test_pages_of_a_search_that_are_missing_are_told(
     tmp_path: Path, pages: list[tuple[str, str, int, int | None]], told: dict[str, int]
 ) -> None:
     assert searched(tmp_path, *pages) == told
+
+
+CODES = "FHIR report of which codes (conclusionCode) are left out: they hold no sentence"
+NOTES = "FHIR report of which notes are left out: they are remarks beside its words"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "told"),
+    [
+        ({"conclusionCode": [{"text": "Likely pneumonia."}]},
+         ["FINDINGS: Opacity.", "IMPRESSION: Likely pneumonia."], []),
+        ({"conclusionCode": [{"coding": [{"display": "Pneumonia"}]}]},
+         ["FINDINGS: Opacity."], [CODES]),
+        ({"note": [{"text": "IMPRESSION: Likely pneumonia."}]},
+         ["FINDINGS: Opacity.", "IMPRESSION: Likely pneumonia."], []),
+        ({"note": [{"text": "Called to the ward."}]}, ["FINDINGS: Opacity."], [NOTES]),
+        ({"text": {}, "note": [{"text": "Likely pneumonia."}]},
+         ["FINDINGS: Likely pneumonia."], []),
+        ({"text": {}, "result": [{"reference": "#a"}], "contained": [
+            {"resourceType": "Observation", "id": "a", "code": {"coding": [{"code": "19005-8"}]},
+             "valueCodeableConcept": {"text": "Likely pneumonia of the left lung."},
+             "note": [{"text": "Seen by two readers, both agree."}]}]},
+         ["IMPRESSION: Likely pneumonia of the left lung.", "Seen by two readers, both agree."],
+         []),
+        # Half a report is none: its document cannot be read, and its conclusion could.
+        ({"text": {}, "conclusion": "Normal.",
+          "presentedForm": [{"contentType": "text/plain", "data": "QUJ*"}]}, [], []),
+    ],
+)  # fmt: skip
+def test_words_of_notes_and_codes_are_read_where_they_are_the_report_and_else_counted(
+    tmp_path: Path, changes: dict[str, Any], said: list[str], told: list[str]
+) -> None:
+    div = {"status": "generated", "div": "<div>FINDINGS: Opacity.</div>"}
+    resource = report(text=div, presentedForm=[]) | changes
+    path = tmp_path / "a.ndjson"
+    path.write_text("\n".join(map(json.dumps, (resource, PATIENT))), encoding="utf-8")
+    batches = list(read(path, FhirOptions()))
+    texts = [line for b in batches for text in b.exams["text"] for line in text.split("\n")]
+    assert texts == said
+    assert [note for b in batches for note in b.notes if note in (CODES, NOTES)] == told
+    assert [r for b in batches for r in b.quarantined["reason"]] == ["bad_attachment"] * (not said)

@@ -25,7 +25,7 @@ from pipeline.formats.attachments import (
 )
 from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.hl7v2.framing import CODED, LETTERS, Separators, unescaped
-from pipeline.formats.values import known_words, section_of, status_of
+from pipeline.formats.values import is_sentence, known_words, section_of, status_of
 
 _NO_TEXT: Final = known_words("no_text")
 """Types of a value that is no text; one that no table knows is text, so that no words are lost."""
@@ -62,8 +62,6 @@ _NAMED, _PARTED = 4, 5
 """Rows are called alike up to here: by name (OBX-3), or by part too (OBX-4)."""
 CODES: Final = "report of which coded observations (CE, CWE) are left out: they hold no sentence"
 NOTES: Final = "report of which notes (NTE) are left out: its observations are the text"
-_SENTENCE: Final = re.compile(r"\w+\W+\w+\W+\w.*[.!?]\s*$|[^\W\d_]{3}\.\s+[A-Z]", re.DOTALL)
-"""A code's name has no full stop, whatever it is the code of."""
 _ORIGINAL: Final = 8
 """The component of CWE with the words that were coded."""
 _LETTER: Final = re.compile(r"[^\W\d_]")
@@ -311,7 +309,7 @@ def _text(row: Sequence[str], separators: Separators) -> str | None:
     said = _REPORT.search(value.replace(separators.component, "\n"))
     each = (coded.split(separators.component) for coded in value.split(separators.repetition))
     words = [_cell(parts, _ORIGINAL) or _cell(parts, 1) or parts[0] for parts in each]
-    is_text = _heading(row, separators) or said or any(map(_SENTENCE.search, words))
+    is_text = _heading(row, separators) or said or any(map(is_sentence, words))
     return _lines(separators.repetition.join(words), separators) if is_text else None
 
 
