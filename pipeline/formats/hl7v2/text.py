@@ -198,12 +198,14 @@ def _with_documents(
 ) -> tuple[_Texts, str, SetAside | None]:
     """Give the documents where the rows are none of the report, or say no more than a remark.
 
-    A remark that is not in the document is kept below it.
+    Rows that are called as a document is are the report in another form. A remark that is not in
+    the document is kept below it.
     """
     said = "\n".join(text for _, text in texts).strip()
     is_worded, points = _LETTER.search(said), _POINTS.search(said)
-    is_beside = any(_kind(row) in _ATTACHMENTS for row in rows) and len(said) < _NOTICE
-    if is_worded and not (is_beside and (points or not _REPORT.search(said))):
+    called = [row[3:4] for row in rows if _kind(row) in _ATTACHMENTS]
+    is_report = _REPORT.search(said) or any(row[3:4] in called for row, _ in texts)
+    if is_worded and (not called or len(said) >= _NOTICE or (is_report and not points)):
         return texts, "", None
     found, form, fault = _documents(rows, separators)
     if not is_worded or points or (fault and fault.reason in _BROKEN):
