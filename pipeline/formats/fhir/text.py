@@ -80,13 +80,15 @@ def _headed(observation: Resource) -> str:
 def _said(observation: Resource) -> str:
     """Give what an observation says in words; '' where its value is a measurement or a code.
 
-    The words of a coded value, or beside it, are some where they are a sentence.
+    The words of a coded value, or beside it, are some where they are a sentence; those beside a
+    measurement are of it.
     """
     words = [text_of(observation, f"value{kind}") for kind in ("String", "Markdown")]
     is_worded = any(words) or not any(name.startswith("value") for name in observation)
     coded = [text_of(each, "text") for each in items(observation, "valueCodeableConcept")]
     notes = [text_of(note, "text") for note in items(observation, "note")]
-    beside = [each for each in (*coded, *notes) if is_sentence(each)]
+    is_coded = "valueCodeableConcept" in observation
+    beside = [each for each in (*coded, *notes) if is_coded and is_sentence(each)]
     return "\n".join(filter(None, [*words, *(notes if is_worded else beside)]))
 
 
