@@ -21,7 +21,7 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
 from pipeline.errors import InputError
 from pipeline.formats.attachments import document_text
-from pipeline.formats.exams import ExamBatch, FeedRow, Merge, SetAside, gathered
+from pipeline.formats.exams import ExamBatch, FeedRow, Said, SetAside, gathered
 from pipeline.formats.exports import TableOptions
 from pipeline.formats.exports import read as read_table
 from pipeline.formats.fhir import FhirOptions
@@ -222,7 +222,7 @@ class Fuzz:
         path.write_bytes(b"\n".join(lines))
         read = [each for _, each in resources_of(path)]
         directory = Directory()
-        found: list[Mapping[str, str] | SetAside | Merge] = []
+        found: list[Said] = []
         for each in read:
             if not isinstance(each, str):
                 directory.add(each)
@@ -287,7 +287,7 @@ class Fuzz:
 
     def attachment(self) -> tuple[int, Outcomes]:
         """Read messages and resources whose report is a mutated document or mutated base64."""
-        found: list[Mapping[str, str] | SetAside | Merge] = []
+        found: list[Said] = []
         for _ in range(TOGETHER // 2):
             data = base64.b64encode(mutated(self.rng.choice(DOCUMENTS + ENCLOSED), self.rng))
             if self.rng.random() < 0.3:
@@ -333,7 +333,7 @@ class Fuzz:
             outcomes["file refused"] += 1
         return outcomes or Counter(["no rows"])
 
-    def _judged(self, found: list[Mapping[str, str] | SetAside | Merge]) -> Outcomes:
+    def _judged(self, found: list[Said]) -> Outcomes:
         rows: Iterator[FeedRow] = ((number, each) for number, each in enumerate(found, start=1))
         outcomes: Outcomes = Counter()
         for batch in gathered((("fuzz", rows),), size=1000):

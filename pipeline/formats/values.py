@@ -78,6 +78,22 @@ def section_of(names: Iterable[str]) -> str:
     return next((known[name] for each in names if (name := each.strip().upper()) in known), "")
 
 
+_SENTENCE: Final = re.compile(r"\w\W+(?<![.\w])\w{2,}[.!?]\s*$|[^\W\d_]{4}\.\s+[A-Z]")
+
+
+def is_sentence(said: str) -> bool:
+    """Tell what somebody wrote from the name of a code, which ends in no full stop of its own.
+
+    Examples
+    --------
+    >>> is_sentence("Small effusion."), is_sentence("Pneumonia, unspecified organism")
+    (True, False)
+    >>> is_sentence("Pneumonie, o.n.A.")
+    False
+    """
+    return _SENTENCE.search(said) is not None
+
+
 def modality_of(exam_name: str) -> str:
     """Read an exam's modality off its name; '' where it does not say.
 

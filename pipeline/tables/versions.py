@@ -70,11 +70,13 @@ def in_force(exams: pd.DataFrame) -> pd.DataFrame:
 
 
 def redated(exams: pd.DataFrame) -> pd.DataFrame:
-    """Date what changed a final report and repeats its time of signing.
+    """Date what changed a signed report and repeats its time of signing, or may do so.
 
     Some systems leave the time of signing unchanged in later versions, and some their status too: a
-    correction, an addendum, or a final report in other words than the one that was sent first is
-    taken as signed when it was sent, if it was first sent after that.
+    correction, an addendum, or a report in other words than the one that was sent first is taken as
+    signed when it was sent, if it was first sent after that. So is a correction or an addendum of
+    which no earlier version is there, as where an export holds reports as they are now: nothing
+    shows that its time is its own.
 
     Parameters
     ----------
@@ -84,12 +86,17 @@ def redated(exams: pd.DataFrame) -> pd.DataFrame:
     """
     report = [exams[name] for name in (*_STUDY, "signed_at")]
     sent = exams["sent_at"].groupby(exams["exam_key"]).transform("min")
-    final = sent.where(exams["status"] == "final")
-    first = final.groupby(report).transform("min")
-    said = final.groupby([*report, exams["text_mark"]]).transform("min")
-    is_change = exams["status"].isin(("corrected", "addendum")) | (said > first)
-    is_late = is_change & (sent > first) & (sent > exams["signed_at"])
-    return exams.assign(signed_at=exams["signed_at"].mask(is_late, sent))
+    is_signed, signed = exams["status"].isin((*_SIGNED, "addendum")), exams["signed_at"]
+    sent_signed = sent.where(is_signed)
+    first = sent_signed.groupby(report).transform("min")
+    said = sent_signed.groupby([*report, exams["text_mark"]]).transform("min")
+    is_change = exams["status"].isin(("corrected", "addendum"))
+    begun = signed.where(is_signed).groupby(report[:-1]).transform("min")
+    has_final = (exams["status"] == "final").groupby(report).transform("any")
+    is_later = (sent > first) & (is_change | (said > first))
+    is_alone = is_change & (begun == signed) & ~has_final
+    is_late = (is_later | is_alone) & (sent > signed)
+    return exams.assign(signed_at=signed.mask(is_late, sent))
 
 
 def contradictory(exams: pd.DataFrame) -> pd.Series:

@@ -466,7 +466,7 @@ OBSERVED = [
     observation("f2", "59776-5", valueString="Normal heart."),
     observation("x1", "1-1", valueString="Stable lines."),
     observation("q1", "2-2", valueQuantity={"value": 12}, note=[{"text": "Not read."}]),
-    observation("c1", "3-3", valueCodeableConcept={"text": "Not read."}),
+    observation("c1", "3-3", valueCodeableConcept={"text": "Enlarged heart, unspecified"}),
     observation("e1", "18782-3", valueString="Not read.", status="entered-in-error"),
     observation("i1", "19005-8", valueString="No  pneumonia."),
 ]

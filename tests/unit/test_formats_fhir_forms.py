@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -454,3 +455,92 @@ def test_an_attachment_that_is_not_what_is_stated_of_it_is_damaged(
     given = report(presentedForm=[attached], conclusion="Half of it.")
     exams, aside = found(tmp_path, lines(given, PATIENT, READER))
     assert (len(exams), aside) == ((1, []) if is_whole else (0, ["damaged_document"]))
+
+
+NEXT = "FHIR search of which a page (next) is in no file: entries are missing"
+FEWER = "FHIR search of which fewer entries are in the files than its total: pages are missing"
+BASE = "https://ehr.example/fhir/DiagnosticReport?patient=p1"
+
+
+def searched(folder: Path, *pages: tuple[str, str, int, int | None]) -> dict[str, int]:
+    """Write pages (address, next, reports in it, total) and give what is told of them."""
+    for n, (own, after, held, total) in enumerate(pages):
+        links = [{"relation": "self", "url": own}] + [{"relation": "next", "url": after}] * bool(
+            after
+        )
+        entries = [
+            {"resource": report(id=f"r{n}-{k}"), "search": {"mode": "match"}} for k in range(held)
+        ]
+        beside = {"resource": PATIENT, "search": {"mode": "include"}}
+        page = {"resourceType": "Bundle", "type": "searchset", "link": links}
+        page |= {"entry": [*entries, beside]} | ({} if total is None else {"total": total})
+        (folder / f"page{n}.json").write_text(json.dumps(page), encoding="utf-8")
+    found: Counter[str] = Counter()
+    for batch in read(folder, FhirOptions()):
+        found.update(batch.notes)
+    return {told: found[told] for told in (NEXT, FEWER) if found[told]}
+
+
+@pytest.mark.parametrize(
+    ("pages", "told"),
+    [
+        # The address of a page is the next of the one before, but for the order of what it asks.
+        ([(BASE, BASE + "&a=1&b=2", 2, 5), ("/DiagnosticReport?b=2&a=1&patient=p1", "", 3, 5)], {}),
+        ([(BASE, BASE + "&at=2", 2, 5)], {NEXT: 1}),
+        ([(BASE, BASE + "&at=2", 2, None)], {NEXT: 1}),
+        ([(BASE, BASE + "&at=2", 2, 6), (BASE + "&at=3", "", 2, 6)], {FEWER: 1}),
+        ([(BASE, BASE + "&at=2", 2, None), (BASE + "&at=2", BASE + "&at=3", 2, None),
+          (BASE + "&at=4", "", 2, None)], {NEXT: 1}),
+        # All pages have the address of the search, or addresses that lead nowhere.
+        ([(BASE, BASE + "&s=x1", 2, None), (BASE, "", 3, None)], {}),
+        ([(BASE, BASE + "&s=x1", 2, None), (BASE, BASE + "&s=x2", 3, None)], {NEXT: 1}),
+        ([(BASE + "&p=1", BASE + "&s=x1", 2, 5), (BASE + "&p=2", "", 3, 5)], {}),
+        ([(BASE + "&p=1", BASE + "&s=x1", 2, 5), (BASE + "&p=2", "", 2, 5)], {FEWER: 1}),
+        ([(BASE, "", 2, 2)], {}), ([(BASE, "", 2, 3)], {FEWER: 1}),
+    ],
+)  # fmt: skip
+def test_pages_of_a_search_that_are_missing_are_told(
+    tmp_path: Path, pages: list[tuple[str, str, int, int | None]], told: dict[str, int]
+) -> None:
+    assert searched(tmp_path, *pages) == told
+
+
+CODES = "FHIR report of which codes (conclusionCode) are left out: they hold no sentence"
+NOTES = "FHIR report of which notes are left out: they are remarks beside its words"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said", "told"),
+    [
+        ({"conclusionCode": [{"text": "Likely pneumonia."}]},
+         ["FINDINGS: Opacity.", "IMPRESSION: Likely pneumonia."], []),
+        ({"conclusionCode": [{"coding": [{"display": "Pneumonia"}]}]},
+         ["FINDINGS: Opacity."], [CODES]),
+        ({"note": [{"text": "IMPRESSION: Likely pneumonia."}]},
+         ["FINDINGS: Opacity.", "IMPRESSION: Likely pneumonia."], []),
+        ({"note": [{"text": "Called to the ward."}]}, ["FINDINGS: Opacity."], [NOTES]),
+        ({"text": {}, "note": [{"text": "Likely pneumonia."}]},
+         ["FINDINGS: Likely pneumonia."], []),
+        ({"text": {}, "result": [{"reference": "#a"}], "contained": [
+            {"resourceType": "Observation", "id": "a", "code": {"coding": [{"code": "19005-8"}]},
+             "valueCodeableConcept": {"text": "Likely pneumonia of the left lung."},
+             "note": [{"text": "Seen by two readers, both agree."}]}]},
+         ["IMPRESSION: Likely pneumonia of the left lung.", "Seen by two readers, both agree."],
+         []),
+        # Half a report is none: its document cannot be read, and its conclusion could.
+        ({"text": {}, "conclusion": "Normal.",
+          "presentedForm": [{"contentType": "text/plain", "data": "QUJ*"}]}, [], []),
+    ],
+)  # fmt: skip
+def test_words_of_notes_and_codes_are_read_where_they_are_the_report_and_else_counted(
+    tmp_path: Path, changes: dict[str, Any], said: list[str], told: list[str]
+) -> None:
+    div = {"status": "generated", "div": "<div>FINDINGS: Opacity.</div>"}
+    resource = report(text=div, presentedForm=[]) | changes
+    path = tmp_path / "a.ndjson"
+    path.write_text("\n".join(map(json.dumps, (resource, PATIENT))), encoding="utf-8")
+    batches = list(read(path, FhirOptions()))
+    texts = [line for b in batches for text in b.exams["text"] for line in text.split("\n")]
+    assert texts == said
+    assert [note for b in batches for note in b.notes if note in (CODES, NOTES)] == told
+    assert [r for b in batches for r in b.quarantined["reason"]] == ["bad_attachment"] * (not said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +15,13 @@ from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.hl7v2 import DEFAULT_FIELDS, FieldMap, Hl7Options, read
 from pipeline.formats.hl7v2.framing import unescaped
 from pipeline.formats.validation import IngestOptions, validate
+from pipeline.tables.versions import in_force
 
+OPTIONS = IngestOptions(
+    modalities={"CR": "XR", "XR": "XR", "CT": "CT"},
+    chest_pattern="chest",
+    now=pd.Timestamp("2026-11-20T12:00:00Z"),
+)
 HEAD = "MSH|^~\\&|RIS|NORTHMOOR|X|Y|20260301120000||ORU^R01|{control}|P|2.7"
 PID = "PID|1||M1^^^NM^MR~E2^^^EP^MRN||DOE^JANE^Q||19500415|F"
 PV1 = "PV1||E"
@@ -463,6 +470,29 @@ def test_a_cancelled_order_takes_its_report_back(
     assert judged(kept) == (["final"], [])
 
 
+@pytest.mark.parametrize(
+    ("sent", "stands"),
+    [
+        (("", "CA"), []), (("CA", ""), [""]), (("", "CA", ""), [""]), (("", "DC"), ["", "DC"]),
+    ],
+)  # fmt: skip
+def test_a_cancellation_takes_back_what_came_before_it_and_nothing_sent_since(
+    tmp_path: Path, sent: tuple[str, ...], stands: list[str]
+) -> None:
+    messages = [
+        message(obr=f"ORC|RE|O1|ACC77||{asked}\r{OBR}").replace(
+            "20260301120000", f"202603011{n}0000"
+        )
+        for n, asked in enumerate(sent, start=2)
+    ]
+    batches = list(read(write(tmp_path, *messages), Hl7Options()))
+    kept = validate(batches[0], source="f", options=OPTIONS, seen=set()).exams
+    standing = in_force(kept.assign(study_code=kept["accession"]))["sent_at"].dt.hour
+    assert [sent[hour - 12] for hour in standing] == stands
+    told = [note for each in batches for note in each.notes if "cancelled" in note]
+    assert len(told) == ("CA" in sent)
+
+
 def test_report_with_an_addendum_is_one_whatever_its_status_says(tmp_path: Path) -> None:
     text = ["FINDINGS: Clear.", "ADDENDUM: Seen again, likely pneumonia."]
     for written in ("Final", "Prelim", "Corrected"):
@@ -496,12 +526,7 @@ def test_a_form_s_empty_addendum_is_none(tmp_path: Path) -> None:
 
 def judged(path: Path, **statuses: str) -> tuple[list[str], list[str]]:
     """Statuses of what a validation keeps of a feed, and the reasons of what it does not."""
-    options = IngestOptions(
-        modalities={"CR": "XR", "XR": "XR", "CT": "CT"},
-        chest_pattern="chest",
-        now=pd.Timestamp("2026-11-20T12:00:00Z"),
-        statuses=statuses,
-    )
+    options = replace(OPTIONS, statuses=statuses)
     found = [
         validate(batch, source="feed.hl7", options=options, seen=set())
         for batch in read(path, Hl7Options())

@@ -233,6 +233,31 @@ def test_a_change_under_the_old_time_of_signing_is_signed_when_it_was_sent(
     assert chosen == [first["exam_key"] if signed == 10.0 else change["exam_key"]]
 
 
+@pytest.mark.parametrize(
+    ("before", "status", "sent", "signed"),
+    [
+        ([], "corrected", 10.0, 10.0), ([], "addendum", 10.0, 10.0), ([], "corrected", None, 1.5),
+        ([], "final", 10.0, 1.5), ([("prelim", 0.5, 0.6)], "corrected", 10.0, 10.0),
+        ([("final", 1.2, 1.3)], "corrected", 10.0, 1.5),
+        ([("final", 1.2, 1.3), ("corrected", 1.5, 1.6)], "corrected", 10.0, 10.0),
+    ],
+)  # fmt: skip
+def test_a_change_whose_time_of_signing_may_be_that_of_what_it_changed_is_dated_by_its_sending(
+    before: list[tuple[str, float, float]], status: str, sent: float | None, signed: float
+) -> None:
+    def at(hour: float | None) -> pd.Timestamp:
+        return pd.NaT if hour is None else DAY + pd.Timedelta(hours=hour)
+
+    earlier = [
+        exam("X", "XR", 1, begun, status=each, version=n, sent_at=at(then), text_mark=str(n))
+        for n, (each, begun, then) in enumerate(before)
+    ]
+    change = exam("X", "XR", 1, status=status, version=9, sent_at=at(sent), text_mark="new")
+    exams = pd.DataFrame([*earlier, change])
+    exams = exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True))
+    assert redated(exams)["signed_at"].iloc[-1] == at(signed)
+
+
 def test_an_export_without_x_rays_is_counted_as_nothing_and_stops_no_run() -> None:
     fates = pair(pd.DataFrame([exam("C", "CT", 1), exam("D", "CT", 2)])).fates
     assert [len(table) for table in (fates, coverage(fates), written(fates))] == [0, 0, 0]

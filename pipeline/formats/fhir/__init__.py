@@ -7,19 +7,19 @@ files of their own, and in any order; what is not there, in files of other sourc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
-from pipeline.formats.decoding import blank, files_of, require_file
+from pipeline.formats.decoding import blank, require_file
 from pipeline.formats.exams import (
     DRAFT,
     EMPTY,
     ExamBatch,
     FeedRow,
+    Merge,
     Note,
     SetAside,
     gathered,
@@ -36,25 +36,28 @@ from pipeline.formats.fhir.directory import (
     reader,
     written,
 )
+from pipeline.formats.fhir.pages import Pages
 from pipeline.formats.fhir.resources import (
     DECODED_AS,
     KINDS,
     OBSERVATION,
+    PAGE,
     REPORT,
     Index,
     Resource,
+    is_json,
     items,
     reference,
+    resource_files,
     resources_of,
     text_of,
 )
-from pipeline.formats.markup import plain_text
+from pipeline.formats.fhir.text import WITHOUT_REPORT, code_of, left_out, words_of
 from pipeline.formats.people import numbers_of, several
-from pipeline.formats.values import RETRACTED, known_words, modality_of, section_of, status_of
+from pipeline.formats.values import RETRACTED, known_words, modality_of, status_of
 
 __all__ = ["FhirOptions", "exams", "read", "resource_files"]
 
-_ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
 _WORDLESS: Final = SetAside("no_report_text", "neither presentedForm, text nor conclusion")
 _UNNUMBERED: Final = SetAside("order_elsewhere", "its order or study is not in the export")
 _NUMBERED: Final = SetAside(
@@ -63,13 +66,7 @@ _NUMBERED: Final = SetAside(
 _NOWHERE: Final = SetAside("deleted_elsewhere", "it is named by its id, and no file read holds it")
 _NO_PATIENT: Final = Note("unknown patient resource: it is in no file, and so no age or name")
 _ORDERED: Final = "basedOn"
-_LACKING: Final = "a report of which an observation (result) is in no file"
-_IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
 
-_WITHOUT_REPORT: Final = ("registered", "unknown")
-"""Statuses of a report that must not be read."""
-_UNFINISHED: Final = ("preliminary", *_WITHOUT_REPORT)
-"""Statuses of an observation that is not final."""
 _OPEN: Final = {"partial": "prelim", "modified": "prelim"}
 """Statuses of what is not final yet: one result of several, and (R5) a change before the end."""
 _SERVICES: Final = {"CT": "CT", "RX": "XR", "CXR": "XR", "DX": "XR", "CR": "XR", "NMR": "MR"}
@@ -104,22 +101,22 @@ class FhirOptions:
 
 def exams(
     report: Resource, directory: Directory, options: FhirOptions
-) -> Iterator[Mapping[str, str] | SetAside]:
+) -> Iterator[Mapping[str, str] | SetAside | Note]:
     """Read a report, an exam for each accession; never raises on what an export may hold."""
     raw_status = text_of(report, "status").casefold()
-    if raw_status in _WITHOUT_REPORT:
+    if raw_status in WITHOUT_REPORT:
         yield SetAside("no_valid_report", "the status says there is no report")
         return
     is_gone = status_of(raw_status) == RETRACTED
     directory = directory.within(report)
-    text, form, fault = ("", "", None) if is_gone else _text(report, directory)
+    text, form, fault = ("", "", None) if is_gone else words_of(report, directory)
     is_own = bool(raw_status) and not status_of(raw_status) and fault is None
     if not text and not is_gone and not is_own:
         yield fault or _WORDLESS
         return
     status = _OPEN.get(raw_status) or status_of(raw_status) or raw_status
     patient = directory.patient(report)
-    code, name = _code(report)
+    code, name = code_of(report)
     patient_id, issuer, _ = patient_numbers(report, patient)
     signed = text_of(report, "issued")
     version = f"{signed or 'undated'}.{text_mark(text)}"
@@ -146,68 +143,12 @@ def exams(
         "text_form": "" if form == DRAFT and status == "prelim" else form,
         "text": text,
     }
+    yield from map(Note, left_out(report, directory, text))
     for number in _accessions(report, directory, orders=options.orders):
         if isinstance(number, SetAside):
             yield number
         else:
             yield {**found, "exam_id": f"{number}/{status}/{version}", "accession": number}
-
-
-def _text(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
-    """Give the report's text, the form it was read from, and why an attachment gave none.
-
-    An attachment that is an address only is looked for among the documents of the export.
-    """
-    fault: SetAside | None = None
-    found: list[Attachment] = []
-    for form in items(report, "presentedForm"):
-        url = text_of(form, "url")
-        binary = directory.document(url) if url and not text_of(form, "data") else {}
-        content = decoded_base64(text_of(binary or form, "data"))
-        if content is None:
-            fault = SetAside("bad_attachment", "base64 that is none")
-        elif content and not is_as_stated(content, form.get("size"), text_of(form, "hash")):
-            return "", "", SetAside("damaged_document", "its size or hash is another than stated")
-        elif content:
-            kind = text_of(form, "contentType") or text_of(binary, "contentType")
-            found.append(Attachment(content, kind))
-        elif url:
-            fault = fault or _ELSEWHERE
-    best = chosen(found) if found else None
-    whole = "\n".join(t.strip() for _, t in best.parts) if isinstance(best, Chosen) else ""
-    told = (each for each in items(report, "text") if text_of(each, "status") != "empty")
-    div = next((text_of(each, "div") for each in told), "")
-    observed = [] if whole else list(directory.observed(report, "result"))
-    parts = [(_headed(each), _said(each)) for each in observed]
-    shown, last = whole or plain_text(div), ""
-    for heading, said in [*parts, ("IMPRESSION:", text_of(report, "conclusion"))]:
-        if said and not _stands(said, shown) and not _IMPRESSION.search(whole):
-            own = heading == last or section_of(said.split(":")[:1]) or _IMPRESSION.search(said)
-            shown, last = f"{shown}\n{said if own else f'{heading} {said}'}".strip(), heading
-    if isinstance(best, Chosen):
-        return shown, best.document, None
-    is_open = any(text_of(each, "status") in _UNFINISHED for each in observed)
-    return shown, _LACKING if not all(observed) else DRAFT * is_open, fault or best
-
-
-def _stands(said: str, shown: str) -> bool:
-    """Tell whether words are whole sentences of a text: "Pneumonia." is none of "No pneumonia."."""
-    words = r"\s+".join(map(re.escape, said.rstrip(" .").split()))
-    return re.search(rf"(?:^|[.:;?!\n])[\s\d)*-]*{words}\s*(?:[.;?!\n]|$)", shown) is not None
-
-
-def _headed(observation: Resource) -> str:
-    """Give the heading that the code or name of an observation stands for, else its name as one."""
-    code, name = _code(observation)
-    return section_of([code, name]) or f"{name.upper() or 'FINDINGS'}:"
-
-
-def _said(observation: Resource) -> str:
-    """Give what an observation says in words; '' where its value is a measurement or a code."""
-    words = [text_of(observation, f"value{kind}") for kind in ("String", "Markdown")]
-    is_worded = any(words) or not any(name.startswith("value") for name in observation)
-    words += [text_of(note, "text") for note in items(observation, "note") if is_worded]
-    return "\n".join(filter(None, words))
 
 
 def _accessions(
@@ -251,13 +192,6 @@ def _numbered(resources: Iterable[Resource], kind: str) -> list[str]:
     return list(dict.fromkeys(filter(None, found)))
 
 
-def _code(report: Resource) -> tuple[str, str]:
-    concept = next(iter(items(report, "code")), {})
-    codings = items(concept, "coding")
-    names = (text_of(concept, "text"), *(text_of(coding, "display") for coding in codings))
-    return text_of(next(iter(codings), {}), "code"), next(filter(None, names), "")
-
-
 def _service(report: Resource, study: Resource) -> str:
     """Give the modality by the report's category or its study, where its name does not say."""
     codings = [c for category in items(report, "category") for c in items(category, "coding")]
@@ -291,7 +225,6 @@ _STEPS: Final = 4
 """So far references are followed into other sources: report, role, practitioner, one more."""
 _REMARK: Final = "OperationOutcome"
 """What a server says of a search, beside what it found; it is no row of an export."""
-_SUFFIXES: Final = (".ndjson", ".json", ".jsonl", ".ndjson.gz", ".json.gz", ".jsonl.gz")
 
 
 def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
@@ -312,8 +245,10 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
         is_beside = any(each.startswith((REPORT, OBSERVATION, "urn:")) for each in wanted)
         for resource in index.resources(wanted, [*options.elsewhere, *(beside * is_beside)]):
             directory.add(resource, only=wanted)
-    rows = ((path.name, _rows(path, directory, options)) for path in files)
-    yield from gathered(rows, size=options.batch_rows)
+    pages = Pages()
+    rows = ((path.name, _rows(path, directory, options, pages)) for path in files)
+    told = source.name, ((0, note) for note in pages.notes)
+    yield from gathered(chain(rows, [told]), size=options.batch_rows)
 
 
 def _resources(files: Iterable[Path]) -> Iterator[Resource]:
@@ -326,20 +261,13 @@ def _files(source: Path) -> tuple[list[Path], list[Path]]:
         return (found := resource_files(source)), found
     if not blank(source):
         require_file(source)
-    beside = [p for p in sorted(source.parent.iterdir()) if p != source and _is_json(p)]
+    beside = [p for p in sorted(source.parent.iterdir()) if p != source and is_json(p)]
     return [source], [*beside, source]
 
 
-def resource_files(source: Path) -> list[Path]:
-    """Give a file of resources, or all of a folder and those in it."""
-    return [path for path in files_of(source) if _is_json(path)]
-
-
-def _is_json(path: Path) -> bool:
-    return path.name.lower().endswith(_SUFFIXES)
-
-
-def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[FeedRow]:
+def _rows(
+    path: Path, directory: Directory, options: FhirOptions, pages: Pages
+) -> Iterator[FeedRow]:
     if blank(path):
         yield 1, EMPTY
         return
@@ -357,10 +285,19 @@ def _rows(path: Path, directory: Directory, options: FhirOptions) -> Iterator[Fe
                 yield number, _NO_PATIENT
             for found in exams(report, directory, options):
                 yield number, found
-        elif text_of(resource, "resourceType") == "Patient":
-            yield from ((number, merge) for merge in directory.merges(resource))
-        elif text_of(resource, "resourceType") not in (*KINDS, _REMARK):
-            yield number, SetAside("other_resource", "not a report, patient, practitioner or order")
+        else:
+            yield from ((number, found) for found in _beside(resource, directory, pages))
+
+
+def _beside(resource: Resource, directory: Directory, pages: Pages) -> Iterator[Merge | SetAside]:
+    """Give what is said by a resource that is no report."""
+    kind = text_of(resource, "resourceType")
+    if kind == "Patient":
+        yield from directory.merges(resource)
+    elif kind == PAGE:
+        pages.add(resource)
+    elif kind not in (*KINDS, _REMARK):
+        yield SetAside("other_resource", "not a report, patient, practitioner or order")
 
 
 def _known_people(report: Resource, directory: Directory, patient: Resource) -> dict[str, str]:

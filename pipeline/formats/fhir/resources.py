@@ -23,12 +23,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
-from pipeline.formats.decoding import FALLBACK, content_digest, fallback, opened
+from pipeline.formats.decoding import FALLBACK, content_digest, fallback, files_of, opened
 from pipeline.formats.values import known_words
 
 Resource: TypeAlias = Mapping[str, Any]
 KINDS: Final = known_words("resource")
 """What reports point at; a row of one of these is neither an exam nor set aside."""
+_SUFFIXES: Final = (".ndjson", ".json", ".jsonl", ".ndjson.gz", ".json.gz", ".jsonl.gz")
 _MAX_BYTES: Final = 64 * 2**20
 URL: Final = "_fullUrl"
 PLACE: Final = "_place"
@@ -50,11 +51,23 @@ class Place:
         return next((each for each in found if isinstance(each, dict)), {})
 
 
+PAGE, NEXT = "_page", "next"
+"""A page of a search, behind what it holds: its links, and how many entries answer the search."""
 REPORT, OBSERVATION = "DiagnosticReport", "Observation"
 _DELETED: Final = re.compile(rf"(?:.*/)?{REPORT}(?:/([^/?#]+)(?:/_history.*)?|[/?].*)?")
 """Addresses of a report, of a version of it (its id is caught), or of those that a search finds."""
 _WHOLE: Final = -1
 """Where a resource stands in a file of which no line can be read alone."""
+
+
+def resource_files(source: Path) -> list[Path]:
+    """Give a file of resources, or all of a folder and those in it."""
+    return [path for path in files_of(source) if is_json(path)]
+
+
+def is_json(path: Path) -> bool:
+    """Tell a file of resources by its name."""
+    return path.name.lower().endswith(_SUFFIXES)
 
 
 def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
@@ -145,8 +158,18 @@ def _entries(found: object) -> Iterator[Resource | str]:
     else:
         entries = found.get("entry") or []
         yield from _bundled(items(found, "entry"))
+        if any(text_of(link, "relation") in ("self", NEXT) for link in items(found, "link")):
+            yield {**found, "resourceType": PAGE, "entry": len(list(_matches(found)))}
         others = entries if isinstance(entries, list) else []
         yield from ("not_a_resource" for each in others if not _is_entry(each))
+
+
+def _matches(page: Resource) -> Iterator[Resource]:
+    """Give what a search found, without what it includes beside or remarks."""
+    for entry in items(page, "entry"):
+        modes = {text_of(each, "mode") for each in items(entry, "search")}
+        if not modes & {"include", "outcome"} and isinstance(entry.get("resource"), dict):
+            yield entry
 
 
 def _is_entry(found: object) -> bool:

@@ -15,6 +15,7 @@ from pipeline.errors import InputError
 from pipeline.formats.decoding import blank, files_of
 from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Note, SetAside, gathered
 from pipeline.formats.hl7v2 import framing
+from pipeline.formats.hl7v2.endings import Endings
 from pipeline.formats.hl7v2.exams import Hl7Options, exams
 from pipeline.formats.hl7v2.fields import DEFAULT_FIELDS, FieldMap
 
@@ -31,22 +32,21 @@ def read(source: Path, options: Hl7Options) -> Iterator[ExamBatch]:
     """
     if not source.exists():
         raise InputError(f"{source}: no such file.")
-    files = ((path.name, _rows(path, options)) for path in files_of(source))
-    yield from gathered(files, size=options.batch_rows)
+    paths = files_of(source)
+    endings = Endings(paths, options.encoding)
+    files = ((path.name, _rows(path, options, endings)) for path in paths)
+    told = source.name, ((0, note) for note in endings.notes)
+    yield from gathered(chain(files, [told]), size=options.batch_rows)
 
 
-def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
+def _rows(path: Path, options: Hl7Options, endings: Endings) -> Iterator[FeedRow]:
     if blank(path):
         yield 1, EMPTY
     held: dict[bytes, tuple[int, bytes]] = {}
     stated = framing.Batches()
-    opens = ends = False
-    pieces = pairwise(chain(framing.messages(path, stated), [b""]))
-    for number, (message, then) in enumerate(pieces, start=1):
-        opens, ends = opens or _START in message, ends or _END in message
-        is_last = not then or message.rstrip(b"\r\n \t").endswith(_START)
-        if opens and ends and is_last and _END not in message:
-            yield number, _BROKEN_OFF
+    for number, message in _ended(framing.messages(path, stated)):
+        if isinstance(message, SetAside):
+            yield number, message
             continue
         continues = _stated(message, _POINTER)
         before = held.pop(continues, None)
@@ -57,7 +57,7 @@ def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
         elif before is None and continues and _LATER_ROW.search(message):
             yield number, _INCOMPLETE
         else:
-            for found in exams(whole, options):
+            for found in exams(whole, options, endings):
                 yield number, found
                 if isinstance(found, Mapping) and _stated(message, _PURPOSE).startswith(_REHEARSAL):
                     yield number, _REHEARSED
@@ -65,6 +65,22 @@ def _rows(path: Path, options: Hl7Options) -> Iterator[FeedRow]:
         yield number, _INCOMPLETE
     for told in stated.notes:
         yield 0, Note(told)
+
+
+def _ended(messages: Iterator[bytes]) -> Iterator[tuple[int, bytes | SetAside]]:
+    """Give the messages of a file, numbered; one that does not end as others do is set aside."""
+    opens = ends = parted = False
+    for number, (message, then) in enumerate(pairwise(chain(messages, [b""])), start=1):
+        opens, ends = opens or _START in message, ends or _END in message
+        is_last = not then or message.rstrip(b"\r\n \t").endswith(_START)
+        is_parted = message.rstrip(_FILLING).endswith(_PARTING)
+        if opens and ends and is_last and _END not in message:
+            yield number, _BROKEN_OFF
+        elif parted and then and not is_parted:
+            yield number, _RUN_ON
+        else:
+            yield number, message
+        parted |= is_parted
 
 
 _CONTINUED: Final = re.compile(
@@ -79,8 +95,11 @@ _POINTER, _PURPOSE = 13, 10
 _REHEARSAL: Final = (b"T", b"t", b"D", b"d")
 _START, _END = b"\x0b", b"\x1c"
 """A message's frame (MLLP)."""
+_PARTING: Final = (b"\r", b"\n", _START, _END)
+_FILLING: Final = b" \t\x00\xef\xbb\xbf"
 _INCOMPLETE: Final = SetAside("message_incomplete", "its other part is not in the file")
 _BROKEN_OFF: Final = SetAside("message_incomplete", "its frame does not end")
+_RUN_ON: Final = SetAside("message_incomplete", "the next begins within its last line")
 _REHEARSED: Final = Note("HL7 message that is for training or debugging by its own words (MSH-11)")
 
 

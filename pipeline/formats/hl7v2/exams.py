@@ -13,8 +13,9 @@ from typing import Final
 
 import hl7
 
-from pipeline.formats.exams import Merge, SetAside, text_mark
+from pipeline.formats.exams import Note, Said, SetAside, text_mark
 from pipeline.formats.hl7v2 import framing
+from pipeline.formats.hl7v2.endings import Endings
 from pipeline.formats.hl7v2.fields import (
     SIGNATURE,
     FieldMap,
@@ -72,6 +73,26 @@ def orders(lines: Sequence[str], wanted: Collection[str]) -> list[Order]:
     return found
 
 
+def as_one(found: Sequence[Order], bar: str) -> list[Order]:
+    """Join orders of a patient that are one but for their number: a report cut into parts."""
+    kept: list[Order] = []
+    first: dict[tuple[int, str], Order] = {}
+    for order in found:
+        same = next((s.split(bar, 2)[-1] for s in order.segments if s.startswith("OBR")), "")
+        before = first.setdefault((order.patient, same), order)
+        asked = [s for s in order.segments if s.startswith("ORC")]
+        if before is order or not any(same.split(bar)[:2]) or not set(asked) <= {*before.segments}:
+            kept.append(order)
+        elif _said(order, bar) != _said(before, bar):
+            before.observed += order.observed
+            before.notes += order.notes
+    return kept
+
+
+def _said(order: Order, bar: str) -> list[str]:
+    return [row.split(bar, 2)[-1] for row in (*order.observed, *order.notes)]
+
+
 def _share(found: Sequence[Order], patient: int, line: str) -> None:
     """Give a segment that comes late to all of its patient's orders."""
     for order in found:
@@ -101,6 +122,7 @@ def without_order(lines: Sequence[str]) -> int:
 
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
+_CUT: Final = SetAside("damaged_segment", "it ends before the status that its sender's rows have")
 _KINDS: Final = ("ORU", "MDM")
 """Types of message that bring a report: a result, or a document with its notes (TXA)."""
 _MERGING: Final = ("A18", "A30", "A34", "A35", "A36", "A39", "A40", "A46", "A47")
@@ -118,6 +140,9 @@ _DELETED: Final = "CA"
 _ORDER: Final = (Place("ORC", 1, 1), Place("ORC", 5, 1))
 _CALLED_OFF: Final = frozenset({"CA", "OC", "CR"})
 """What ORC-1 (HL7 table 0119) and ORC-5 (0038) say of an order that is, or was, cancelled."""
+_VOID: Final = (
+    "report of an order that is cancelled (ORC), taken back though its words came with it"
+)
 _NO_RESULT: Final = frozenset({"O", "I", "S"})
 """Statuses (HL7 table 0123) before there is a result: ordered, begun, scheduled."""
 
@@ -148,28 +173,37 @@ class Hl7Options:
     batch_rows: int = 1000
 
 
-def exams(raw: bytes, options: Hl7Options) -> list[Mapping[str, str] | SetAside | Merge]:
-    """Read one message; always gives at least one entry, and never raises."""
+def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> list[Said]:
+    """Read one message; always gives at least one entry, and never raises.
+
+    Parameters
+    ----------
+    endings
+        How its sender's other messages end; None where there are no others.
+    """
     if len(raw) > framing.MAX_MESSAGE_BYTES:
         return [SetAside("message_too_long", f"over {framing.MAX_MESSAGE_BYTES} bytes")]
     text, decoded_as = framing.decoded(raw, options.encoding)
     lines = framing.segments(text)
-    if not lines or not lines[0].startswith("MSH") or len(lines[0]) < 8:
+    if not framing.is_headed(lines):
         return [SetAside("no_header", "no MSH segment")]
     if count := framing.damaged(lines, lines[0][3]):
         return [SetAside("damaged_segment", f"{count} segment(s) broken, cut or run together")]
+    endings = endings or Endings([], options.encoding)
+    if endings.breaks_off(lines):
+        return [_CUT]
     try:
         found = list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
     except _FAULTS as error:
         return [SetAside("malformed", type(error).__name__)]
+    if any(isinstance(each, Mapping) and each["text"] for each in found):
+        endings.add(lines)
     return [
         {**each, "decoded_as": decoded_as} if isinstance(each, Mapping) else each for each in found
     ]
 
 
-def _exams(
-    lines: Sequence[str], options: Hl7Options
-) -> Iterator[Mapping[str, str] | SetAside | Merge]:
+def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
     separators = Separators.of(lines[0])
     kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
     message, event, *_ = (*kind.split(separators.component), "")
@@ -185,7 +219,7 @@ def _exams(
         return
     yield from merges
     yield from [SetAside("no_order", "a patient of the message has none")] * without_order(lines)
-    found = orders(lines, options.fields.segments)
+    found = as_one(orders(lines, options.fields.segments), separators.field)
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
@@ -194,8 +228,10 @@ def _exams(
         is_deleted = event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
         is_off = not _CALLED_OFF.isdisjoint(head.value(place).upper() for place in _ORDER)
         if is_off or (is_document and is_deleted):
+            yield from [Note(_VOID)] * bool(report.text and is_off)
             report = replace(report, text="", taken_back=True)
         head.add(report.rows)
+        yield from map(Note, report.left_out)
         stated = head.first(options.fields.places["status"])
         if report.text.strip() or report.taken_back or _needs_no_text(message, stated, report):
             yield _exam(head, report, options, _OF_EVENT.get(event, "") if is_document else "")

@@ -113,7 +113,8 @@ def _hexadecimal(figures: str, written: str) -> str:
 
 MAX_MESSAGE_BYTES: Final = 8 * 2**20
 _BLOCK: Final = 2**20
-_HEADER: Final = re.compile(rb"MSH(?=[^A-Za-z0-9\s])")
+_HEADER: Final = re.compile(rb"MSH(?=([^A-Za-z0-9\s])([^A-Za-z0-9\s]{3,5}\1)?)")
+"""A header where a line begins; wherever it stands, if it names its separators as one does."""
 _HEADER_BYTES: Final = 16
 _LINE_ENDS: Final = (b"\r", b"\n", b"\x0b", b"\x1c")
 _BLANK: Final = b"\r\n\x0b\x1c\x00 \t\xef\xbb\xbf"
@@ -140,7 +141,11 @@ _BARRED: Final = re.compile(
 )
 """Words where a unit has its place, and no status: a bar stands in the text as it is. Of ST, which
 holds measurements too, only where words stand before it."""
+CODED: Final = ("CE", "CWE", "CNE")
+LETTERS: Final = ("F", "P", "C", "Final")
+"""What mostly stands as a row's status."""
 _FEW: Final = 2
+_SHORTEST: Final = len("MSH|^~\\&")
 _VALUE, _STATUS = 5, 11
 """Fields of an observation: before the first none has anything to say; the other stands last."""
 _BATCH: Final = ("FHS", "BHS", "BTS", "FTS")
@@ -219,10 +224,10 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def _headers(buffer: bytes, scanned: int) -> Iterator[int]:
-    """Find where a line begins with a header, not before `scanned`."""
+    """Find where a line begins with a header, not before `scanned`, or runs into a whole one."""
     for match in _HEADER.finditer(buffer, scanned):
         before = buffer[max(0, match.start() - 9) : match.start()].rstrip(b" \t")
-        if match.start() and (not before or before[-1:] in _LINE_ENDS):
+        if match.start() and (match[2] or not before or before[-1:] in _LINE_ENDS):
             yield match.start()
 
 
@@ -260,8 +265,7 @@ def segments(message: str) -> list[str]:
         if _INDENTED.match(cleaned):
             cleaned = cleaned.lstrip(" \t")
         if not found and cleaned.startswith("MSH"):
-            separators = Separators.of(cleaned)
-            bar, broken = separators.field, f"{separators.escape}.br{separators.escape}"
+            bar, broken = Separators.of(cleaned).field, _line_end(cleaned)
         is_segment = _NAME.match(cleaned) and (cleaned[3:4] == bar or cleaned in _EMPTY)
         if is_segment or (found and _is_damaged(cleaned, bar)):
             if not cleaned.startswith(_BATCH):
@@ -279,23 +283,40 @@ def _is_damaged(line: str, bar: str) -> bool:
 def _shifted(lines: Sequence[str], bar: str) -> int:
     """Count rows of which a bar before their text is lost: words stand where a part is numbered.
 
-    A part may have a name of several words, which then stands before a text too.
+    A part may have a name of several words, which then stands before a text too; but a row's status
+    then stands in its place.
     """
-    rows = [[*line.split(bar), *[""] * _VALUE][: _VALUE + 1] for line in lines]
-    of_text = [row for row in rows if row[0] == "OBX" and row[2] not in known_words("no_text")]
-    named = {part for *_, part, value in of_text if value}
+    rows = [[*line.split(bar), *[""] * _STATUS][:_STATUS] for line in lines]
+    of_text = [
+        row for row in rows
+        if row[0] == "OBX" and (row[2] in CODED or row[2] not in known_words("no_text"))
+    ]  # fmt: skip
+    named = {row[4] for row in of_text if row[_VALUE]}
     return sum(
-        not value and len(part.split()) > _FEW and part not in named for *_, part, value in of_text
+        not row[_VALUE] and " " in row[4] and row[4] not in named
+        and (len(row[4].split()) > _FEW or row[-1] in LETTERS)
+        for row in of_text
+    )  # fmt: skip
+
+
+def _goes_on_behind(lines: Sequence[str], bar: str) -> int:
+    """Count rows behind whose status lines follow that are no segments, and so are no text."""
+    end = _line_end(lines[0])
+    rows = [line.split(bar)[_STATUS:] for line in lines if line.startswith("OBX") and end in line]
+    return sum(
+        any(end in cell for cell in row) and row[0].split(end)[0] in LETTERS for row in rows if row
     )
 
 
-def _breaks_off(lines: Sequence[str], bar: str) -> bool:
-    """Tell a message that ends within a row's text: all rows alike before it go on to a status."""
-    *before, last = [line.split(bar) for line in lines[-2:]]
-    if not before or last[0] != "OBX" or [before[0][0], *before[0][2:4]] != [last[0], *last[2:4]]:
-        return False
-    counts = [line.count(bar) for line in lines[:-1] if line.startswith("OBX")]
-    return len(last) <= _STATUS <= min(counts)
+def _line_end(header: str) -> str:
+    """Give the end of a line within a text, as a message writes it."""
+    escape = Separators.of(header).escape
+    return f"{escape}.br{escape}"
+
+
+def is_headed(lines: Sequence[str]) -> bool:
+    """Tell whether a message begins with a header that can be read."""
+    return bool(lines) and lines[0].startswith("MSH") and len(lines[0]) >= _SHORTEST
 
 
 def damaged(lines: Sequence[str], bar: str) -> int:
@@ -307,5 +328,10 @@ def damaged(lines: Sequence[str], bar: str) -> int:
     lengths = [line.count(bar) for line in lines if line.startswith("OBX")]
     longest = max(lengths, default=0)
     least = _VALUE if longest >= _STATUS else _VALUE - 2 if longest >= _VALUE else 0
-    cut = sum(length < least for length in lengths) + _breaks_off(lines, bar)
-    return cut + _shifted(lines, bar) + sum(_is_damaged(line, bar) for line in lines[1:])
+    cut = sum(length < least for length in lengths)
+    return (
+        cut
+        + _shifted(lines, bar)
+        + _goes_on_behind(lines, bar)
+        + sum(_is_damaged(line, bar) for line in lines[1:])
+    )

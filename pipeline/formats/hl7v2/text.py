@@ -3,8 +3,8 @@
 Segments are put in the order of their set-ID where all have one, so that a shuffled feed gives the
 same text. Escapes are decoded after splitting. Rows of text win over documents encapsulated in
 ``ED`` (see `attachments` for which of these), unless they say no more than that there is one; notes
-(``NTE``) are the report where there is neither. Pointers (RP) and coded results are no text, and
-rows that were deleted or posted as wrong (OBX-11 D, W, X) are left out.
+(``NTE``) are the report where there is neither, or the part of it that the rows lack. Pointers (RP)
+and codes are no text, and rows that were deleted or posted as wrong (OBX-11 D, W, X) are left out.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ from pipeline.formats.attachments import (
     text_in_cell,
 )
 from pipeline.formats.exams import DRAFT, SetAside
-from pipeline.formats.hl7v2.framing import Separators, unescaped
-from pipeline.formats.values import known_words, section_of, status_of
+from pipeline.formats.hl7v2.framing import CODED, LETTERS, Separators, unescaped
+from pipeline.formats.values import is_sentence, known_words, section_of, status_of
 
 _NO_TEXT: Final = known_words("no_text")
 """Types of a value that is no text; one that no table knows is text, so that no words are lost."""
-_CODED: Final = ("CE", "CWE", "CNE")
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})
 _WRONG: Final = frozenset({"D", "W"})
@@ -53,14 +52,20 @@ _END: Final = re.compile(
     r"(?<![ (])~|~(?!\d[\d.,x× -]{0,12}(?:[mck]?m|m?l|cc|g|%|HU|days?|weeks?|months?|years?)(?!\w))"
 )
 """A line's end; before a measure the sign says "about", for few senders escape it."""
-_STATUS, _LETTERS = 11, ("F", "P", "C", "Final")
-"""The field of a row's status, and what mostly stands there."""
+_STATUS: Final = 11
+"""The field of a row's status."""
 _GAP: Final = "observations of which a number is missing"
 """How such a text is counted: an interface may leave rows out, and a row may be lost."""
 UNSURE: Final = "observations none of which is final, in a report that is said to be"
 """Counted where no row bears out what the order says; of a preliminary report it is no remark."""
 _NAMED, _PARTED = 4, 5
 """Rows are called alike up to here: by name (OBX-3), or by part too (OBX-4)."""
+CODES: Final = "report of which coded observations (CE, CWE) are left out: they hold no sentence"
+NOTES: Final = "report of which notes (NTE) are left out: its observations are the text"
+_ORIGINAL: Final = 8
+"""The component of CWE with the words that were coded."""
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _LATE: Final = ("final", "corrected")
 _AGAIN: Final = (
     ("prelim", _LATE, _PARTED),
@@ -71,6 +76,7 @@ _AGAIN: Final = (
 _WHOLE: Final = frozenset({"FINDINGS:", "IMPRESSION:"})
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
+_BROKEN: Final = ("bad_attachment", "damaged_document")
 _TEXT_KINDS: Final = known_words("text_kind")
 
 
@@ -97,6 +103,8 @@ class Observations:
         can be had (X) says nothing of an earlier one.
     fault
         Why there is no text although a row has an attachment or a pointer.
+    left_out
+        What a run counts of that was left out.
     """
 
     text: str
@@ -106,6 +114,7 @@ class Observations:
     form: str = ""
     fault: SetAside | None = None
     taken_back: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 def observations(
@@ -116,25 +125,24 @@ def observations(
     used = _standing(
         [row for row in rows if _cell(row, 11).strip().upper() not in GONE], separators
     )
-    has_attachment = any(_kind(row) in _ATTACHMENTS for row in used)
     texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
-    joined = "\n".join(text for _, text in texts).strip()
-    form, fault = "", None
-    if not joined or (has_attachment and len(joined) < _NOTICE and _POINTS.search(joined)):
-        texts, form, fault = _documents(used, separators)
-    if not any(text.strip() for _, text in texts) and not fault and notes:
-        texts = _noted(notes, separators)
+    texts, form, fault = _with_documents(texts, used, separators)
+    told = [CODES] if any(_is_left_out(row, separators) for row in used) else []
+    if notes and not fault:
+        added = _noted(notes, texts, separators)
+        told += [NOTES] if added is None else []
+        texts += added or []
     parts, addendum = _sections(texts, separators)
     text = "\n".join(parts).strip("\n ")
     stated = {_stated(row) for row, _ in texts}
     is_unsure = bool(stated) and not stated & {"", "final", "corrected", "addendum"}
     is_mixed = {"prelim", "final"} <= stated
-    told = _GAP if _lacks_a_row(rows) else DRAFT if is_mixed else UNSURE if is_unsure else ""
+    odd = _GAP if _lacks_a_row(rows) else DRAFT if is_mixed else UNSURE if is_unsure else ""
     found = text_in_cell(text)
     if isinstance(found, SetAside):
         text, fault = "", found
     else:
-        text, form = found[0], form or found[1] or told
+        text, form = found[0], form or found[1] or odd
     spoken = dict.fromkeys(
         separators.field.join(["OBX", "", *[""] * 4, *row[6:]]) for row in sorted(used, key=_rank)
     )
@@ -146,6 +154,7 @@ def observations(
         form,
         fault=None if text.strip() else fault,
         taken_back=not used and any(_cell(row, 11).strip().upper() in _WRONG for row in rows),
+        left_out=tuple(told),
     )
 
 
@@ -184,6 +193,29 @@ def _stated(row: Sequence[str]) -> str:
     return _status(row) or _cell(row, _STATUS).strip()
 
 
+def _with_documents(
+    texts: _Texts, rows: Sequence[list[str]], separators: Separators
+) -> tuple[_Texts, str, SetAside | None]:
+    """Give the documents where the rows are none of the report, or say no more than a remark.
+
+    Rows that are called as a document is are the report in another form. A remark that is not in
+    the document is kept below it.
+    """
+    said = "\n".join(text for _, text in texts).strip()
+    is_worded, points = _LETTER.search(said), _POINTS.search(said)
+    called = [row[3:4] for row in rows if _kind(row) in _ATTACHMENTS]
+    is_report = _REPORT.search(said) or any(row[3:4] in called for row, _ in texts)
+    if is_worded and (not called or len(said) >= _NOTICE or (is_report and not points)):
+        return texts, "", None
+    found, form, fault = _documents(rows, separators)
+    if not is_worded or points or (fault and fault.reason in _BROKEN):
+        return found, form, fault
+    held = {word.casefold() for _, text in found for word in _WORD.findall(text)}
+    if not found or held.issuperset(map(str.casefold, _WORD.findall(said))):
+        return texts, "", None
+    return [*found, *texts], form, None
+
+
 def _documents(
     rows: Sequence[list[str]], separators: Separators
 ) -> tuple[_Texts, str, SetAside | None]:
@@ -205,13 +237,8 @@ def _rejoined(rows: Sequence[list[str]], separators: Separators) -> list[list[st
     for row in rows:
         data = _data(row, separators)
         before = _data(joined[-1], separators) if joined else ""
-        if (
-            data
-            and before.startswith(CODED_DOCUMENTS)
-            and not data.startswith(CODED_DOCUMENTS)
-            and _BASE64.fullmatch(data)
-            and row[3:4] == joined[-1][3:4]
-        ):
+        goes_on = data and not data.startswith(CODED_DOCUMENTS) and _BASE64.fullmatch(data)
+        if goes_on and before.startswith(CODED_DOCUMENTS) and row[3:4] == joined[-1][3:4]:
             joined[-1] = [*joined[-1][:5], joined[-1][5] + data, *joined[-1][6:]]
         else:
             joined.append(row)
@@ -227,11 +254,25 @@ def _data(row: Sequence[str], separators: Separators) -> str:
     return unescaped(data, separators).strip()
 
 
-def _noted(notes: Sequence[str], separators: Separators) -> _Texts:
-    """Give the notes where they read like a report, not like a remark on the exam."""
+def _noted(notes: Sequence[str], texts: _Texts, separators: Separators) -> _Texts | None:
+    """Give the notes where they read like a report, or hold a part that its rows lack.
+
+    A remark on the exam is none; None where what is left out may be more than one.
+    """
     cells = [_cell(note.split(separators.field), 3) for note in notes]
     text = "\n".join(_lines(cell, separators) for cell in cells)
-    return [([], text)] if len(text) >= _NOTICE or _REPORT.search(text) else []
+    said = "\n".join(each for _, each in texts)
+    known = {_heading(row, separators) for row, _ in texts} | _titles(said)
+    if not said.strip():
+        return [([], text)] if len(text) >= _NOTICE or _titles(text) else []
+    if first := next((m for m in _REPORT.finditer(text) if not _titles(m[0]) <= known), None):
+        return [([], text[first.start() :])]
+    return None if len(text) >= _NOTICE and " ".join(text.split()) not in said else []
+
+
+def _titles(text: str) -> set[str]:
+    """Give the headings of the parts that a text holds."""
+    return {section_of([title]) for title in _REPORT.findall(text)}
 
 
 def _sections(texts: _Texts, separators: Separators) -> tuple[list[str], bool]:
@@ -259,13 +300,24 @@ def _kind(row: Sequence[str]) -> str:
 
 
 def _text(row: Sequence[str], separators: Separators) -> str | None:
+    """Give a row's text; None where it is none.
+
+    A coded row is text where it is a part of the report, as the standard has an impression, or
+    where a sentence stands in it.
+    """
     value, kind = _cell(row, 5), _kind(row)
+    if kind not in CODED:
+        return None if kind in _NO_TEXT else _lines(value, separators)
     said = _REPORT.search(value.replace(separators.component, "\n"))
-    is_coded = kind in _CODED and (_heading(row, separators) or said)
-    if is_coded:  # a part of the report, as the standard has an impression
-        each = (coded.split(separators.component) for coded in value.split(separators.repetition))
-        value = separators.repetition.join(_cell(parts, 1) or parts[0] for parts in each)
-    return _lines(value, separators) if is_coded or kind not in _NO_TEXT else None
+    each = (coded.split(separators.component) for coded in value.split(separators.repetition))
+    words = [_cell(parts, _ORIGINAL) or _cell(parts, 1) or parts[0] for parts in each]
+    is_text = _heading(row, separators) or said or any(map(is_sentence, words))
+    return _lines(separators.repetition.join(words), separators) if is_text else None
+
+
+def _is_left_out(row: Sequence[str], separators: Separators) -> bool:
+    is_coded = _kind(row) in CODED and _LETTER.search(_cell(row, 5)) is not None
+    return is_coded and _text(row, separators) is None
 
 
 def _lines(value: str, separators: Separators) -> str:
@@ -313,7 +365,7 @@ def _rank(row: Sequence[str]) -> int:
 
 def _whole(row: list[str], separators: Separators) -> list[str]:
     """Put a text together in which a bar stands as it is: its status then stands too far behind."""
-    late = next((at for at, cell in enumerate(row) if at > _STATUS and cell in _LETTERS), 0)
+    late = next((at for at, cell in enumerate(row) if at > _STATUS and cell in LETTERS), 0)
     if not late or not row[6] or _rank(row) < len(_FURTHEST) or _kind(row) in _NO_TEXT:
         return row
     end = late - _STATUS + 6
@@ -330,8 +382,12 @@ def _ordered(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _lacks_a_row(rows: Sequence[list[str]]) -> bool:
-    """Tell a gap in numbers that otherwise rise by one; feeds number in other ways too."""
+    """Tell a gap in numbers that otherwise rise by one; feeds number in other ways too.
+
+    Where all rows have one number, the lines may have theirs as a part (OBX-4).
+    """
     numbers = [_cell(row, 1).strip() for row in rows]
+    numbers = [_cell(row, 4).strip() for row in rows] if len(set(numbers)) == 1 else numbers
     if not all(number.isdecimal() and len(number) < 9 for number in numbers):
         return False
     steps = [after - before for before, after in pairwise(map(int, numbers))]
