@@ -13,6 +13,7 @@ from extraction.vocabulary.schema import GrammarFile
 
 _STATED: Final = Part.ASSERTING | Part.PARTICIPLE | Part.PREDICATE | Part.COMMA
 _POSSESSIVE, _HYPHEN = "'", "-"
+_JOINS: Final = frozenset({"and", "but", "while", "although", "though", "whereas"})
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
 _EARLIER_WITHIN, _YEAR, _ADVERBS = 7, 4, 2
@@ -177,7 +178,7 @@ def meant(clause: Clause, at: int, cue: Cue) -> Cue:
         year = len(word) == _YEAR and word.isdigit()
         if year or word in grammar.earlier or (relative and word in grammar.examinations):
             return _STILL
-        if not token.word.isalnum() and token.word != _POSSESSIVE:
+        if (not token.word.isalnum() and token.word != _POSSESSIVE) or token.word in _JOINS:
             break
     return cue
 

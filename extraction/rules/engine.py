@@ -18,11 +18,12 @@ from extraction.finding import (
     Outcome,
 )
 from extraction.report import FINDINGS, Place, SectionReader, own_words
+from extraction.rules.clauses import clauses
 from extraction.rules.decide import Decision, carry_back, decide, referred, settled
 from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
-from extraction.rules.scan import Clause, Item, clauses, is_finite, scan
+from extraction.rules.scan import Clause, Item, is_finite, scan
 from extraction.rules.sentences import split
 from extraction.rules.spelling import Spelling
 from extraction.rules.tokens import Token, TokenReader

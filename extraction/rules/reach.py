@@ -156,7 +156,7 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
     governed = closed = False
     ahead = [token.word for token in tokens[items[at].last : items[at].last + _LEADING]]
     joined = ahead[:1] == ["both"] or not _TOGETHER.isdisjoint(ahead)
-    together = joined and cue.kind == "hedge"
+    together = (joined and cue.kind == "hedge") or cue.phrase == "versus"
     for j in range(first, len(items)):
         parts = items[j].lexeme.parts
         ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
@@ -238,11 +238,14 @@ def _speaks_anew(items: list[Item], comma: int) -> bool:
 def _tells_anew(items: list[Item], joint: int) -> bool:
     """Whether a known thing and its verb follow an "and": "no edema and the heart is enlarged"."""
     following = items[joint + 1 : joint + 3]
-    if len(following) < 2 or following[0].first == items[joint].last:
+    if len(following) < 2:
         return False
     thing, said = following
-    named = thing.lexeme.parts & (Part.MENTION | Part.SUBJECT)
-    return bool(named) and said.first == thing.last and bool(said.lexeme.parts & Part.VERB)
+    if not thing.lexeme.parts & (Part.MENTION | Part.SUBJECT) or said.first != thing.last:
+        return False
+    if said.lexeme.parts & Part.CUE:  # "no edema and pneumonia is unlikely"
+        return said.lexeme.finite and all(cue.kind == "hedge" for cue in said.lexeme.cues)
+    return thing.first > items[joint].last and bool(said.lexeme.parts & Part.VERB)
 
 
 def _unlisted(clause: Clause, at: int, comma: int) -> bool:

@@ -1,0 +1,182 @@
+"""From items to clauses.
+
+A clause ends at a contrast ("but"), at a semicolon, before "there is", and at the first comma or
+"and" between two finite verbs. What stands in parentheses is a clause of its own, and so is an
+aside between a finding and what is said of it.
+"""
+
+from __future__ import annotations
+
+from itertools import dropwhile, pairwise, takewhile
+from typing import Final
+
+from extraction.rules.lexicon import Lexeme, Part
+from extraction.rules.scan import ASIDE_WITHIN, GOVERNABLE, Clause, Item, governs, is_finite
+from extraction.rules.tokens import Token
+from extraction.vocabulary.schema import GrammarFile
+
+_LISTING: Final = Lexeme(Part.COMMA)
+_TELLING: Final = frozenset({"negation", "assertion"})
+_SPEAKERS: Final = frozenset({"i", "we"})
+
+
+def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Clause]:
+    """Cut a sentence's items into clauses, main ones first, asides after the clause they sit in."""
+    main: list[Item] = []
+    asides: list[list[Item]] = []
+    inside: list[Item] | None = None
+    ends = Part.CLOSING
+    for at, item in enumerate(items):
+        parts = item.lexeme.parts
+        if parts & Part.OPENING and inside is None:
+            inside, ends = [], Part.CLOSING
+        elif inside is None and main and _interrupts(items, at, main[-1]):
+            main.pop()
+            inside, ends = [item], Part.COMMA
+        elif inside is None and main and _waits(items, at, main, grammar):
+            inside, ends = ([], Part.COMMA) if not parts & Part.CUE else (None, ends)
+        elif inside is None and governs(main, 0, len(main)) and _qualifies(items, at):
+            inside, ends = [], Part.COMMA
+        elif parts & ends and inside is not None:
+            asides.append(inside)
+            inside = None
+        elif inside is not None:
+            inside.append(item)
+        else:
+            main.append(item)
+    if inside:
+        asides.append(inside)
+    found = [
+        Clause(part, tokens, grammar, first, aside=False)
+        for part, first in _cut(main, tokens, grammar)
+    ]
+    for content in asides:
+        found += [
+            Clause(p, tokens, grammar, first, aside=True)
+            for p, first in _cut(content, tokens, grammar)
+        ]
+    return found
+
+
+def _interrupts(items: list[Item], at: int, last: Item) -> bool:
+    """Whether a contrast between commas only interrupts: "the heart, although rotated, is big"."""
+    if not (items[at].lexeme.parts & Part.BOUNDARY and last.lexeme.parts & Part.COMMA):
+        return False
+    rest = dropwhile(lambda item: not item.lexeme.parts & Part.COMMA, items[at:])
+    comma, behind = next(rest, last), next(rest, last)
+    resumes = is_finite(behind) and behind.first == comma.last
+    return resumes or (behind is not last and bool(items[at - 2].lexeme.parts & Part.OR))
+
+
+def _waits(items: list[Item], at: int, main: list[Item], grammar: GrammarFile) -> bool:
+    """Whether an aside parts a hedge from what it is of: "the opacity is likely, I think, edema".
+
+    Of a thing that is there it says what it may be; of a finding ("edema is likely, …") whether.
+    """
+    cue, hedges = main[-1], any(cue.kind == "hedge" for cue in main[-1].lexeme.cues)
+    said = cue.lexeme.finite or any(is_finite(i) and i.last == cue.first for i in main[-2:-1])
+    if not (items[at].lexeme.parts & Part.COMMA and hedges and said) or cue.last != items[at].first:
+        return False
+    named = next((i for i in reversed(main) if i.lexeme.parts & Part.MENTION), None)
+    thing = named is None or grammar.things.issuperset(named.lexeme.pathologies)
+    if items[at].lexeme.parts & Part.CUE:  # ", in my view ,"
+        closing = at
+    else:
+        commas = (k for k in range(at + 1, len(items)) if items[k].lexeme.parts & Part.COMMA)
+        closing = next(commas, at)
+    apart = items[closing].last - items[at].first
+    object_ = [item for item in items[closing + 1 :] if not item.lexeme.parts & Part.ASSERTING][:1]
+    told = Part.MENTION | Part.CAUSE if thing else Part.CAUSE
+    found = bool(object_) and object_[0].lexeme.parts & told
+    return bool(found) and 1 < apart <= ASIDE_WITHIN and not governs(items, at, closing)
+
+
+def _qualifies(items: list[Item], at: int) -> bool:
+    """Whether an aside parts a subject from its verb: "pneumonia, with no fever, is unlikely"."""
+    if items[at].lexeme.parts & (Part.CUE | Part.COMMA) != Part.COMMA:
+        return False
+    commas = (k for k in range(at + 1, len(items)) if items[k].lexeme.parts & Part.COMMA)
+    closing = next(commas, at)
+    behind = items[closing + 1 : closing + 2]
+    apart = items[closing].last - items[at].first
+    if not 1 < apart <= ASIDE_WITHIN or not behind or behind[0].first != items[closing].last:
+        return False
+    aside = items[at + 1 : closing]
+    if any(i.lexeme.parts & (Part.SPLIT_PROPERTY | Part.OR | GOVERNABLE) for i in aside):
+        return False
+    told = {cue.kind for item in aside for cue in item.lexeme.cues}
+    return is_finite(behind[0]) and told <= _TELLING
+
+
+def _cut(
+    items: list[Item], tokens: list[Token], grammar: GrammarFile
+) -> list[tuple[list[Item], int]]:
+    pieces: list[tuple[list[Item], int]] = []
+    current: list[Item] = []
+    first = items[0].first if items else 0
+    verb_seen, candidate = False, -1
+    for at, item in enumerate(items):
+        parts = item.lexeme.parts
+        if parts & Part.BOUNDARY:
+            if _told_late(current, items[at:]):
+                continue
+            if _lists_on(current, items[at:]):
+                current.append(item._replace(lexeme=_LISTING))
+                continue
+            pieces.append((current, first))
+            current, first, verb_seen, candidate = [], item.last, False, -1
+            continue
+        copula = tokens[item.first].word in grammar.copulas  # "emphysema is again noted"
+        if parts & Part.OPENER and current and not (copula or _subordinate(current, item)):
+            pieces.append((current, first))
+            current, first, verb_seen, candidate = [], item.first, False, -1
+        elif is_finite(item) or _speaks(item, tokens):
+            if verb_seen and candidate >= 0:
+                pieces.append((current[:candidate], first))
+                first = current[candidate].last
+                current = current[candidate + 1 :]
+            verb_seen, candidate = True, -1
+        elif verb_seen and parts & (Part.COMMA | Part.AND):
+            ended = parts & Part.AND and any(i.lexeme.parts & Part.OR for i in current[candidate:])
+            candidate = len(current) if candidate < 0 or ended else candidate  # "A, B or C, and D"
+        current.append(item)
+    pieces.append((current, first))
+    return [(piece, begin) for piece, begin in pieces if piece]
+
+
+def _told_late(before: list[Item], rest: list[Item]) -> bool:
+    """Whether a subject has its predicate behind a "but": "magnified but probably enlarged"."""
+    if governs(before, 0, len(before)) or not any(i.lexeme.parts & Part.SUBJECT for i in before):
+        return False
+    for last, item in pairwise(rest):
+        parts = item.lexeme.parts
+        if last.lexeme.parts & Part.PREDICATE:
+            return bool(parts & Part.COMMA) or item.first > last.last
+        if item.first != last.last or not parts & (Part.CUE | Part.VERB | Part.PREDICATE):
+            return False
+    return bool(rest[-1].lexeme.parts & Part.PREDICATE)
+
+
+def _lists_on(before: list[Item], rest: list[Item]) -> bool:
+    """Whether a list of alternatives goes on behind a semicolon: "differential: edema; blood"."""
+    offered = any(
+        cue.phrase == "versus" and cue.side == "before" for i in before for cue in i.lexeme.cues
+    )
+    if not offered or rest[0].last - rest[0].first > 1:
+        return False
+    following = [*takewhile(lambda i: not i.lexeme.parts & Part.BOUNDARY, rest[1:])]
+    return not any(i.lexeme.parts & (Part.CUE | Part.OPENER) or is_finite(i) for i in following)
+
+
+def _speaks(item: Item, tokens: list[Token]) -> bool:
+    """Whether a cue is a statement of the writer's, and no aside: "I suspect a fracture"."""
+    said = bool(item.lexeme.parts & Part.CUE) and tokens[item.first].word in _SPEAKERS
+    return said and tokens[min(item.last, len(tokens) - 1)].word != ","
+
+
+def _subordinate(before: list[Item], opener: Item) -> bool:
+    """Whether a cue waits for what the opener begins: "I do not think there is"."""
+    waits = any(cue.side != "after" for cue in before[-1].lexeme.cues)
+    parts = (k + 1 for k, item in enumerate(before) if item.lexeme.parts & (Part.AND | Part.COMMA))
+    begin = max(parts, default=0)  # "the heart is normal and perhaps there is"
+    return waits and opener.first == before[-1].last and not governs(before, begin, len(before))
