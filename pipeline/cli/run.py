@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import shutil
@@ -107,8 +106,10 @@ def run(given: Run) -> None:
 def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """List the pages of the newest issue, each with the file to open."""
     from pipeline.config import load
+    from pipeline.store.workspace import Workspace
 
-    root = load(config).workspace / "delivery"
+    store = Workspace(load(config).workspace)
+    root = store.root / "delivery"
     issues = sorted(folder for folder in root.glob("*-*") if folder.is_dir())
     if not issues:
         raise InputError(
@@ -116,8 +117,7 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
             f"run `radcal run {quote(str(config))}` first."
         )
     files = sorted(file for file in issues[-1].glob("*/*") if file.is_file())
-    listed = issues[-1].with_name(f"{issues[-1].name}.json")
-    whom = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else None
+    _, whom = store.issued(issues[-1].name)
     own = (file for file in files if whom is None or file.parent.name in whom)
     shown = [(file.parent.name, file.name, str(file)) for file in own]
     older = len(files) - len(shown)

@@ -26,7 +26,7 @@ from pipeline.vault.vault import Vault
 from reports.content import Case
 from reports.pages.return_sheet import build
 
-PERIOD = "2026-09"
+ISSUE, PERIOD = "0f1e2d3c4b5a6978", "2026-09"
 WHOM = 'contact = "quality@hospital.example"\nreturns_by = "15 December 2026"\n'
 
 
@@ -58,7 +58,7 @@ class Place:
         return Pages(recipient, tuple(files))
 
     def deliver(self, *pages: Pages) -> tuple[int, int]:
-        done = DELIVER.do(Site.open(str(self.config)), Delivery(PERIOD, pages)).found
+        done = DELIVER.do(Site.open(str(self.config)), Delivery(ISSUE, PERIOD, pages)).found
         return done.delivered, done.unchanged
 
     def of(self, recipient: str) -> Path:
