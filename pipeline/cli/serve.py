@@ -144,13 +144,14 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     found: dict[str, object] = {"vault_key": next(site_findings(site)).told, "last_run": "never"}
     if store.root.is_dir():
         found |= _last(store, last_run(store.root))
+    if not as_json:
+        emit(found, as_json=False, quiet=False)  # what follows may find the vault damaged
     ahead = outlook(site)
-    if ahead.next_period:
-        found["next_period"] = ahead.next_period
+    told = {"next_period": ahead.next_period} if ahead.next_period else {}
     if as_json:
-        emit({**found, "stages": plain(ahead.stages)}, as_json=True, quiet=False)
+        emit({**found, **told, "stages": plain(ahead.stages)}, as_json=True, quiet=False)
         return
-    emit(found, as_json=False, quiet=False)
+    emit(told, as_json=False, quiet=False)
     for each in ahead.stages:
         items = "" if each.items is None else f"{each.to_make:,} of {each.items:,} to make"
         typer.echo(f"{each.stage:<12} {each.state:<11} {items:<22} {'; '.join(each.why)}".rstrip())
