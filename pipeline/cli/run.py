@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import shutil
@@ -42,6 +41,11 @@ if TYPE_CHECKING:
 DepartmentOption = Annotated[
     str, typer.Option(help="clustered, hard, straight, or a TOML file (docs/simulation.md).")
 ]
+
+_AGAIN: Final = (
+    "what was delivered is not delivered again where it was taken away. Restore the folder; or, "
+    "for all of the issue anew, delete delivery/ledger.jsonl and run"
+)
 
 _LARGE_PAIRS: Final = 1_500
 """So many pairs come to more than a small run (`pipeline.run.rehearsal.is_small`)."""
@@ -107,17 +111,19 @@ def run(given: Run) -> None:
 def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """List the pages of the newest issue, each with the file to open."""
     from pipeline.config import load
+    from pipeline.store.workspace import Workspace
 
-    root = load(config).workspace / "delivery"
+    store = Workspace(load(config).workspace)
+    root = store.root / "delivery"
     issues = sorted(folder for folder in root.glob("*-*") if folder.is_dir())
     if not issues:
+        todo = _AGAIN if (root / "ledger.jsonl").is_file() else "nothing was delivered yet: run"
         raise InputError(
-            f"open: nothing was delivered yet below {root} that this user may read; "
-            f"run `radcal run {quote(str(config))}` first."
+            f"open: no page lies below {root} that this user may read; "
+            f"{todo} `radcal run {quote(str(config))}`."
         )
     files = sorted(file for file in issues[-1].glob("*/*") if file.is_file())
-    listed = issues[-1].with_name(f"{issues[-1].name}.json")
-    whom = json.loads(listed.read_text(encoding="utf-8")) if listed.is_file() else None
+    _, whom = store.issued(issues[-1].name)
     own = (file for file in files if whom is None or file.parent.name in whom)
     shown = [(file.parent.name, file.name, str(file)) for file in own]
     older = len(files) - len(shown)
@@ -140,6 +146,8 @@ def _next(summary: Summary, config: str) -> str:
             return f"next: read {summary.report}, correct the cause, and run again"
         return f"next: `radcal run {config}` makes the pages when the issue is due"
     review = Path(summary.delivery) / "committee" / "review.pdf"
+    if not review.is_file():
+        return f"next: the pages are no more in {summary.delivery}; {_AGAIN} `radcal run {config}`"
     return f"next: open {review}; `{_called()} open {config}` lists every page to hand on"
 
 

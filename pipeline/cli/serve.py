@@ -144,11 +144,15 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     found: dict[str, object] = {"vault_key": next(site_findings(site)).told, "last_run": "never"}
     if store.root.is_dir():
         found |= _last(store, last_run(store.root))
+    if not as_json:
+        emit(found, as_json=False, quiet=False)  # what follows may find the vault damaged
+    ahead = outlook(site)
+    told = {"next_period": ahead.next_period} if ahead.next_period else {}
     if as_json:
-        emit({**found, "stages": plain(outlook(site))}, as_json=True, quiet=False)
+        emit({**found, **told, "stages": plain(ahead.stages)}, as_json=True, quiet=False)
         return
-    emit(found, as_json=False, quiet=False)
-    for each in outlook(site):
+    emit(told, as_json=False, quiet=False)
+    for each in ahead.stages:
         items = "" if each.items is None else f"{each.to_make:,} of {each.items:,} to make"
         typer.echo(f"{each.stage:<12} {each.state:<11} {items:<22} {'; '.join(each.why)}".rstrip())
 
@@ -169,19 +173,4 @@ def _last(store: Workspace, last: LastRun | None) -> dict[str, object]:
         told["error"] = last.error.message
     if running:
         told["stage"] = last.stages[-1].stage if last.stages else "starting"
-    if newest := _newest_month(store, last):
-        told["next_period"] = newest
     return {**told, **(last.counts or {})}
-
-
-def _newest_month(store: Workspace, last: LastRun) -> str:
-    """Give the newest month with observations: what `radcal run` issues if not told otherwise."""
-    from pipeline.stages.tally import Tallied
-
-    try:
-        blocks = [
-            store.facts("analysis", "tallies", key, Tallied) for key in last.last_tallies or ()
-        ]
-    except RadcalError:
-        return ""
-    return max((month for block in blocks for month in block.months), default="")

@@ -70,10 +70,14 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class InputSize:
-    """How many sources a run read, and how many exams they held (a copy counts once)."""
+    """How many sources a run read, and how many exams they held (a copy counts once).
+
+    ``xrays`` counts the X-rays of each month; none where an earlier version wrote it down.
+    """
 
     sources: int
     exams: int
+    xrays: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import pandas as pd
+
 from extraction.engines.account import Disagreement
 from pipeline.config import Configuration
 from pipeline.errors import EXIT_QUARANTINED
@@ -26,12 +28,15 @@ from pipeline.stages.pair import Paired
 from pipeline.stages.register import Registered
 from pipeline.stages.tally import Tallied
 from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
+from pipeline.tables.results import thin_months
 from reports.content import Gate
 from reports.numbers import count, decimal, percent, written
 from reports.strings import Strings
 
 # Observations of likely, and of unlikely, findings below which chance alone could turn them round.
 _SIDE: Final = 100
+# X-rays of a month below which a few that went could halve it.
+_MONTH: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +255,8 @@ def against_last_good(
     """Compare a run's input with that of the last good run; no gate where there was none.
 
     Numbers of exams are compared, not their names: a site may split its exports differently, rename
-    them, or replace the oldest months by new ones.
+    them, or replace the oldest months by new ones. A whole month that lost half its X-rays while an
+    older one is there still is another matter: of a year's months each is too few to be missed.
     """
     limit, words = config.input.max_missing_share, Strings.load(language=config.reports.language)
     if before is None or not before.exams or not limit:
@@ -259,14 +265,28 @@ def against_last_good(
         lost = max(0, before.exams - now.exams)
         gate = _share(words, "missing", lost, before.exams, limit)
         sources = words("gate.sources", now=count(now.sources), before=count(before.sources))
-        return (replace(gate, found=f"{gate.found}; {sources}", note=gate.note * bool(lost)),)
+        gate = replace(gate, found=f"{gate.found}; {sources}", note=gate.note * bool(lost))
+        if not before.xrays:
+            return (gate,)
+        halved = ", ".join(map(words.month, _halved(before.xrays, now.xrays)))
+        name, none = words("gate.halved"), words("gate.no_month")
+        note = words("gate.note.missing") * bool(halved)
+        return gate, Gate(name, not halved, none, halved or none, note)
+
+
+def _halved(before: Mapping[str, int], now: Mapping[str, int]) -> list[str]:
+    """Name months that were whole and lost half their X-rays, where an older one is whole still."""
+    were, are = ({*x} - thin_months(pd.Series(x, dtype=float)) for x in (before, now))
+    whole = (m for m in sorted(were) if before[m] >= _MONTH and m > min(are, default=""))
+    return [month for month in whole if 2 * now.get(month, 0) <= before[month]]
 
 
 def remedies(failed: Sequence[Gate], config: Configuration) -> str:
     """Say what to do about failed gates whose note is a remedy."""
     words = Strings.load(language=config.reports.language)
-    names = {words("gate.missing"), words("gate.rise")}
-    return "".join(f" {gate.note}" for gate in failed if gate.name in names)
+    names = {words("gate.missing"), words("gate.halved"), words("gate.rise")}
+    notes = dict.fromkeys(gate.note for gate in failed if gate.name in names)
+    return "".join(f" {note}" for note in notes)
 
 
 def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:

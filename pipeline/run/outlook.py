@@ -13,10 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from pipeline.errors import RadcalError
 from pipeline.run.books import LastRun, last_run
 from pipeline.run.manifest import KEYED
 from pipeline.site.site import Site
-from pipeline.stages import Keyed, Look, Named, clean, extract, ingest, pages, pair, register, tally
+from pipeline.stages import (
+    Keyed,
+    Look,
+    Named,
+    clean,
+    extract,
+    ingest,
+    issue,
+    pages,
+    pair,
+    register,
+    tally,
+)  # fmt: skip
 from pipeline.store.files import typed
 
 Ingredients = Mapping[str, Named]
@@ -36,21 +49,30 @@ class StageState:
     why: tuple[str, ...] = ()
 
 
-def outlook(site: Site) -> tuple[StageState, ...]:
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What the next run would make, and the last month of its issue; None where not known yet."""
+
+    stages: tuple[StageState, ...]
+    next_period: str | None
+
+
+def outlook(site: Site) -> Outlook:
     """Look whether the results that the next run needs are there, stage by stage."""
     last = last_run(site.workspace.root) or LastRun()
     before = _ingredients_of(site.workspace.root, last.last_run)
-    looks, states, behind = _looks(site, last), [], ""
+    looks, states, behind, period = _looks(site, last), list[StageState](), "", None
     for stage in KEYED:
         changed = _changed(site, stage, before)
         if behind:
             seen, why = None, (f"{behind} has work to do", *changed)
         else:
             seen = next(looks)
+            period = seen.found[0] if stage is pages.FEEDBACK and seen.found else None
             behind = stage.kind if seen.to_make else ""
             why = changed or ((seen.why,) if seen.why else ())
         states.append(_state(stage, seen, why, known=bool(before)))
-    return tuple(_with_failure(state, last) for state in states)
+    return Outlook(tuple(_with_failure(state, last) for state in states), period)
 
 
 def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
@@ -60,7 +82,16 @@ def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
     yield (paired := pair.PAIR.look(site, pair.blocks(site, coded.found)))
     yield (read := extract.EXTRACT.look(site, extract.shards(paired.found)))
     yield (tallied := tally.TALLY.look(site, tally.blocks(paired.found, read.found)))
-    yield pages.look(site, (last.last_issue, last.last_tallies), tallied.found)
+    drawn = pages.look(site, (last.last_issue, last.last_tallies), tallied.found)
+    yield Look(drawn.items, drawn.to_make, _next_period(site, paired, tallied), drawn.why)
+
+
+def _next_period(site: Site, paired: Look[Any], tallied: Look[Any]) -> tuple[str, ...]:
+    """Give the month with which the next issue ends; none where nothing tells it."""
+    try:
+        return (issue.request(site, paired.found, tallied.found, None).period.name,)
+    except RadcalError:
+        return ()
 
 
 def _ingredients_of(root: Path, run: str | None) -> Ingredients:

@@ -16,7 +16,7 @@ from pipeline.config import outline
 from pipeline.config.basis import digest_of, sha256
 from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedError, RadcalError
 from pipeline.pages.review import RunFacts
-from pipeline.run.books import Books
+from pipeline.run.books import Books, InputSize
 from pipeline.run.gates import Gathered, Issued, against_last_good, check, remedies
 from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
 from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
@@ -171,7 +171,8 @@ class Run:
         """
         name, a = run_id(self.site, gathered), gathered.accounting()
         checked = check(a, self.site.config)
-        before = against_last_good(self.books.last.last_good, gathered.input_size, self.site.config)
+        now = self._input_size(gathered)
+        before = against_last_good(self.books.last.last_good, now, self.site.config)
         self.gates = (*checked, *before)
         failed = [gate for gate in self.gates if gate.passed is not True]
         publish_stages(name, self.books.entries())
@@ -191,6 +192,13 @@ class Run:
             manifest=shown(self.site),
             counts=gathered.shown(self.site.config.reports.language),
         )
+
+    def _input_size(self, gathered: Gathered) -> InputSize:
+        """Measure a run's input for the next run: what `Gathered` counts, and X-rays by month."""
+        keys, columns = [block.key for block in gathered.paired], ["performed_month", "n"]
+        rows = self.site.workspace.read("analysis", "coverage", keys, columns=columns)
+        xrays = rows.groupby("performed_month")["n"].sum()
+        return replace(gathered.input_size, xrays={str(m): int(n) for m, n in xrays.items()})
 
     def finish(self, gathered: Gathered, issued: Issued | None = None) -> Summary:
         """Write the manifest, the audit entry and the report; returns the summary."""
@@ -227,6 +235,7 @@ class Run:
         """Write manifest, audit entry, books and report of the ending; returns the run's folder."""
         store, run = self.site.workspace, run_id(self.site, gathered)
         stages, counts = self.books.entries(), plain(gathered.accounting())
+        now = self._input_size(gathered)
         ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued)
         folder = store.root / "runs" / run
         keep_list(folder, self.books.used() | store.take_used())
@@ -245,7 +254,7 @@ class Run:
             outcome=outcome,
             exit_code=gathered.exit_code,
             last_run=run,
-            last_good=self.books.last.last_good if outcome == "refused" else gathered.input_size,
+            last_good=self.books.last.last_good if outcome == "refused" else now,
             counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),

@@ -4,7 +4,7 @@
 
     WORKSPACE/delivery/<period>/<recipient>/    the files
     WORKSPACE/delivery/ledger.jsonl             what was delivered: one line a file
-    WORKSPACE/delivery/<period>.json            the recipients of the issue as it was made last
+    WORKSPACE/delivery/<period>.json            the issue made last: its key, its recipients
 
 A folder is made beside its place, noted in the ledger, and renamed onto its place; a delivery that
 is killed anywhere between is finished or begun again by the next run. The ledger knows the digest
@@ -56,8 +56,9 @@ _Whose: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """All pages of an issue, named by its last month."""
+    """All pages of an issue, which has a key and is named by its last month."""
 
+    issue: str
     period: str
     pages: tuple[Pages, ...]
 
@@ -91,7 +92,7 @@ class Deliver(Stage[Delivery, Delivered]):
         locks = _locks(site, whom)
         opened = _accessions(site, item.pages) if site.config.reports.accessions else {}
         ledger = _Ledger(root / "ledger.jsonl")
-        site.workspace.write_json(root / f"{item.period}.json", whom)
+        site.workspace.note_issue(item.period, item.issue, whom)
         new = 0
         for pages in item.pages:
             drafts = {file.name: site.workspace.read_page(file.draft) for file in pages.files}

@@ -37,8 +37,8 @@ _SUMS: Final = ("tallies", "alternatives", "mix", "words", *_OF_PAIRS)
 class IssueRequest:
     """What an issue is to be made of: keys of all tallied and paired blocks, and its months.
 
-    ``before`` is the key of the newest earlier issue that ended within these months; None where
-    there is none.
+    ``before`` is the key of the newest earlier issue that ended within these months, as its readers
+    have it; None where there is none.
     """
 
     tallies: tuple[str, ...]
@@ -84,7 +84,7 @@ def request(
     chosen = choose_period(months, last, window_months=site.config.reports.window_months)
     if not period and chosen.name < months[-1]:
         chosen = replace(chosen, later=_after(store, tallies, chosen.name))
-    return IssueRequest(tallies, pairs, chosen, _before_it(kept, chosen))
+    return IssueRequest(tallies, pairs, chosen, _before_it(store, kept, chosen))
 
 
 def _xrays(store: Workspace, paired: Sequence[str]) -> pd.Series[float]:
@@ -100,14 +100,14 @@ def _after(store: Workspace, tallies: Sequence[str], last: str) -> tuple[tuple[s
     return tuple((str(month), round(n)) for month, n in counts.items())
 
 
-def _before_it(kept: Mapping[str, Issue], period: Period) -> str | None:
-    """Find the issue before; of several of one month, the one made of most."""
+def _before_it(store: Workspace, kept: Mapping[str, Issue], period: Period) -> str | None:
+    """Find the issue before; of several of one month the one delivered, else that made of most."""
     found = [
-        (issue.period.name, len(issue.tallies), key)
+        (month, store.issued(month)[0] == key, len(issue.tallies), key)
         for key, issue in kept.items()
-        if issue.period.name in period.months[:-1]
+        if (month := issue.period.name) in period.months[:-1]
     ]
-    return max(found)[2] if found else None
+    return max(found)[-1] if found else None
 
 
 class MakeIssue(Keyed[IssueRequest, Issue]):

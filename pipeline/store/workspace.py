@@ -183,6 +183,22 @@ class Workspace:
         text = json.dumps(plain(content), indent=2, sort_keys=True) + "\n"
         write_whole(path, text.encode())
 
+    def note_issue(self, period: str, issue: str, recipients: Sequence[str]) -> None:
+        """Say which issue of a month is delivered, by its key, and to whom."""
+        told = {"issue": issue, "recipients": recipients}
+        self.write_json(self.root / "delivery" / f"{period}.json", told)
+
+    def issued(self, period: str) -> tuple[str | None, list[str] | None]:
+        """Give the key and the recipients of a month's issue; None where it is not noted.
+
+        Versions up to 0.8.0 noted the recipients alone.
+        """
+        try:
+            told = json.loads((self.root / "delivery" / f"{period}.json").read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None, None
+        return (None, told) if isinstance(told, list) else (told["issue"], told["recipients"])
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the workspace for one run, and clear what a killed one left half done.

@@ -3,7 +3,8 @@
 The sheet has one row per case of the feedback, by study code, with an empty ``answer`` column; on
 the page each case has a box per answer. Where the page advises swaps it has a row for each as
 well, told by its empty ``ct_code``: reader, finding, phrase and advised word stand in the other
-columns, and room for words in one more, ``words``. The HTML page saves the same. What comes back is
+columns, and room for words in one more, ``words``. The HTML page saves the same. A reader types an
+answer as the page calls it, in any language of the pages, or as it is kept. What comes back is
 hostile input like any other file: sizes are capped, every bad row is named by its number, and an
 unknown answer is refused, never guessed. Cells that a spreadsheet could take for a formula are
 written with a leading apostrophe, which reading takes off again.
@@ -17,11 +18,14 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 import pikepdf
 
 from reports.content import Case
+from reports.numbers import Language
+from reports.strings import Strings
 
 if TYPE_CHECKING:
     from calibration.profile import Swap
@@ -38,6 +42,8 @@ _LARGEST: Final = 1_000_000
 _LARGEST_PAGE: Final = 20_000_000
 _MOST_FIELDS: Final = 2_000
 _MOST_WORDS: Final = 1_000
+_CALLED: Final = {get_args(Answer): "cases", get_args(Opinion): "card"}
+"""Where a catalogue has what pages call the answers of a kind."""
 _RISKY: Final = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
@@ -257,6 +263,18 @@ def read(sheet: bytes) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
     return _parted([each for each in said if each.answer or (each.words and not each.about[1])])
 
 
+@cache
+def _answers(kind: Any) -> dict[str, str]:
+    """Give the answers of a closed set by what a reader may call them."""
+    known = {answer: answer for answer in get_args(kind)}
+    for words in (Strings.load(language=language) for language in get_args(Language)):
+        called = {
+            words(f"{_CALLED[get_args(kind)]}.{a.replace(' ', '_')}"): a for a in known.values()
+        }
+        known |= {name.lower(): answer for name, answer in called.items()}
+    return known
+
+
 def _known(answer: str, kind: Any) -> Any:
     """Give an answer as one of a closed set.
 
@@ -265,10 +283,9 @@ def _known(answer: str, kind: Any) -> Any:
     ValueError
         When it is none of them.
     """
-    wanted = answer.strip().lower()
-    if wanted not in get_args(kind):
+    if (wanted := answer.strip().lower()) not in _answers(kind):
         raise ValueError("unknown answer")
-    return wanted
+    return _answers(kind)[wanted]
 
 
 def _decoded(sheet: bytes) -> str:
@@ -296,7 +313,8 @@ def _check(rows: list[dict[str, str]], header: Sequence[str]) -> None:
     if bad:
         raise ReturnSheetError(
             f"return sheet: {len(bad)} of {len(rows)} rows cannot be read; first at line {bad[0]}. "
-            f"Use one of: {', '.join(get_args(Answer))}; or leave the cell empty."
+            f"Use one of: {', '.join(get_args(Answer))} (swaps, which have no ct_code: "
+            f"{', '.join(get_args(Opinion))}), or as the page calls them; or leave the cell empty."
         )
 
 
@@ -305,4 +323,4 @@ def _sound(row: dict[str, str]) -> bool:
     if any(row[name] is None for name in _COLUMNS):
         return False
     kind = Answer if row["ct_code"].strip() else Opinion
-    return row["answer"].strip().lower() in ("", *get_args(kind))
+    return row["answer"].strip().lower() in ("", *_answers(kind))

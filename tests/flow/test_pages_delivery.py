@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from pipeline.vault.vault import Vault
 from reports.content import Case
 from reports.pages.return_sheet import build
 
-PERIOD = "2026-09"
+ISSUE, PERIOD = "0f1e2d3c4b5a6978", "2026-09"
 WHOM = 'contact = "quality@hospital.example"\nreturns_by = "15 December 2026"\n'
 
 
@@ -58,7 +59,7 @@ class Place:
         return Pages(recipient, tuple(files))
 
     def deliver(self, *pages: Pages) -> tuple[int, int]:
-        done = DELIVER.do(Site.open(str(self.config)), Delivery(PERIOD, pages)).found
+        done = DELIVER.do(Site.open(str(self.config)), Delivery(ISSUE, PERIOD, pages)).found
         return done.delivered, done.unchanged
 
     def of(self, recipient: str) -> Path:
@@ -334,10 +335,21 @@ def test_nothing_is_delivered_that_does_not_say_whom_to_answer_and_until_when(
     assert shown.deliver(shown.page("R-A", "one")) == (1, 0)
 
 
+def test_pages_that_were_deleted_are_said_to_be_gone_and_how_they_come_again(place: Place) -> None:
+    mine = place.page("R-A", "one")
+    place.deliver(mine)
+    shutil.rmtree(place.of("R-A").parent)
+    assert place.deliver(mine) == (0, 1)
+    with pytest.raises(InputError, match=r"Restore the folder; .* delete delivery/ledger\.jsonl"):
+        pages(place.config)
+    (place.of("R-A").parents[1] / "ledger.jsonl").unlink()
+    assert place.deliver(mine) == (1, 0)
+
+
 def test_the_pages_of_the_newest_issue_are_listed_with_the_file_to_open(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(InputError, match=r"delivered yet below .* that this user may read; run"):
+    with pytest.raises(InputError, match=r"no page lies below .* may read; nothing was delivered"):
         pages(place.config)
     place.deliver(place.page("R-A", "one"), place.page("R-B", "two"))
     (place.of("R-A").parents[1] / "2026-06" / "R-C").mkdir(parents=True)

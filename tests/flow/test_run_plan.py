@@ -85,11 +85,11 @@ def noted(here: Site, tallies: list[str]) -> None:
 
 
 def states(folder: Path) -> dict[str, str]:
-    return {each.stage: each.state for each in outlook(site(folder))}
+    return {each.stage: each.state for each in outlook(site(folder)).stages}
 
 
 def reasons(folder: Path, stage: str) -> str:
-    return "; ".join(next(each.why for each in outlook(site(folder)) if each.stage == stage))
+    return "; ".join(next(each.why for each in outlook(site(folder)).stages if each.stage == stage))
 
 
 NOTHING = {"ingest": 0, "de-identify": 0, "pair": 0, "extract": 0, "tally": 0, "issue": 0}
@@ -189,6 +189,27 @@ def test_an_issue_follows_the_newest_one_before_it_and_never_one_of_its_own_mont
     first = here.choose(gathered)
     assert here.made["issue"] == 1
     assert (here.choose(gathered), here.made["issue"]) == (first, 0)
+    # Under other settings the month before is judged again: what was delivered is what was told.
+    configured(place, "[calibration]\npattern_probability = 0.9\n")
+    again = Here(site(place)).choose(gathered, months[0]).key
+    assert again != one_before
+    for delivered in (one_before, again):
+        here.site.workspace.note_issue(months[0], delivered, ["R-1"])
+        assert asked(None).before == delivered
+
+
+def test_status_names_the_month_that_a_run_would_issue_or_none_where_that_is_not_known(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Here(site(place))
+    gathered = here.gather()
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    shutil.rmtree(place / "workspace" / "analysis" / "profiles")
+    xrays = pd.Series(dict.fromkeys(months, 100.0) | {months[-1]: 2.0})
+    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
+    assert outlook(site(place)).next_period == here.choose(gathered).period.name == months[-2]
+    configured(place, "[pairing]\nwindow_hours = 10.0\n")
+    assert outlook(site(place)).next_period is None
 
 
 def test_stray_months_are_left_for_the_next_issue_and_no_issue_goes_back(
@@ -358,7 +379,7 @@ def test_export_that_vanished_is_told_by_name(place: Path) -> None:
 
 def test_status_outlives_damaged_records(place: Path) -> None:
     (place / "workspace/runs/last.json").write_text("{")
-    assert {each.state for each in outlook(site(place))} >= {"up to date"}
+    assert {each.state for each in outlook(site(place)).stages} >= {"up to date"}
     (place / "workspace/runs/last.json").write_text(json.dumps({"last_run": "r"}))
     (place / "workspace/runs/r/manifest.json").write_bytes(b"\x00" * 9)
     assert states(place)["tally"] == "up to date"
@@ -397,6 +418,6 @@ def test_status_says_whether_the_key_given_opens_the_vault(
 
 def test_stage_state_says_nothing_of_what_cannot_be_known_yet(place: Path) -> None:
     configured(place, "[pairing]\nmin_age_years = 21\n")
-    last = outlook(site(place))[-1]
+    last = outlook(site(place)).stages[-1]
     assert dataclasses.astuple(last)[2:4] == (None, None)
     assert last.why[0] == "de-identify has work to do"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from calibration.profile import ReaderProfile
 from reports.content import Case, RadiologistContent
 from reports.disclosure import guard_radiologist
+from reports.numbers import Language
 from reports.pages import radiologist
 from reports.pages.return_sheet import (
     SAVED,
+    Answer,
     CaseAnswer,
+    Opinion,
     ReturnSheetError,
     SwapAnswer,
     build,
@@ -25,6 +30,9 @@ CASES = (
     Case("X-1", "C-1", "pleural effusion", "likely", "absent", showed=False),
     Case("=cmd()", "-2", "pneumonia, left", 'said "likely"', "present", showed=True),
 )
+
+ON_CASES = [(kept, kept.replace(" ", "_")) for kept in get_args(Answer)]
+ON_SWAPS = [(kept, kept.replace(" ", "_")) for kept in get_args(Opinion)]
 
 
 def filled(*answers: str) -> bytes:
@@ -62,6 +70,17 @@ def test_a_sheet_that_another_countrys_spreadsheet_saved_is_read(charset: str, s
         (CaseAnswer("X-1", "C-1", "pleural effusion", "wrong pair"),),
         (),
     )
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_an_answer_is_taken_as_the_page_calls_it(language: str) -> None:
+    words = Strings.load(language=language)
+    rows = [
+        (kept, f"X-{kept},C-1,e,likely,absent,{words(f'cases.{key}')},") for kept, key in ON_CASES
+    ]
+    rows += [(kept, f"R-1,,e,{kept},no,{words(f'card.{key}').upper()},") for kept, key in ON_SWAPS]
+    cases, swaps = read("\n".join([",".join(SAVED), *(row for _, row in rows)]).encode())
+    assert [each.answer for each in (*cases, *swaps)] == [kept for kept, _ in rows]
 
 
 def test_an_empty_answer_is_no_answer() -> None:
