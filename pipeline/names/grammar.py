@@ -115,11 +115,9 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
 
 
 def is_small(text: str) -> bool:
-    """Tell whether a report is in small letters: what is capital are abbreviations and few words."""
-    few = len(text) // _TITLED_IN
-    if next(islice(_TITLED.finditer(text), few, None), None) is None:
-        return sum(map(str.isupper, text)) < _CAPITAL * len(text)
-    return False
+    """Tell whether a report is in small letters but for abbreviations and few words."""
+    too_many = islice(_TITLED.finditer(text), len(text) // _TITLED_IN, None)
+    return not any(too_many) and sum(map(str.isupper, text)) < _CAPITAL * len(text)
 
 
 def as_capitals(text: str) -> str:
