@@ -163,6 +163,7 @@ DICTATED = [
     "case two", "records not available", "extension of four centimetres", "call if worse",
     "double density sign", "ribs six seven eight", "l four five", "temperature a hundred and two",
     "ninety two percent on two litres", "at fifteen twenty degrees", "may nineteen percent",
+    "a nodule of 12.28 mm at 16.41 mm, seen",
 ]  # fmt: skip
 
 
