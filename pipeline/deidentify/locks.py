@@ -26,6 +26,7 @@ from typing import Final
 from pipeline.deidentify.rules.checks import KINDS, patterns, word_list
 from pipeline.deidentify.rules.window import Words, past
 from pipeline.deidentify.spans import Removed
+from pipeline.names.grammar import is_small
 from pipeline.names.lexicon import Lexicon
 
 Span = tuple[int, int]
@@ -87,13 +88,13 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     if touched and _is_in_address(text, start, end):
         return True
     stroked = before == "/" and text[max(0, start - 2) : start - 1].isalpha()
-    written = (alone or (before + after).isspace()) and word.islower() and not text.islower()
-    if end - start == 1 and (stroked or written or _VESSEL.match(text, end)):
+    apart = (alone or (before + after).isspace()) and word.islower()
+    if end - start == 1 and (stroked or _VESSEL.match(text, end) or (apart and not is_small(text))):
         return False
     if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
         return True
     if not word[0].isupper() or not word.isalpha():
-        return word in KINDS and text.islower()
+        return word in KINDS and is_small(text)
     near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
     named = last[:1].isupper() and not _DEPARTMENT.search(last)

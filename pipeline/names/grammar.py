@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import resources
+from itertools import islice
 from pathlib import Path
 from typing import Final
 from zlib import crc32
@@ -58,6 +59,11 @@ _WRAP: Final = re.compile(
     rf"|from|regarding)\b))"
 )
 """A line break inside a name, where what follows goes on as a sentence does."""
+_TITLED: Final = re.compile(rf"[{UPPER}][{LOWER}]")
+_TITLED_IN: Final = 200
+"""A report in small letters has at most one word with a capital in so many characters."""
+_CAPITAL: Final = 0.15
+"""And of its characters a smaller share are capitals, those of CT and MRI."""
 _LABEL: Final = re.compile(r"[^\W\d_]{2,12}(?:[ ](?:No|NO|ID|Id))?\.?[ ]?[:#]|(?:Page|PAGE)\b")
 """What opens the next column, behind a name and more than one blank."""
 _MIN_WRAPPED: Final = 45
@@ -108,9 +114,15 @@ def name_end(text: str, start: int, lexicon: Lexicon, *, comma: bool) -> int:
     return suffix.end() if suffix else end
 
 
+def is_small(text: str) -> bool:
+    """Tell whether a report is in small letters but for abbreviations and few words."""
+    too_many = islice(_TITLED.finditer(text), len(text) // _TITLED_IN, None)
+    return not any(too_many) and sum(map(str.isupper, text)) < _CAPITAL * len(text)
+
+
 def as_capitals(text: str) -> str:
-    """Read a report without any capital as one in capitals, letter by letter."""
-    if not text.islower():
+    """Read a report in small letters as one in capitals, letter by letter."""
+    if not is_small(text):
         return text
     upper = text.upper()
     return upper if len(upper) == len(text) else "".join(map(_capital, text))

@@ -9,6 +9,7 @@ from pipeline.deidentify.rules import Rules
 from pipeline.deidentify.rules.rows import shipped
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.names import load
+from pipeline.names.grammar import is_small
 
 CLEANER = Deidentifier()
 RULES = Deidentifier(Options(caution=0))
@@ -155,6 +156,14 @@ DICTATED = [
     "Lesions on the sixth, seventh, and eighth ribs", "red dot ie abnormal",
     "ten minutes after five milligrams of buscopan", "birth two five four grams",
     "wednesday the second image shows", "CTPA. ?PE",
+    "mass at the ten to twelve o'clock position", "half the thorax is opaque", "two to three cm",
+    "five of six nodes were positive", "reduced from ten to four nodules", "one of three",
+    "a quarter of the lung is involved", "in the upper half two nodules", "grade three slash six",
+    "t nine slash t ten", "the fourth of the fifth ribs", "repeat in ten to twelve days",
+    "case two", "records not available", "extension of four centimetres", "call if worse",
+    "double density sign", "ribs six seven eight", "l four five", "temperature a hundred and two",
+    "ninety two percent on two litres", "at fifteen twenty degrees", "may nineteen percent",
+    "a nodule of 12.28 mm at 16.41 mm, seen",
 ]  # fmt: skip
 
 
@@ -170,12 +179,46 @@ SPOKEN = [
     ("mail ana dot vogt at sunmail dot com period", "mail [EMAIL] period"),
     ("at w w w dot zeldon imaging dot co dot uk full stop", "at [URL] full stop"),
     ("she will be ninety-six come September", "she will be [AGE] come September"),
+    ("Rung at ten to four and seen", "Rung at [TIME] and seen"),
+    ("Nurse told at quarter of nine.", "Nurse told at [TIME]."),
+    ("Told Node, twenty after eleven. Clear", "Told Node, [TIME]. Clear"),
+    ("Scan done half eight by the sister", "Scan done [TIME] by the sister"),
+    ("Film of the ninth of the fourth reviewed", "Film of [DATE] reviewed"),
+    ("Film nine dash four dash twenty four.", "Film [DATE]."),
+    ("Accession x two two nine oh, chest", "Accession [ID], chest"),
+    ("MRN is bravo double four seven oh.", "MRN is [ID]."),
+    ("Hospital number eighty three sixteen", "Hospital number [ID]"),
+    ("Bleep double six one, no answer", "Bleep [PHONE], no answer"),
+    ("She is one oh two and frail", "She is [AGE] and frail"),
 ]
 
 
 @pytest.mark.parametrize(("text", "expected"), SPOKEN, ids=[text for text, _ in SPOKEN])
 def test_what_is_spoken_goes_by_the_rules(text: str, expected: str) -> None:
     assert clean(text, RULES) == expected
+
+
+def test_abbreviations_do_not_hide_that_a_report_is_in_small_letters() -> None:
+    text = "portable CT chest for rose okafor in ICU. told her son sipho. the lungs are clear."
+    found = clean(text)
+    assert "rose" not in found
+    assert "okafor" not in found
+    assert "CT chest" in found
+    assert "ICU" in found
+
+
+@pytest.mark.parametrize(
+    ("text", "small"),
+    [
+        ("the lungs are clear. CT of the chest.", True),
+        ("The lungs are clear. No effusion.", False),
+        ("CT CHEST. LUNGS CLEAR.", False),
+        ("told Rose. " + "the lungs are clear and the heart is normal. " * 5, True),
+        ("told Rose and Amina. " + "the lungs are clear and the heart is normal. " * 4, False),
+    ],
+)
+def test_a_report_in_small_letters_has_few_words_with_a_capital(text: str, *, small: bool) -> None:
+    assert is_small(text) is small
 
 
 SHOUTED = [
