@@ -278,8 +278,10 @@ FLOORS = {
     "na": Floor(0.997, 0.997, 0.7),
     "nb": Floor(0.955, 0.94, 0.9, whole=0.04),
     "nc": Floor(0.997, 0.967, 2.45, whole=0.03),
+    "pa": Floor(0.99, 0.972, 1.85, whole=0.015),
+    "pb": Floor(0.993, 0.997, 0.8),
 }
-"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to NC."""
+"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to PB."""
 
 
 def blind(name: str) -> list[GoldReport]:
