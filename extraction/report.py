@@ -29,7 +29,7 @@ _NOTE_ENDS: Final = tuple(map(re.compile, (r"\n[ \t\r]*\n", r"\n", r"[.!?](?=\s)
 """A blank line, else a line's end, else a full stop. No pattern here may look ahead without a
 bound and fail: a megabyte of spaces would cost its square."""
 _PARAGRAPH: Final = re.compile(
-    r"\S[ \t]{0,80}\n(?:[ \t]{0,80}\n|(?=[ \t]{0,80}(?:\d\W )?[A-Z][a-z]))"
+    r"\S[ \t]{0,80}\n(?:[ \t]{0,80}\n|(?=[ \t]{0,80}(?:\d\W )?[A-Z](?:[a-z]|[A-Z]{0,3} [a-z])))"
 )
 """Where a note ends and findings without a header begin, before the impression has its header."""
 _ONE_CASE: Final = re.compile(r"[^\n]{0,50}\S[ \t]{0,80}\n(?=\s{0,80}\w)")

@@ -17,6 +17,7 @@ from extraction.vocabulary.schema import GrammarFile
 
 _LISTING: Final = Lexeme(Part.COMMA)
 _TELLING: Final = frozenset({"negation", "assertion"})
+_RELATIVE: Final = "which"
 _SPEAKERS: Final = frozenset({"i", "we"})
 
 
@@ -25,10 +26,16 @@ def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> lis
     main: list[Item] = []
     asides: list[list[Item]] = []
     inside: list[Item] | None = None
-    ends = Part.CLOSING
+    ends, resumes = Part.CLOSING, 0
     for at, item in enumerate(items):
         parts = item.lexeme.parts
-        if parts & Part.OPENING and inside is None:
+        if at < resumes:
+            continue
+        if inside is None and main and tokens[item.first].word == _RELATIVE:
+            resumes = _resumes(items, at, main)
+        if at < resumes:
+            asides.append(items[at:resumes])
+        elif parts & Part.OPENING and inside is None:
             inside, ends = [], Part.CLOSING
         elif inside is None and main and _interrupts(items, at, main[-1]):
             main.pop()
@@ -56,6 +63,21 @@ def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> lis
             for p, first in _cut(content, tokens, grammar)
         ]
     return found
+
+
+def _resumes(items: list[Item], at: int, main: list[Item]) -> int:
+    """Where a subject's verb follows what tells which it is; 0 where no such clause stands there.
+
+    "The effusion which was seen yesterday has resolved."
+    """
+    if not governs(main, 0, len(main)) or any(map(is_finite, main)):
+        return 0
+    if main[-1].lexeme.parts & Part.COMMA:
+        return 0
+    parted = Part.COMMA | Part.AND | Part.OR | Part.BOUNDARY | Part.OPENING
+    within = takewhile(lambda k: not items[k].lexeme.parts & parted, range(at + 1, len(items)))
+    verbs = [k for k in (at, *within) if is_finite(items[k])]
+    return verbs[1] if len(verbs) > 1 else 0
 
 
 def _interrupts(items: list[Item], at: int, last: Item) -> bool:
