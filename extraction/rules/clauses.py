@@ -17,42 +17,15 @@ from extraction.vocabulary.schema import GrammarFile
 
 _LISTING: Final = Lexeme(Part.COMMA)
 _TELLING: Final = frozenset({"negation", "assertion"})
+_ALONE: Final = 0
+"""What ends an aside of one expression: ", in my view ,"."""
 _RELATIVE: Final = "which"
 _SPEAKERS: Final = frozenset({"i", "we"})
 
 
 def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> list[Clause]:
     """Cut a sentence's items into clauses, main ones first, asides after the clause they sit in."""
-    main: list[Item] = []
-    asides: list[list[Item]] = []
-    inside: list[Item] | None = None
-    ends, resumes = Part.CLOSING, 0
-    for at, item in enumerate(items):
-        parts = item.lexeme.parts
-        if at < resumes:
-            continue
-        if inside is None and main and tokens[item.first].word == _RELATIVE:
-            resumes = _resumes(items, at, main)
-        if at < resumes:
-            asides.append(items[at:resumes])
-        elif parts & Part.OPENING and inside is None:
-            inside, ends = [], Part.CLOSING
-        elif inside is None and main and _interrupts(items, at, main[-1]):
-            main.pop()
-            inside, ends = [item], Part.COMMA
-        elif inside is None and main and _waits(items, at, main, grammar):
-            inside, ends = ([], Part.COMMA) if not parts & Part.CUE else (None, ends)
-        elif inside is None and governs(main, 0, len(main)) and _qualifies(items, at):
-            inside, ends = [], Part.COMMA
-        elif parts & ends and inside is not None:
-            asides.append(inside)
-            inside = None
-        elif inside is not None:
-            inside.append(item)
-        else:
-            main.append(item)
-    if inside:
-        asides.append(inside)
+    main, asides = _parted(items, tokens, grammar)
     found = [
         Clause(part, tokens, grammar, first, aside=False)
         for part, first in _cut(main, tokens, grammar)
@@ -63,6 +36,55 @@ def clauses(items: list[Item], tokens: list[Token], grammar: GrammarFile) -> lis
             for p, first in _cut(content, tokens, grammar)
         ]
     return found
+
+
+def _parted(
+    items: list[Item], tokens: list[Token], grammar: GrammarFile
+) -> tuple[list[Item], list[list[Item]]]:
+    """Part what a sentence says from its asides."""
+    main: list[Item] = []
+    asides: list[list[Item]] = []
+    inside: list[Item] | None = None
+    ends, resumes = Part.CLOSING, 0
+    for at, item in enumerate(items):
+        if at < resumes:
+            continue
+        if inside is not None:
+            if item.lexeme.parts & ends:
+                asides.append(inside)
+                inside = None
+            else:
+                inside.append(item)
+            continue
+        if main and tokens[item.first].word == _RELATIVE:
+            resumes = _resumes(items, at, main)
+        if at < resumes:
+            asides.append(items[at:resumes])
+            continue
+        inside, ends = _aside(items, at, main, grammar)
+        if inside is None:
+            main.append(item)
+        elif ends == _ALONE:
+            asides.append(inside)
+            inside = None
+    return main, [*asides, inside] if inside else asides
+
+
+def _aside(
+    items: list[Item], at: int, main: list[Item], grammar: GrammarFile
+) -> tuple[list[Item] | None, int]:
+    """Give what an aside that begins here begins with, and what ends it; None if none begins."""
+    item = items[at]
+    if item.lexeme.parts & Part.OPENING:
+        return [], Part.CLOSING
+    if main and _interrupts(items, at, main[-1]):
+        main.pop()
+        return [item], Part.COMMA
+    if main and _waits(items, at, main, grammar):
+        return ([item], _ALONE) if item.lexeme.parts & Part.CUE else ([], Part.COMMA)
+    if governs(main, 0, len(main)) and _qualifies(items, at):
+        return [], Part.COMMA
+    return None, Part.CLOSING
 
 
 def _resumes(items: list[Item], at: int, main: list[Item]) -> int:

@@ -12,7 +12,7 @@ import pypdf
 import pytest
 
 from pipeline.cli import serve
-from pipeline.formats.fhir import _LACKING
+from pipeline.formats.fhir.text import _LACKING
 from pipeline.formats.hl7v2.text import DRAFT
 from pipeline.formats.validation import REASONS
 from pipeline.pages.content import COMMITTEE, Issue, masthead
