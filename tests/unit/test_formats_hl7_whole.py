@@ -80,6 +80,25 @@ def test_a_store_that_cuts_messages_at_one_length_has_no_habit(tmp_path: Path) -
     assert feed(tmp_path, *cut)[:2] == ({}, {"damaged_segment": 16})
 
 
+@pytest.mark.parametrize("kept", ["IMPRESSION: Like", "IMPRESS"])
+def test_a_store_that_cuts_every_impression_has_no_habit(tmp_path: Path, kept: str) -> None:
+    cut = [[*message(n, None)[:-1], row(2, kept, "")] for n in range(95, 111)]
+    assert feed(tmp_path, *cut)[1] == {"damaged_segment": 16}
+
+
+def test_few_cuts_of_many_are_no_habit_however_they_agree(tmp_path: Path) -> None:
+    whole = [message(n, None) for n in range(120)]
+    cut = [[*heads(n), row(1, "FINDINGS: Clear."), row(2, "The ", "")] for n in (200, 2000, 20000)]
+    exams, aside, _ = feed(tmp_path, *whole, *cut)
+    assert (len(exams), aside) == (120, {"damaged_segment": 3})
+
+
+def test_a_habit_holds_for_rows_that_are_named_after_each_exam(tmp_path: Path) -> None:
+    named = [[each.replace("R^Report", f"R{n}^Exam") for each in message(n)] for n in range(16)]
+    exams, aside, _ = feed(tmp_path, *named)
+    assert (len(exams), aside) == (16, {})
+
+
 @pytest.mark.parametrize("kind", ["TX|R^Report", "FT|S^Other"])
 def test_a_row_that_stands_alone_is_cut_where_its_senders_rows_have_a_status(
     tmp_path: Path, kind: str
