@@ -179,17 +179,20 @@ def test_notes_are_the_part_that_the_rows_lack(
 
 @pytest.mark.parametrize(
     ("beside", "below"),
-    [("4.2", []), ("Called to the ward.", ["Called to the ward."]), ("Likely effusion", None)],
+    [("4.2", []), ("Called to the ward.", ["Called to the ward."]), ("Likely effusion", [])],
 )
 def test_a_measurement_or_a_remark_is_no_report_beside_a_document(
-    tmp_path: Path, beside: str, below: list[str] | None
+    tmp_path: Path, beside: str, below: list[str]
 ) -> None:
     said = ["FINDINGS: Opacity.", "IMPRESSION: Likely effusion."]
     data = base64.b64encode("\n".join(said).encode()).decode()
     document = row(1, f"R^TEXT^PLAIN^Base64^{data}", kind="ED|R^Report")
     lines = [*heads(0), document, row(2, beside, kind="ST|D^Dose")]
     exams, _, _ = feed(tmp_path, lines)
-    assert exams["ACC0"].split("\n") == ([*said, *below] if below is not None else [beside])
+    assert exams["ACC0"].split("\n") == [*said, *below]
+    bare = base64.b64encode(f"General Hospital {beside}".encode()).decode()
+    exams, _, _ = feed(tmp_path, [*heads(0), document.replace(data, bare), lines[-1]])
+    assert exams["ACC0"] == (beside if beside != "4.2" else "General Hospital 4.2")
     broken = [*heads(0), document.replace(data, data[:-6] + "*"), lines[-1]]
     assert feed(tmp_path, broken)[:2] == ({}, {"bad_attachment": 1})
 

@@ -199,7 +199,7 @@ def _with_documents(
     """Give the documents where the rows are none of the report, or say no more than a remark.
 
     Rows that are called as a document is are the report in another form. A remark that is not in
-    the document is kept below it.
+    the document is kept below it; rows that say all that it does are the report.
     """
     said = "\n".join(text for _, text in texts).strip()
     is_worded, points = _LETTER.search(said), _POINTS.search(said)
@@ -211,9 +211,10 @@ def _with_documents(
     if not is_worded or points or (fault and fault.reason in _BROKEN):
         return found, form, fault
     held = {word.casefold() for _, text in found for word in _WORD.findall(text)}
-    if not found or held.issuperset(map(str.casefold, _WORD.findall(said))):
+    adds = not held.issuperset(map(str.casefold, _WORD.findall(said)))
+    if not (adds and found) and not any(_REPORT.search(text) for _, text in found):
         return texts, "", None
-    return [*found, *texts], form, None
+    return [*found, *texts] if adds else found, form, None
 
 
 def _documents(
