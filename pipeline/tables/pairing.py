@@ -249,11 +249,10 @@ _STEPS: Final = (
 )
 """What remains after each step, and why the others were left out; in the order applied."""
 
-_REMEDIES: Final = {
-    "of adults": " (export birth dates, or [pairing] min_age_years = 0)",
-    "as it was signed": " (export all versions, with the times at which they were first sent)",
+LEFT_OUT: Final = {
+    reason: " (export birth dates, or [pairing] min_age_years = 0)" if name == "of adults" else ""
+    for name, reason in _STEPS
 }
-LEFT_OUT: Final = {reason: _REMEDIES.get(name, "") for name, reason in _STEPS}
 """Why an X-ray is left out, and the option that would keep it, if there is one."""
 
 INELIGIBLE: Final = tuple(reason for _, reason in _STEPS[:2])

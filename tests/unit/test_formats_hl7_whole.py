@@ -164,7 +164,9 @@ def test_a_coded_row_is_text_where_a_sentence_stands_in_it_and_else_counted(
 @pytest.mark.parametrize(
     ("notes", "added", "told"),
     [
-        (["IMPRESSION: Likely pneumonia.", "Seen again."], 2, 0), (["Please page."], 0, 0),
+        (["IMPRESSION: Likely pneumonia.", "Seen again."], 2, 0),
+        (["Beurteilung: Wahrscheinlich Pneumonie."], 1, 0), (["Befund: Frei."], 0, 0),
+        (["Please page."], 0, 0),
         (["Findings: Clear."], 0, 0), (["Of the technique: " + "word " * 60], 0, 1),
     ],
 )  # fmt: skip

@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from pipeline.formats.exams import Note
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.values import known_words, status_of
+from pipeline.formats.values import PARTS, section_of, status_of
 
 _VALUE, _STATUS = 5, 11
 _SENDER: Final = slice(2, 4)
@@ -37,13 +37,8 @@ _OTHERWISE: Final = "HL7 report that ends otherwise than nearly all of its sende
 _NO_IMPRESSION: Final = (
     "HL7 report without an impression, which nearly all of its sender's have: is it whole?"
 )
-_FINDINGS, _ENDING = "FINDINGS:", "IMPRESSION:"
-_HEADINGS: Final = known_words("section")
-_PARTS: Final = [name for name, of in _HEADINGS.items() if of in (_FINDINGS, _ENDING)]
-_NAMES: Final = [name for name, of in _HEADINGS.items() if of == _ENDING]
-_IMPRESSION: Final = re.compile(
-    rf"[|&^](?:{'|'.join(_NAMES)})[|^&]|\b(?:{'|'.join(_NAMES)})\s?:", re.I
-)
+_NAMES: Final = "|".join(name for name in PARTS if section_of([name]) == "IMPRESSION:")
+_IMPRESSION: Final = re.compile(rf"[|&^](?:{_NAMES})[|^&]|\b(?:{_NAMES})\s?:", re.I)
 
 _Kind: TypeAlias = tuple[str, str]
 """Type and part of a row, by which rows are alike."""
@@ -118,7 +113,7 @@ class _Rows:
 
 def _begins_a_part(opening: str) -> bool:
     """Tell a row, or what is left of it, that begins as findings or an impression do."""
-    return len(opening) > _FEWEST and any(name.startswith(opening.upper()) for name in _PARTS)
+    return len(opening) > _FEWEST and any(name.startswith(opening.upper()) for name in PARTS)
 
 
 class Endings:
@@ -151,10 +146,8 @@ class Endings:
         last = lines[-1].split(bar)
         of_order = next((line for line in reversed(lines) if line.startswith("OBR")), "")
         whose = *_sender(lines), status_of("".join(of_order.split(bar)[25:26]))
-        end = last[0], "", ""
-        if last[0] == "OBX":
-            end = (f"{last[0]} {len(last) > _STATUS}", *_kind(last))
-        self._ends[whose][*end, _opening(last) if last[0] == "OBX" else ""] += 1
+        row = (len(last) > _STATUS, *_kind(last), _opening(last)) if last[0] == "OBX" else ("",)
+        self._ends[whose][last[0], *map(str, row)] += 1
         self._concluded[whose][any(map(_IMPRESSION.search, lines[1:]))] += 1
 
     @property
