@@ -38,9 +38,9 @@ variance of u (Beta as above) and of e (the others' own, and `_APART_BY` on the 
 differ); both together say it with weights 1 / variance. It is mixed if P(π > `_MIXED`) ≥
 `_VERY_SURE` of both, P(π > `_EACH`) ≥ `_EACH_SURE` of each (of fewer than `_LEAST_MIXED` effective
 statements none), or, of both, P(π > `_EACH`) ≥ `_EACH_SURE` where words that would be drawn
-opposite ways go wrong in the same exams, by `_TOGETHER` deviations and π (1 − π) / 2 or more
-(`tables.opposed`; colleagues may mistake findings for one another too, so this tells only beside
-the first), and
+opposite ways go wrong in the same exams, beyond what colleagues' do, by `_TOGETHER` deviations and
+π (1 − π) / 2 or more (`tables.opposed`; who mistakes findings for one another more than they do
+looks alike, so this tells only beside the first), and
 s < 1 − π of `least_statements` hedges or more, for hedges that rise as they
 should are no other patients'; and only if the first two hold with CT's hedges taken for what they
 lean to as well: a CT that says "probably" is less sure than "present", and this patient's. From
@@ -229,7 +229,7 @@ def order(
     leaned
         The same with CT's hedges taken for what they lean to.
     together
-        π / (1 − π) by what goes wrong in the same exams (`tables.opposed`).
+        π / (1 − π) by what goes wrong in the same exams, beyond colleagues' (`tables.opposed`).
     meaning
         Log-odds of what each phrase means, shape (K,).
     """

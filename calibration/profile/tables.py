@@ -85,7 +85,7 @@ def _pairs(code: IntArray, values: FloatArray) -> float:
 
 
 def opposed(rows: Rows, *, phrases: int) -> tuple[FloatArray, FloatArray]:
-    """Estimate π / (1 − π) of every reader from what goes wrong together, and its deviation.
+    """Estimate π / (1 − π) of every reader beyond colleagues', and its deviation.
 
     Other patients' CTs in a share π of the exams make a word true at the rate ρ of its finding in
     all statements of such an exam. So with c the reader's rate of a word in a finding as it is, of
@@ -95,7 +95,8 @@ def opposed(rows: Rows, *, phrases: int) -> tuple[FloatArray, FloatArray]:
 
     and the sums of both sides over pairs of one patient's statements that would be drawn opposite
     ways tell π. What makes a patient sicker than words say moves such pairs apart, and so speaks
-    against it. Without patients nothing is known.
+    against it. Findings of which one or the other is there speak for it in every reader, so what
+    the others' pairs come to is taken off. Without patients nothing is known.
     """
     nobody = np.zeros(len(rows.readers))
     if rows.patient is None:
@@ -122,8 +123,9 @@ def opposed(rows: Rows, *, phrases: int) -> tuple[FloatArray, FloatArray]:
         )
         for each in (off, variance, away**2)
     )  # fmt: skip
-    worth = np.maximum(worth, _TINY)
-    return found / worth, np.sqrt(np.maximum(doubt, _TINY)) / worth
+    worth, others = np.maximum(worth, _TINY), np.maximum(worth.sum() - worth, _TINY)
+    usual = np.maximum((found.sum() - found) / others, 0.0)
+    return found / worth - usual, np.sqrt(np.maximum(doubt, _TINY)) / worth
 
 
 def dispersion(rows: Rows, *, phrases: int) -> FloatArray:

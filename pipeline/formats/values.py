@@ -78,6 +78,12 @@ def section_of(names: Iterable[str]) -> str:
     return next((known[name] for each in names if (name := each.strip().upper()) in known), "")
 
 
+REPORTED: Final = frozenset({"FINDINGS:", "IMPRESSION:"})
+PARTS: Final = [name for name, of in known_words("section").items() if of in REPORTED]
+"""Codes and names of findings and impressions."""
+_TITLES: Final = "|".join(name for name in PARTS if name.isalpha() and name not in ("GDT", "IMP"))
+PART: Final = re.compile(rf"(?im)^[ \t]{{0,8}}({_TITLES})[ \t]{{0,4}}:")
+"""A line that opens findings or an impression."""
 _SENTENCE: Final = re.compile(r"\w\W+(?<![.\w])\w{2,}[.!?]\s*$|[^\W\d_]{4}\.\s+[A-Z]")
 
 

@@ -155,6 +155,8 @@ class Gathered:
     @property
     def why_nothing(self) -> str:
         """Say what lost most rows, X-rays or statements where none is left; '' where any is."""
+        from reports.pages.run_report import remedy
+
         a = self.accounting()
         if not self.coded:
             aside = ", ".join(f"{why} {n:,}" for why, n in self.quarantined.most_common(3))
@@ -167,7 +169,7 @@ class Gathered:
         if not steps:
             return ""
         most = max(steps, key=lambda step: step.excluded)
-        hint = LEFT_OUT[most.reason]
+        hint = LEFT_OUT[most.reason] or remedy(most.reason)
         return f" No X-ray was paired; most ({most.excluded:,}) left out: {most.reason}{hint}."
 
     def shown(self, language: str) -> tuple[tuple[str, int], ...]:

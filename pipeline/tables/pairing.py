@@ -79,8 +79,8 @@ def pair(
     ----------
     exams
         One row per report version: ``study_code, patient_code, reader_code, exam_key, modality,
-        performed_at, signed_at, status, is_chest, is_adult, performed_month, drafted,
-        cues``, `CASE_FACTS` and `versions.VERSION_COLUMNS`.
+        performed_at, signed_at, stated_at, status, is_chest, is_adult, performed_month,
+        drafted, cues``, `CASE_FACTS` and `versions.VERSION_COLUMNS`.
     window_hours
         A CT counts when performed later than the X-ray by at most this many hours.
     ct_before_hours
@@ -98,7 +98,9 @@ def pair(
     answered = _with_ct_report(_with_forecast(candidates, films, statuses), cts)
     chosen = _nearest_first(_usable(answered))
     xr = _with_signing_reader(studies[studies["modality"] == "XR"], films, chosen)
-    fates = _fates(xr, candidates, answered, chosen).assign(cues=_cues(xr, films, chosen))
+    stated = _with_forecast(candidates, films.assign(signed_at=films["stated_at"]), statuses)
+    fates = _fates(xr, candidates, stated, answered, chosen)
+    fates = fates.assign(cues=_cues(xr, films, chosen))
     chosen = chosen.assign(draft=_drafts(chosen, films))
     return PairedExams(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
@@ -240,6 +242,7 @@ _STEPS: Final = (
     ("of adults", "younger than the age limit, or age unknown"),
     ("with a CT in the window", "no chest CT of the patient in the window"),
     ("signed before the CT", "no signed report before the CT was performed"),
+    ("as it was signed", "changed and sent after the CT; what it changed is not in the export"),
     ("CT report signed", "the CT has no signed report"),
     ("reports of one meaning", "versions of a report contradict each other"),
     ("paired, each study once", "its CT answers a nearer X-ray"),
@@ -257,14 +260,19 @@ INELIGIBLE: Final = tuple(reason for _, reason in _STEPS[:2])
 
 
 def _fates(
-    xr: pd.DataFrame, candidates: pd.DataFrame, answered: pd.DataFrame, chosen: pd.DataFrame
+    xr: pd.DataFrame,
+    candidates: pd.DataFrame,
+    stated: pd.DataFrame,
+    answered: pd.DataFrame,
+    chosen: pd.DataFrame,
 ) -> pd.DataFrame:
     code = xr["study_code"]
-    signed = answered[answered["xr_exam_key"].notna()]
+    stated, signed = (each[each["xr_exam_key"].notna()] for each in (stated, answered))
     passed = (
         xr["is_chest"],
         xr["is_adult"],
         code.isin(candidates["xr_study_code"]),
+        code.isin(stated["xr_study_code"]) | code.isin(signed["xr_study_code"]),
         code.isin(signed["xr_study_code"]),
         code.isin(signed.loc[signed["ct_exam_key"].notna(), "xr_study_code"]),
         code.isin(_usable(answered)["xr_study_code"]),

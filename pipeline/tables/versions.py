@@ -84,19 +84,16 @@ def redated(exams: pd.DataFrame) -> pd.DataFrame:
         ``exam_key, study_code, modality, status, signed_at, sent_at, text_mark``; a version sent
         again has a row for each time.
     """
-    report = [exams[name] for name in (*_STUDY, "signed_at")]
-    sent = exams["sent_at"].groupby(exams["exam_key"]).transform("min")
-    is_signed, signed = exams["status"].isin((*_SIGNED, "addendum")), exams["signed_at"]
-    sent_signed = sent.where(is_signed)
-    first = sent_signed.groupby(report).transform("min")
-    said = sent_signed.groupby([*report, exams["text_mark"]]).transform("min")
+    signed, is_signed = exams["signed_at"], exams["status"].isin((*_SIGNED, "addendum"))
     is_change = exams["status"].isin(("corrected", "addendum"))
-    begun = signed.where(is_signed).groupby(report[:-1]).transform("min")
-    has_final = (exams["status"] == "final").groupby(report).transform("any")
+    sent = exams["sent_at"].groupby(exams["exam_key"]).transform("min")
+    study = [exams[name] for name in _STUDY]
+    begun = signed.where(is_signed).groupby(study).transform("min")
+    first = sent.where(is_signed).groupby([*study, signed]).transform("min")
+    said = sent.where(is_signed).groupby([*study, signed, exams["text_mark"]]).transform("min")
     is_later = (sent > first) & (is_change | (said > first))
-    is_alone = is_change & (begun == signed) & ~has_final
-    is_late = (is_later | is_alone) & (sent > signed)
-    return exams.assign(signed_at=signed.mask(is_late, sent))
+    is_late = (is_later | (is_change & (signed == begun))) & (sent > signed)
+    return exams.assign(signed_at=signed.mask(is_late, sent), stated_at=signed)
 
 
 def contradictory(exams: pd.DataFrame) -> pd.Series:

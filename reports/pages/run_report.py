@@ -246,7 +246,12 @@ def _warnings(content: RunReportContent, words: Strings) -> list[str]:
     failed = "; ".join(gate.name for gate in content.gates if gate.passed is not True)
     cues = ", ".join(f"{cue!r} {count(n)}" for cue, n in c.unmapped[:_CUES])
     set_aside = sum(n for _, n in c.set_aside)
-    lost = "; ".join(f"{words.name(why)} {count(n)}{remedy(why, words)}" for why, n in c.left_out)
+    unpaired = [(e.reason, e.count) for step in content.flow for e in step.excluded]
+    unpaired = [(why, n) for why, n in unpaired if remedy(why) and why not in dict(c.left_out)]
+    lost, alone = (
+        "; ".join(f"{words.name(why)} {count(n)}{remedy(why, words)}" for why, n in each)
+        for each in (c.left_out, unpaired)
+    )
     idle = not any(stage.made for stage in content.stages if stage.name == "ingest")
     told: list[tuple[bool, str, str]] = [
         (bool(failed), "gates_failed", failed),
@@ -254,6 +259,7 @@ def _warnings(content: RunReportContent, words: Strings) -> list[str]:
         (set_aside > 0, "rows_set_aside", count(set_aside)),
         (c.withheld > 0, "reports_withheld", count(c.withheld)),
         (c.reports_failed > 0, "reports_failed", count(c.reports_failed)),
+        (bool(alone), "unpaired", alone),
         (bool(lost), "left_out", lost),
         (bool(cues), "unmapped", cues),
         (idle, "nothing_new", ""),

@@ -10,6 +10,7 @@ import pytest
 from pipeline.site.site import Site
 from pipeline.stages.ingest import INGEST
 from pipeline.tables.pairing import PairedExams, pair
+from pipeline.tables.versions import redated
 from tests.fixtures.here import Here, coded
 
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
@@ -43,7 +44,7 @@ def paired(folder: Path, *messages: str, monkeypatch: pytest.MonkeyPatch) -> Pai
     site = Site.open(str(path))
     keys = [shard.key for shard in coded(site)]
     assert INGEST.do(site, str(folder / "feed.hl7")).found.quarantined == {}
-    return pair(site.workspace.read("analysis", "clean_exams", keys))
+    return pair(redated(site.workspace.read("analysis", "clean_exams", keys)))
 
 
 def readers(folder: Path, *identifiers: str) -> list[str]:
@@ -115,13 +116,15 @@ def test_a_report_signed_some_time_on_the_day_of_the_ct_is_no_forecast(
     assert len(paired(tmp_path, dated, CT, monkeypatch=monkeypatch).pairs) == 0
 
 
-def test_of_two_versions_signed_in_the_same_minute_the_correction_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("sent", "counts"), [("202603011101", "corrected"), ("20260302", "final")])
+def test_of_two_versions_signed_in_the_same_minute_the_correction_counts_if_sent_before_the_ct(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: str, counts: str
 ) -> None:
     versions = [message("A1", "XR CHEST", "1000", "1100", s, f"Text {s}.") for s in "CF"]
+    versions = [each.replace("20260302", sent) for each in versions]
     found = paired(tmp_path, *versions, CT, monkeypatch=monkeypatch)
     (row,) = found.pairs.to_dict("records")
-    assert row["xr_exam_key"].split(".")[1] == "corrected"
+    assert row["xr_exam_key"].split(".")[1] == counts
 
 
 def test_no_time_of_signing_stands_in_a_key_of_the_analysis_zone(

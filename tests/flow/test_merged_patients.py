@@ -14,6 +14,7 @@ from pipeline.site.site import Site
 from pipeline.stages.clean import CLEAN
 from pipeline.stages.register import CONTRADICTING, Registered
 from pipeline.tables.pairing import pair
+from pipeline.tables.versions import redated
 from pipeline.vault.key import new_key
 from pipeline.vault.upkeep import purge
 from tests.fixtures.here import Here, registered
@@ -60,7 +61,7 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Running:
         site = Site.open(str(tmp_path / "radcal.toml"))
         exams, found = registered(site)
         keys = [each.key for each in Here(site).map(CLEAN, exams)]
-        return site.workspace.read("analysis", "clean_exams", keys), found
+        return redated(site.workspace.read("analysis", "clean_exams", keys)), found
 
     return run
 

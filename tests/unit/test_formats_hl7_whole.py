@@ -80,6 +80,25 @@ def test_a_store_that_cuts_messages_at_one_length_has_no_habit(tmp_path: Path) -
     assert feed(tmp_path, *cut)[:2] == ({}, {"damaged_segment": 16})
 
 
+@pytest.mark.parametrize("kept", ["IMPRESSION: Like", "IMPRESS"])
+def test_a_store_that_cuts_every_impression_has_no_habit(tmp_path: Path, kept: str) -> None:
+    cut = [[*message(n, None)[:-1], row(2, kept, "")] for n in range(95, 111)]
+    assert feed(tmp_path, *cut)[1] == {"damaged_segment": 16}
+
+
+def test_few_cuts_of_many_are_no_habit_however_they_agree(tmp_path: Path) -> None:
+    whole = [message(n, None) for n in range(120)]
+    cut = [[*heads(n), row(1, "FINDINGS: Clear."), row(2, "The ", "")] for n in (200, 2000, 20000)]
+    exams, aside, _ = feed(tmp_path, *whole, *cut)
+    assert (len(exams), aside) == (120, {"damaged_segment": 3})
+
+
+def test_a_habit_holds_for_rows_that_are_named_after_each_exam(tmp_path: Path) -> None:
+    named = [[each.replace("R^Report", f"R{n}^Exam") for each in message(n)] for n in range(16)]
+    exams, aside, _ = feed(tmp_path, *named)
+    assert (len(exams), aside) == (16, {})
+
+
 @pytest.mark.parametrize("kind", ["TX|R^Report", "FT|S^Other"])
 def test_a_row_that_stands_alone_is_cut_where_its_senders_rows_have_a_status(
     tmp_path: Path, kind: str
@@ -145,7 +164,9 @@ def test_a_coded_row_is_text_where_a_sentence_stands_in_it_and_else_counted(
 @pytest.mark.parametrize(
     ("notes", "added", "told"),
     [
-        (["IMPRESSION: Likely pneumonia.", "Seen again."], 2, 0), (["Please page."], 0, 0),
+        (["IMPRESSION: Likely pneumonia.", "Seen again."], 2, 0),
+        (["Beurteilung: Wahrscheinlich Pneumonie."], 1, 0), (["Befund: Frei."], 0, 0),
+        (["Please page."], 0, 0),
         (["Findings: Clear."], 0, 0), (["Of the technique: " + "word " * 60], 0, 1),
     ],
 )  # fmt: skip
@@ -160,17 +181,20 @@ def test_notes_are_the_part_that_the_rows_lack(
 
 @pytest.mark.parametrize(
     ("beside", "below"),
-    [("4.2", []), ("Called to the ward.", ["Called to the ward."]), ("Likely effusion", None)],
+    [("4.2", []), ("Called to the ward.", ["Called to the ward."]), ("Likely effusion", [])],
 )
 def test_a_measurement_or_a_remark_is_no_report_beside_a_document(
-    tmp_path: Path, beside: str, below: list[str] | None
+    tmp_path: Path, beside: str, below: list[str]
 ) -> None:
     said = ["FINDINGS: Opacity.", "IMPRESSION: Likely effusion."]
     data = base64.b64encode("\n".join(said).encode()).decode()
     document = row(1, f"R^TEXT^PLAIN^Base64^{data}", kind="ED|R^Report")
     lines = [*heads(0), document, row(2, beside, kind="ST|D^Dose")]
     exams, _, _ = feed(tmp_path, lines)
-    assert exams["ACC0"].split("\n") == ([*said, *below] if below is not None else [beside])
+    assert exams["ACC0"].split("\n") == [*said, *below]
+    bare = base64.b64encode(f"General Hospital {beside}".encode()).decode()
+    exams, _, _ = feed(tmp_path, [*heads(0), document.replace(data, bare), lines[-1]])
+    assert exams["ACC0"] == (beside if beside != "4.2" else "General Hospital 4.2")
     broken = [*heads(0), document.replace(data, data[:-6] + "*"), lines[-1]]
     assert feed(tmp_path, broken)[:2] == ({}, {"bad_attachment": 1})
 

@@ -11,6 +11,7 @@ from pipeline.deidentify.coding import is_adult
 from pipeline.tables.observations import coverage, written
 from pipeline.tables.pairing import LEFT_OUT, pair
 from pipeline.tables.versions import redated
+from reports.pages.run_report import remedy
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
 
@@ -24,6 +25,7 @@ def exam(
 ) -> dict[str, object]:
     """One report version; times are hours of one day."""
     status = str(more.get("status", "final"))
+    at = DAY + pd.Timedelta(hours=performed + 0.5 if signed is None else signed)
     return {
         "study_code": study,
         "patient_code": "P1",
@@ -31,7 +33,8 @@ def exam(
         "exam_key": f"{study}.{status}.{more.get('version', 1)}",
         "modality": modality,
         "performed_at": DAY + pd.Timedelta(hours=performed),
-        "signed_at": DAY + pd.Timedelta(hours=performed + 0.5 if signed is None else signed),
+        "signed_at": at,
+        "stated_at": at,
         "performed_month": "2026-03",
         "status": status,
         "is_chest": True,
@@ -174,7 +177,7 @@ def test_flow_adds_up_from_versions_to_pairs() -> None:
         ]
     )
     steps = pair(exams).flow
-    assert [s.remaining for s in steps] == [5, 5, 4, 3, 2, 2, 1, 1, 1, 1, 1]
+    assert [s.remaining for s in steps] == [5, 5, 4, 3, 2, 2, 1, 1, 1, 1, 1, 1]
     for before, after in itertools.pairwise(steps):
         assert before.remaining - after.excluded == after.remaining
 
@@ -240,22 +243,36 @@ def test_a_change_under_the_old_time_of_signing_is_signed_when_it_was_sent(
         ([], "final", 10.0, 1.5), ([("prelim", 0.5, 0.6)], "corrected", 10.0, 10.0),
         ([("final", 1.2, 1.3)], "corrected", 10.0, 1.5),
         ([("final", 1.2, 1.3), ("corrected", 1.5, 1.6)], "corrected", 10.0, 10.0),
+        ([("final", 1.5, 10.0)], "corrected", 10.0, 10.0),  # both sent once more, at one time
+        ([("final", None, 1.0)], "corrected", 10.0, 10.0),
     ],
 )  # fmt: skip
 def test_a_change_whose_time_of_signing_may_be_that_of_what_it_changed_is_dated_by_its_sending(
-    before: list[tuple[str, float, float]], status: str, sent: float | None, signed: float
+    before: list[tuple[str, float | None, float]], status: str, sent: float | None, signed: float
 ) -> None:
     def at(hour: float | None) -> pd.Timestamp:
         return pd.NaT if hour is None else DAY + pd.Timedelta(hours=hour)
 
     earlier = [
-        exam("X", "XR", 1, begun, status=each, version=n, sent_at=at(then), text_mark=str(n))
+        exam("X", "XR", 1, status=each, version=n, sent_at=at(then), text_mark=str(n))
+        | {"signed_at": at(begun)}
         for n, (each, begun, then) in enumerate(before)
     ]
     change = exam("X", "XR", 1, status=status, version=9, sent_at=at(sent), text_mark="new")
     exams = pd.DataFrame([*earlier, change])
     exams = exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True))
     assert redated(exams)["signed_at"].iloc[-1] == at(signed)
+
+
+def test_an_x_ray_lost_for_want_of_what_was_amended_has_a_fate_of_its_own_and_a_remedy() -> None:
+    sent = {"status": "corrected", "sent_at": DAY + pd.Timedelta(hours=30)}
+    exams = pd.DataFrame([exam("X", "XR", 1, **sent), exam("Y", "XR", 1, 9), exam("C", "CT", 5)])
+    exams = redated(exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True)))
+    late, amended = pair(exams).fates.sort_values("study_code", ascending=False)["fate"]
+    assert late == "no signed report before the CT was performed"
+    assert amended == "changed and sent after the CT; what it changed is not in the export"
+    assert LEFT_OUT[amended] == ""  # its remedy says more
+    assert "first sent" in remedy(amended)
 
 
 def test_an_export_without_x_rays_is_counted_as_nothing_and_stops_no_run() -> None:

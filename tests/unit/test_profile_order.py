@@ -213,6 +213,17 @@ def test_share_of_exams_is_read_off_what_goes_wrong_in_the_same_exams() -> None:
     assert opposed(unknown, phrases=len(TABLE))[1].tolist() == [np.inf]
 
 
+def test_what_goes_wrong_in_the_same_exams_of_all_readers_is_no_sign_of_other_patients() -> None:
+    """Where one finding is there or the other, who mistakes them is wrong of both at once."""
+    usual = [exams(seed=i, n=400, others=0.15, at_once=True) for i in range(5)]
+    odd = exams(seed=9, n=400, others=0.4, at_once=True)
+    q, sd = opposed(read_rows(pd.concat([*usual, odd]), table=TABLE), phrases=len(TABLE))
+    assert (q[:5] < 3.0 * sd[:5]).all()
+    assert q[5] > 3.0 * sd[5]
+    alone = opposed(read_rows(usual[0], table=TABLE), phrases=len(TABLE))
+    assert alone[0] > 3.0 * alone[1]
+
+
 def test_a_quarter_of_the_cts_of_other_patients_is_told_by_exams_that_go_wrong_as_a_whole() -> None:
     """150 exams say of π alone too little; the same labels wrong one by one are no fault of it."""
     usual = [exams(seed=10 + i) for i in range(6)]

@@ -12,8 +12,13 @@ import pypdf
 import pytest
 
 from pipeline.cli import serve
+from pipeline.formats.fhir import text
+from pipeline.formats.fhir.pages import _FEWER, _MISSING
 from pipeline.formats.fhir.text import _LACKING
-from pipeline.formats.hl7v2.text import DRAFT
+from pipeline.formats.hl7v2 import _REHEARSED
+from pipeline.formats.hl7v2.endings import _NO_IMPRESSION, _OTHERWISE
+from pipeline.formats.hl7v2.exams import _VOID
+from pipeline.formats.hl7v2.text import CODES, DRAFT, NOTES
 from pipeline.formats.validation import REASONS
 from pipeline.pages.content import COMMITTEE, Issue, masthead
 from pipeline.run.gates import Accounting
@@ -23,7 +28,7 @@ from pipeline.stages.register import UNMET
 from pipeline.tables import pairing
 from pipeline.tables.observations import NOT_PURGED
 from pipeline.tables.results import Period
-from reports.content import FlowStep, Gate, Masthead
+from reports.content import Exclusion, FlowStep, Gate, Masthead
 from reports.drawing.marks import Text
 from reports.drawing.style import Style, style_for
 from reports.pages import committee, radiologist
@@ -76,7 +81,10 @@ def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     lost = (("the X-ray's phrase has no surveyed meaning", 12_808),)
     aside = tuple((reason, 1_000 + n) for n, reason in enumerate(REASONS))
     mixed, lacking = f"text from {DRAFT}", f"text from {_LACKING}"
-    noted = ((UNMET, 2), ("text from observations of which a number is missing", 3), (mixed, 4),
+    feeds = (CODES, NOTES, _OTHERWISE, _NO_IMPRESSION, _VOID, text.CODES, text.NOTES, _MISSING,
+             _FEWER, _REHEARSED.told)  # fmt: skip
+    noted = (*((how, 1) for how in feeds), (UNMET, 2),
+             ("text from observations of which a number is missing", 3), (mixed, 4),
              (lacking, 5))  # fmt: skip
     counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost, noted=noted)
     flow = (FlowStep("report versions read", 7_849), FlowStep("chest X-rays", 4_040))
@@ -92,6 +100,7 @@ def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
     assert "vermerkt: Text aus Beobachtungen, die teils vorläufig sind 4" in said
     assert "von dem eine Beobachtung (result) in keiner Datei steht 5" in said
     assert not re.search(r"\d,\d{3}|\d\.\d{1,2}(?!\d)", said)
+    assert [how for how in feeds if how in said] == []
     assert [reason for reason in REASONS if reason.replace("_", " ") in said] == []
 
 
@@ -123,6 +132,14 @@ def test_pages_say_when_the_next_issue_comes_where_somebody_has_said_it(
         text = " ".join(m.string for each in drawn for m in each.marks if isinstance(m, Text))
         assert ("Next issue" in text) == bool(when)
         assert said in text
+
+
+def test_x_rays_that_another_export_would_pair_are_told_with_what_to_do() -> None:
+    why = "changed and sent after the CT; what it changed is not in the export"
+    lost = (Exclusion(why, 12), Exclusion("not a chest exam", 9))
+    said = words(replace(RUN, flow=(FlowStep("as it was signed", 40, lost),)))
+    assert f"X-rays left out: {why} 12 (export every version" in said
+    assert "not a chest exam 9" not in said.split("To look at")[1].split("What went in")[0]
 
 
 def test_run_without_trouble_has_nothing_to_look_at() -> None:

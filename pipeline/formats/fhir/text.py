@@ -11,7 +11,7 @@ from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.fhir.directory import Directory
 from pipeline.formats.fhir.resources import Resource, items, text_of
 from pipeline.formats.markup import plain_text
-from pipeline.formats.values import is_sentence, section_of
+from pipeline.formats.values import PART, is_sentence, section_of
 
 WITHOUT_REPORT: Final = ("registered", "unknown")
 """Statuses of a report that must not be read."""
@@ -23,7 +23,6 @@ _DAMAGED: Final = SetAside("bad_attachment", "base64 that is none")
 _ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
 _LACKING: Final = "a report of which an observation (result) is in no file"
 _IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
-_PART: Final = re.compile(r"(?im)^[ \t]{0,8}(?:findings|impression|conclusion)[ \t]{0,4}:")
 
 
 def words_of(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
@@ -96,7 +95,7 @@ def _noted(report: Resource, shown: str) -> Iterator[tuple[str, str]]:
     """Give those notes on a report that hold a part of it, or are its only words."""
     for note in items(report, "note"):
         said = text_of(note, "text")
-        if _PART.search(said) or not (shown or text_of(report, "conclusion")):
+        if PART.search(said) or not (shown or text_of(report, "conclusion")):
             yield "FINDINGS:", said
 
 
@@ -110,11 +109,9 @@ def _concluded(report: Resource) -> Iterator[tuple[str, str]]:
 
 def left_out(report: Resource, directory: Directory, text: str) -> Iterator[str]:
     """Say what of a report's words and codes is not in its text."""
-    codes = [text_of(each, "text") for each in items(report, "conclusionCode")]
-    codes += [
-        text_of(coding, "display")
-        for each in items(report, "conclusionCode") for coding in items(each, "coding")
-    ]  # fmt: skip
+    concluded = list(items(report, "conclusionCode"))
+    codes = [text_of(each, "text") for each in concluded]
+    codes += [text_of(coding, "display") for e in concluded for coding in items(e, "coding")]
     if text and any(each and not _stands(each, text) for each in codes):
         yield CODES
     seen = directory.observed(report, "result") if text and not report.get("presentedForm") else ()

@@ -2,10 +2,10 @@
 
 A message that is cut within a row, and one whose last row (a signature, the time of signing) never
 has a status, look alike; the other messages of the sender tell them apart. Where nearly all rows of
-a kind go on to a status, a last one that does not was cut, unless the sender ends messages so:
-several end in a row that begins alike, hardly any row with a status begins so, and they are not all
-of one length, as those are that a store cuts. So the files of a source are read once more, but only
-where a message ends in such a row.
+a kind go on to a status, a last one that does not was cut, unless the sender ends messages so: not
+one in many, several in a row that begins alike and not as findings or an impression do, hardly any
+row with a status begins so, and they are not all of one length, as those are that a store cuts. So
+the files of a source are read once more, but only where a message ends in such a row.
 
 A message cut between two rows is whole by itself. Those that end otherwise than nearly all of their
 sender's, or lack the impression that these have, are counted.
@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from pipeline.formats.exams import Note
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.values import known_words, status_of
+from pipeline.formats.values import PARTS, section_of, status_of
 
 _VALUE, _STATUS = 5, 11
 _SENDER: Final = slice(2, 4)
@@ -37,33 +37,33 @@ _OTHERWISE: Final = "HL7 report that ends otherwise than nearly all of its sende
 _NO_IMPRESSION: Final = (
     "HL7 report without an impression, which nearly all of its sender's have: is it whole?"
 )
-_ENDING: Final = "IMPRESSION:"
-_NAMES: Final = [name for name, heading in known_words("section").items() if heading == _ENDING]
-_IMPRESSION: Final = re.compile(
-    rf"[|&^](?:{'|'.join(_NAMES)})[|^&]|\b(?:{'|'.join(_NAMES)})\s?:", re.I
-)
+_NAMES: Final = "|".join(name for name in PARTS if section_of([name]) == "IMPRESSION:")
+_IMPRESSION: Final = re.compile(rf"[|&^](?:{_NAMES})[|^&]|\b(?:{_NAMES})\s?:", re.I)
 
 _Kind: TypeAlias = tuple[str, str]
 """Type and part of a row, by which rows are alike."""
-_Opening: TypeAlias = tuple[_Kind, str]
+_ANY: Final[_Kind] = ("\r", "")
+"""All kinds together; no row has this one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class _Rows:
     """The rows of one sender: with a status, without one before the last, and last without one.
 
     Of the last it is kept how long their messages are, in characters and in bytes.
     """
 
+    messages: int = 0
     stated: Counter[_Kind] = field(default_factory=Counter)
-    unstated: Counter[_Opening] = field(default_factory=Counter)
-    opened: Counter[_Opening] = field(default_factory=Counter)
-    last: defaultdict[_Opening, list[Counter[int]]] = field(
-        default_factory=lambda: defaultdict(lambda: [Counter(), Counter()])
+    opened: Counter[str] = field(default_factory=Counter)
+    unstated: Counter[tuple[_Kind, str]] = field(default_factory=Counter)
+    last: defaultdict[str, tuple[Counter[int], Counter[int]]] = field(
+        default_factory=lambda: defaultdict(lambda: (Counter(), Counter()))
     )
 
     def add(self, lines: Sequence[str]) -> None:
         """Take in a message."""
+        self.messages += 1
         bar = lines[0][3]
         for line in lines:
             if not line.startswith("OBX"):
@@ -72,34 +72,48 @@ class _Rows:
             kind, opening = _kind(row), _opening(row)
             if len(row) > _STATUS:
                 self.stated[kind] += 1
-                self.opened[kind, opening] += 1
+                self.opened[opening] += 1
             elif line is lines[-1]:
                 whole = "\r".join(lines)
-                for lengths, length in zip(
-                    self.last[kind, opening], (len(whole), len(whole.encode())), strict=True
-                ):
-                    lengths[length] += 1
+                characters, octets = self.last[opening]
+                characters[len(whole)] += 1
+                octets[len(whole.encode())] += 1
             else:
                 self.unstated[kind, opening] += 1
 
     def is_cut(self, row: Sequence[str], *, alone: bool) -> bool:
         """Tell a last row that was cut; of one that stands alone any rows of the sender tell."""
-        kind, stated = _kind(row), self.stated[_kind(row)]
-        is_any = alone and not stated and self.stated.total() >= _MOSTLY
-        if is_any:
-            stated = self.stated.total()
-        unstated = sum(
-            number for opening, number in self.unstated.items()
-            if (is_any or opening[0] == kind) and not self._is_habit(opening)
-        )  # fmt: skip
-        is_rule = stated > 0 and unstated * _MOSTLY <= stated
-        return is_rule and not self._is_habit((kind, _opening(row)))
+        kind = _kind(row)
+        is_any = alone and kind not in self.stated and self.stated.total() >= _MOSTLY
+        return (_ANY if is_any else kind) in self._ruled and _opening(row) not in self._habits
 
-    def _is_habit(self, opening: _Opening) -> bool:
-        found = self.last.get(opening, ())
-        number = found[0].total() if found else 0
-        is_of_ends = number >= _FEWEST and self.opened[opening] * _FEWEST <= number
-        return is_of_ends and all(max(each.values()) * 2 <= number for each in found)
+    @cached_property
+    def _ruled(self) -> set[_Kind]:
+        """Kinds of which nearly all rows go on to a status."""
+        stated, unstated = Counter({_ANY: self.stated.total()}), Counter[_Kind]()
+        stated.update(self.stated)
+        for (kind, opening), number in self.unstated.items():
+            if opening not in self._habits:
+                unstated.update({kind: number, _ANY: number})
+        return {kind for kind, number in stated.items() if unstated[kind] * _MOSTLY <= number > 0}
+
+    @cached_property
+    def _habits(self) -> set[str]:
+        """How rows begin in which the sender ends messages."""
+        number = {opening: found[0].total() for opening, found in self.last.items()}
+        if sum(number.values()) * _MOSTLY < self.messages:
+            return set()
+        return {
+            opening for opening, found in self.last.items()
+            if number[opening] >= max(_FEWEST, self.opened[opening] * _FEWEST)
+            and all(max(each.values()) * 2 <= number[opening] for each in found)
+            and not _begins_a_part(opening)
+        }  # fmt: skip
+
+
+def _begins_a_part(opening: str) -> bool:
+    """Tell a row, or what is left of it, that begins as findings or an impression do."""
+    return len(opening) > _FEWEST and any(name.startswith(opening.upper()) for name in PARTS)
 
 
 class Endings:
@@ -132,10 +146,8 @@ class Endings:
         last = lines[-1].split(bar)
         of_order = next((line for line in reversed(lines) if line.startswith("OBR")), "")
         whose = *_sender(lines), status_of("".join(of_order.split(bar)[25:26]))
-        end = last[0], "", ""
-        if last[0] == "OBX":
-            end = (f"{last[0]} {len(last) > _STATUS}", *_kind(last))
-        self._ends[whose][*end, _opening(last) if last[0] == "OBX" else ""] += 1
+        row = (len(last) > _STATUS, *_kind(last), _opening(last)) if last[0] == "OBX" else ("",)
+        self._ends[whose][last[0], *map(str, row)] += 1
         self._concluded[whose][any(map(_IMPRESSION.search, lines[1:]))] += 1
 
     @property

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Final, TypeAlias
 
+from pipeline.formats import values
 from pipeline.formats.attachments import (
     CODED_DOCUMENTS,
     NOT_TEXT,
@@ -25,9 +26,8 @@ from pipeline.formats.attachments import (
 )
 from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.hl7v2.framing import CODED, LETTERS, Separators, unescaped
-from pipeline.formats.values import is_sentence, known_words, section_of, status_of
 
-_NO_TEXT: Final = known_words("no_text")
+_NO_TEXT: Final = values.known_words("no_text")
 """Types of a value that is no text; one that no table knows is text, so that no words are lost."""
 _ATTACHMENTS: Final = frozenset({"ED", "RP"})
 GONE: Final = frozenset({"D", "W", "X"})
@@ -44,7 +44,6 @@ _ADDED: Final = re.compile(
 )
 """A line that opens an addendum: up to a colon, or nothing else stands in it; not a form's empty
 one."""
-_REPORT: Final = re.compile(r"(?im)^[ \t]{0,8}(findings|impression|conclusion)[ \t]{0,4}:")
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
@@ -73,11 +72,10 @@ _AGAIN: Final = (
     ("final", _LATE[1:], _NAMED),
 )
 """Status of rows, of those that may stand in their place, and how both are called."""
-_WHOLE: Final = frozenset({"FINDINGS:", "IMPRESSION:"})
 _FURTHEST: Final = ("addendum", "corrected", "prelim", "final")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/=\s]+")
 _BROKEN: Final = ("bad_attachment", "damaged_document")
-_TEXT_KINDS: Final = known_words("text_kind")
+_TEXT_KINDS: Final = values.known_words("text_kind")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +172,11 @@ def _standing(rows: list[list[str]], separators: Separators) -> list[list[str]]:
             alike = [[row for row in each if tuple(row[3:end]) == name] for each in (early, late)]
             said = [[_lines(_cell(row, 5), separators) for row in each] for each in alike]
             before, after = map("\n".join, said)
-            mine, others = (set(map(str.upper, _REPORT.findall(text))) for text in (before, after))
+            mine, others = _titles(before), _titles(after)
             parts = {_heading(row, separators) for row in late}
             runs = len(list(groupby(row in alike[0] for row in rows if tuple(row[3:end]) == name)))
-            is_again = len(others) > 1 or parts >= _WHOLE if end == _NAMED else runs == len(alike)
+            is_whole = len(others) > 1 or parts >= values.REPORTED
+            is_again = is_whole if end == _NAMED else runs == len(alike)
             if is_again and mine <= others and len(before) <= 2 * len(after):
                 rows = [row for row in rows if row not in alike[0]]
     return rows
@@ -185,7 +184,7 @@ def _standing(rows: list[list[str]], separators: Separators) -> list[list[str]]:
 
 def _status(row: Sequence[str]) -> str:
     """Give our word for a row's own status; '' where it says none that we know."""
-    return status_of(raw) if (raw := _cell(row, _STATUS).strip()) else ""
+    return values.status_of(raw) if (raw := _cell(row, _STATUS).strip()) else ""
 
 
 def _stated(row: Sequence[str]) -> str:
@@ -199,21 +198,22 @@ def _with_documents(
     """Give the documents where the rows are none of the report, or say no more than a remark.
 
     Rows that are called as a document is are the report in another form. A remark that is not in
-    the document is kept below it.
+    the document is kept below it; rows that say all that it does are the report.
     """
     said = "\n".join(text for _, text in texts).strip()
     is_worded, points = _LETTER.search(said), _POINTS.search(said)
     called = [row[3:4] for row in rows if _kind(row) in _ATTACHMENTS]
-    is_report = _REPORT.search(said) or any(row[3:4] in called for row, _ in texts)
+    is_report = values.PART.search(said) or any(row[3:4] in called for row, _ in texts)
     if is_worded and (not called or len(said) >= _NOTICE or (is_report and not points)):
         return texts, "", None
     found, form, fault = _documents(rows, separators)
     if not is_worded or points or (fault and fault.reason in _BROKEN):
         return found, form, fault
     held = {word.casefold() for _, text in found for word in _WORD.findall(text)}
-    if not found or held.issuperset(map(str.casefold, _WORD.findall(said))):
+    adds = not held.issuperset(map(str.casefold, _WORD.findall(said)))
+    if not (adds and found) and not any(values.PART.search(text) for _, text in found):
         return texts, "", None
-    return [*found, *texts], form, None
+    return [*found, *texts] if adds else found, form, None
 
 
 def _documents(
@@ -265,14 +265,14 @@ def _noted(notes: Sequence[str], texts: _Texts, separators: Separators) -> _Text
     known = {_heading(row, separators) for row, _ in texts} | _titles(said)
     if not said.strip():
         return [([], text)] if len(text) >= _NOTICE or _titles(text) else []
-    if first := next((m for m in _REPORT.finditer(text) if not _titles(m[0]) <= known), None):
+    if first := next((m for m in values.PART.finditer(text) if not _titles(m[0]) <= known), None):
         return [([], text[first.start() :])]
     return None if len(text) >= _NOTICE and " ".join(text.split()) not in said else []
 
 
 def _titles(text: str) -> set[str]:
     """Give the headings of the parts that a text holds."""
-    return {section_of([title]) for title in _REPORT.findall(text)}
+    return {values.section_of([title]) for title in values.PART.findall(text)}
 
 
 def _sections(texts: _Texts, separators: Separators) -> tuple[list[str], bool]:
@@ -308,10 +308,10 @@ def _text(row: Sequence[str], separators: Separators) -> str | None:
     value, kind = _cell(row, 5), _kind(row)
     if kind not in CODED:
         return None if kind in _NO_TEXT else _lines(value, separators)
-    said = _REPORT.search(value.replace(separators.component, "\n"))
+    said = values.PART.search(value.replace(separators.component, "\n"))
     each = (coded.split(separators.component) for coded in value.split(separators.repetition))
     words = [_cell(parts, _ORIGINAL) or _cell(parts, 1) or parts[0] for parts in each]
-    is_text = _heading(row, separators) or said or any(map(is_sentence, words))
+    is_text = _heading(row, separators) or said or any(map(values.is_sentence, words))
     return _lines(separators.repetition.join(words), separators) if is_text else None
 
 
@@ -356,7 +356,7 @@ def _bytes(data: str, encoding: str) -> bytes | None:
 def _heading(row: Sequence[str], separators: Separators) -> str:
     """Give the heading of a row's part by its code, its name or its other code; '' for none."""
     names = _cell(row, 3).split(separators.component)
-    return section_of(name.rpartition(separators.sub)[2] for name in names)
+    return values.section_of(name.rpartition(separators.sub)[2] for name in names)
 
 
 def _rank(row: Sequence[str]) -> int:
