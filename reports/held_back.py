@@ -28,8 +28,8 @@ _EDGE: Final = 1e-6
 NO_SCALE: Final[Scale] = MappingProxyType({})
 # Reasons that are one where several words are listed, in the order in which they are said.
 _GROUPS: Final = MappingProxyType({
-    "unsure": "unsure", "few_uses": "few_uses", "most": "most", "otherwise": "otherwise",
-    "half": "half", "open": "open",
+    "unsure": "unsure", "doubted": "doubted", "few_uses": "few_uses", "most": "most",
+    "otherwise": "otherwise", "half": "half", "open": "open",
     "open_finding": "order", "order_less": "order", "order_more": "order",
     "spoils": "spoils", "reassures": "reassures", "nearest": "nearest",
 })  # fmt: skip
@@ -59,7 +59,7 @@ def grouped(
     for each in found:
         reason = _reason(each, profile, words, scale)
         if group := _GROUPS.get(reason.key):
-            key = group if group in {"unsure", "nearest"} else "word"
+            key = group if group in {"unsure", "doubted", "nearest"} else "word"
             shown = _shown(each, reason, words)
             of[group].append(words(f"verdict.held.each.{key}", **shown))
     needed, least = tenths(_RULES.swap_probability), count(LEAST_USES)
@@ -105,10 +105,10 @@ def tenths(probability: float) -> str:
 def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> _Reason:
     """Find what holds a swap back.
 
-    The word named is one on the side that CT shows. Where the printed interval speaks for it, or
-    may, and its chance does not, or hardly, another reading holds it back (the department's use of
-    words, what it shares with CT), and the page says so instead of a chance that contradicts the
-    figures. One that would be turned round with another word of the reader's is held back by it.
+    The word named is one on the side that CT shows. Where the printed rate or interval speaks for
+    it and its chance does not, another reading holds it back (the department's use of words, what
+    it shares with CT), and the page says so, beside the chance or instead of it. One that would be
+    turned round with another word of the reader's is held back by it.
     """
     if not scale:
         return _Reason("plain")
@@ -134,7 +134,9 @@ def _unsure(word: Rated, near: Swap, words: Strings) -> _Reason:
     improbable = "otherwise" if gap > 0.0 else "nearest"
     halved = near.rate.low <= (near.meaning + near.instead_meaning) / 2.0 <= near.rate.high
     least = _TENTH if halved and gap > 0.0 else _EVEN
-    key = "half" if abs(gap) < _HALFWAY else improbable if near.probability < least else "unsure"
+    shown = gap > 0.0 and (near.probability < _EVEN or not halved)
+    key = improbable if near.probability < least else "doubted" if shown else "unsure"
+    key = "half" if abs(gap) < _HALFWAY else key
     return _Reason(key, near.instead, near.instead_meaning, more)
 
 

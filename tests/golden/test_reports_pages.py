@@ -13,7 +13,7 @@ import pytest
 
 from calibration.estimate import Estimate
 from calibration.phrase_calibration import PhraseCalibration
-from calibration.profile import Aside, Interval, ReaderProfile
+from calibration.profile import Aside, Habit, Interval, ReaderProfile
 from calibration.result import GroupResult
 from pipeline.pages.small_cells import without
 from reports import content, review_content
@@ -23,13 +23,15 @@ from reports.drawing.marks import Disc, Drawing, Line, Polygon, Text
 from reports.drawing.pdf import published
 from reports.drawing.style import BODY, Style, palette, style_for
 from reports.drawing.typeset import put, width_of
-from reports.figures.phrase_rows import profile_rows
+from reports.figures.phrase_rows import PhraseRow, RowState, profile_rows, rated_row
 from reports.marked import swaps_in_order
 from reports.numbers import percent
 from reports.pages import committee, radiologist, run_report
 from reports.pages.committee.sections import department, exams
 from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
+from reports.pages.radiologist.chart import picture_rows
+from reports.pages.radiologist.first import picture_shows
 from reports.pages.radiologist.later import how_to_read
 from reports.pages.radiologist.trend import trend
 from reports.strings import Strings
@@ -334,7 +336,7 @@ def test_a_quarter_that_the_exports_do_not_cover_is_named_in_part_and_not_too_fe
         return strings(radiologist.pages(replace(reader, trend=points), style=STYLE))
 
     def said(*points: content.TrendPoint) -> str:
-        return " ".join(shown(*points))
+        return " ".join(shown(*points)).replace("\u00a0", " ")
 
     text = said(whole, few)
     assert f"{last.period} (in part)." in text
@@ -358,7 +360,8 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
         gap = replace(first.gap, value=middle + 0.1, corrected=middle, low=low, high=high)
         before = replace(first, gap=replace(gap, value=0.2, corrected=0.1, low=0.08, high=0.12))
         trend = (before, replace(last, gap=gap, partial=partial))
-        return " ".join(strings(radiologist.pages(replace(reader, trend=trend), style=STYLE)))
+        drawn = strings(radiologist.pages(replace(reader, trend=trend), style=STYLE))
+        return " ".join(drawn).replace("\u00a0", " ")
 
     between = f"From {first.period} to {last.period} the distance between your words and CT"
     assert f"{between} grew by more than chance explains." in said(0.18, 0.22)
@@ -484,6 +487,55 @@ def test_hedges_without_a_meaning_are_named_with_their_counts_and_why() -> None:
     assert "not scored, because no survey says what peers take it to mean:" in said
     assert "“versus” (322)" in said
     assert "“cannot exclude” (487)" in said
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_sure_words_without_a_row_are_named_and_why(
+    reader: content.RadiologistContent, language: str
+) -> None:
+    """Of 5,400 statements the 3,400 "present" and "absent" stood nowhere on two core pages."""
+    profile, words = reader.profile, Strings.load(language=language)
+    assert isinstance(profile, ReaderProfile)
+    unknown = Interval(float("nan"), float("nan"), float("nan"))
+    bare = replace(
+        profile, present=replace(profile.present, rate=unknown),
+        absent=replace(profile.absent, rate=unknown),
+    )  # fmt: skip
+    start, end = words("radiologist.undrawn", phrases="|").split("|")
+
+    def named(judged: ReaderProfile) -> list[str]:
+        pages = radiologist.pages(replace(reader, profile=judged), style=Style(strings=words))
+        said = " ".join(strings(pages[:2]))
+        return said.partition(start)[2].partition(end)[0].split(", ")
+
+    assert {"present", "absent"} <= {*named(bare)}
+    assert named(profile) == [""]
+
+
+def test_the_picture_says_which_words_it_shows() -> None:
+    """Where nothing was marked it showed "those marked or with a card first"."""
+    row = PhraseRow("likely", RowState.SHOWN, 40, 0.7, 0.6, 0.8, 0.77)
+    few, many = replace(row, n=30), replace(row, n=90)
+    assert picture_shows((row, many, few), 2, STYLE.strings) == ", 2 of 3: the most used"
+    assert "those marked or with a card first" in picture_shows((row, few, many), 2, STYLE.strings)
+
+
+def test_a_word_written_in_one_finding_alone_is_one_line_of_the_picture(
+    reader: content.RadiologistContent,
+) -> None:
+    profile = reader.profile
+    assert isinstance(profile, ReaderProfile)
+    verdict = replace(profile.pattern.verdict, state="none", parts=(), stated=(), question=False)
+    judged = replace(profile, pattern=replace(profile.pattern, verdict=verdict), rest=(), advice=())
+    own = profile.phrases[0]
+    rate = Interval(own.meaning / 2, own.meaning / 2 - 0.05, own.meaning / 2 + 0.05)
+    cell = (own.phrase, "pneumonia", 60.0, rate.value, rate, own.meaning, own.meaning, 0.99)
+    for n in (60, 120):
+        word = replace(own, n=float(n), rate=rate, besides=())
+        told = replace(judged, phrases=(word, *profile.phrases[1:]), habits=(Habit(*cell),))
+        rows = [rated_row(each, STYLE.strings) for each in told.phrases]
+        lines = [r for r in picture_rows(rows, told, STYLE.strings) if r.phrase == own.phrase]
+        assert len(lines) == n // 60
 
 
 def test_core_pages_of_a_reader_need_no_statistician() -> None:

@@ -979,7 +979,10 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
     )
     # Where the interval holds the middle of both, a chance below even is no sign of what all share;
     # so it was said of the one reader whose "unlikely" came true in 28 % (17 to 42), others' in 10.
-    assert "is nearer than “probably” is 3 in 10" in stay(samples.around(0.53, wide=0.2), 0.39)
+    # Nor does it stand there bare: 53 lies nearer to 44 than to 68.
+    allowed = "with that allowed for, the chance that “may represent” is nearer is {} in 10, and"
+    assert allowed.format(3) in stay(samples.around(0.53, wide=0.2), 0.39)
+    assert allowed.format(7) in stay(samples.around(0.45), 0.7)
     assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
 
 

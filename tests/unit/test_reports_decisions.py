@@ -27,6 +27,7 @@ from calibration.profile import (
     ReaderProfile,
     Swap,
 )
+from calibration.profile.results import Untold
 from calibration.profile.shown import as_standard
 from calibration.result import GroupResult
 from calibration.run_chart import process
@@ -880,10 +881,10 @@ def test_no_reason_for_naming_no_word_contradicts_that_the_word_is_off(
 @pytest.mark.parametrize(
     ("kinds", "scale"),
     [
-        ({}, "or go through its cases, readers unnamed."),
+        ({}, "or go through the cases, readers unnamed."),
         (
             {"possibly": "discouraged", "unlikely": "discouraged"},
-            "or go through its cases, readers unnamed",
+            "or go through the cases, readers unnamed",
         ),
         ({"possibly": "recommended"}, "or recommend “possibly” no longer."),
         (
@@ -906,12 +907,12 @@ def test_what_can_be_decided_of_heavy_words_is_laid_out(
         (seldom(heavy, "possibly", "unlikely"), scale),
         (
             heavy,
-            "or go through its cases, readers unnamed.",
+            "or go through the cases, readers unnamed.",
         ),  # in most hands they are right
     ):
         (text,) = [each for each in said(content) if each.startswith("**Decide what")]
         choice = text.partition("**Choose:** ")[2].partition(" Owner: ")[0]
-        assert choice.startswith("leave it to readers' own pages (the default)")
+        assert choice.startswith("leave this to readers' own pages (the default)")
         assert offered in choice
 
 
@@ -1769,26 +1770,28 @@ def test_a_move_that_is_withheld_says_so_and_why(review: CommitteeContent) -> No
         assert ("is shown to have moved" in text) != hidden
 
 
-def test_of_who_wrote_no_hedge_it_is_not_said_to_be_too_early_to_tell(
+def test_of_whom_no_more_exams_would_tell_it_is_not_said_to_be_too_early(
     review: CommitteeContent,
 ) -> None:
+    """Nor of whom it cannot be told whose doing it is: the own page says that more would not."""
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
     verdict = replace(found.readers[0].pattern.verdict, state="too few", parts=())
+    why: dict[int, Untold] = {0: "no hedge", 1: "instrument"}
     readers = tuple(
         replace(
             reader,
             hedges=reader.hedges if i else 0.0,
-            pattern=replace(
-                reader.pattern, verdict=replace(verdict, untold="" if i else "no hedge")
-            ),
+            pattern=replace(reader.pattern, verdict=replace(verdict, untold=why.get(i))),
         )
         for i, reader in enumerate(found.readers)
     )
     filled = guard_committee(replace(review, profiles=replace(found, readers=readers)))
     text = next(p.text for p in apart(filled, WORDS)[0].pieces if isinstance(p, Prose))
     judged = filled.counts.judged
-    assert f"; for {judged - 1} it is too early to tell, 1 wrote no hedge that is scored." in text
+    unclear = "for 1 it cannot be told whether it is their words, CT or how reports are read"
+    few = f"for {judged - 2} it is too early to tell"
+    assert f"; {unclear}, {few}, 1 wrote no hedge that is scored." in text
 
 
 def test_readers_no_further_off_than_the_department_are_not_said_to_stand_where_ct_puts_them(

@@ -193,6 +193,14 @@ def test_a_german_word_means_one_thing() -> None:
     assert [key for key, text in said.items() if re.search(other, text)] == []
 
 
+def test_no_german_sentence_takes_a_reader_for_words_nor_a_chance_for_a_distance() -> None:
+    """It read: "von 100 zeigt die CT 92: Sie sagen zu viel", "dass sie sind sicherer"."""
+    said = Strings.load(language="de").sentences
+    for key, text in said.items():
+        assert not re.search(r"\b(dass sie|Sie) \{what\}|: Sie sagen zu ", text), key
+        assert "zu {probability}" not in text, key
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_every_reason_why_a_word_has_no_swap_is_said_of_one_word_and_of_several(
     language: str,

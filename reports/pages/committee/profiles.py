@@ -103,17 +103,16 @@ def _findings(
     content: CommitteeContent, found: DepartmentProfile, words: Strings
 ) -> tuple[str, ...]:
     """Say how many stand apart, how sure that is, and how far readers differ."""
-    states = [reader.pattern.verdict.state for reader in found.readers]
-    verdicts = (reader.pattern.verdict for reader in found.readers)
+    verdicts = [reader.pattern.verdict for reader in found.readers]
+    states, untold = Counter(v.state for v in verdicts), Counter(v.untold for v in verdicts)
     alike = sum(each.state == "none" and bool(each.shared) for each in verdicts)
     counts, hidden = content.counts, _unreportable(content)
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
-    silent = sum(r.pattern.verdict.untold == "no hedge" for r in found.readers)
-    hedged = sum(map(unsure, found.readers))
-    few = states.count("too few") - silent - hedged
-    others = {"none": states.count("none") - alike, "alike": alike, "few": few, "silent": silent}
-    others = {"no_rise": states.count("no rise"), "standard": hedged, **others}
+    silent, hedged, unclear = (untold[k] for k in ("no hedge", "no standard", "instrument"))
+    few = states["too few"] - silent - hedged - unclear
+    others = {"none": states["none"] - alike, "alike": alike, "unclear": unclear, "few": few}
+    others = {"no_rise": states["no rise"], "standard": hedged, **others, "silent": silent}
     rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
     first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
     first = words("committee.apart_rest", first=first, rest=rest) if rest else f"{first}."

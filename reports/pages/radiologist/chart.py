@@ -33,15 +33,17 @@ def picture_rows(
     """Give hedges in the order in which the picture needs them; the first sentence's have a side.
 
     Those that are marked or spoken of come first, then the most used. A word in one finding that
-    the first sentence is about has a row of its own, with the rate that the sentence gives.
+    the first sentence is about has a row of its own, with the rate that the sentence gives; it is
+    the only one of a word that was written of nothing else.
     """
     spoken_of = {row.name: row for row in (rated_row(each, words) for each in subjects(profile))}
     first = {p.phrase for p in carriers(profile)} or {*[*spoken_of][:1]}
     hedges = {row.name: row for row in rows if row.hedge}
-    alone = (spoken_of[name] for name in first if name not in hedges)
+    alone = [spoken_of[name] for name in first if name not in hedges]
+    whole = {(row.phrase, row.n) for row in alone}
+    others = (row for row in hedges.values() if (row.phrase, row.n) not in whole)
     drawn = [
-        replace(row, side=row.side if row.name in first else None)
-        for row in (*hedges.values(), *alone)
+        replace(row, side=row.side if row.name in first else None) for row in (*others, *alone)
     ]
 
     marked = {row.name for row in hedges.values() if row.side}
@@ -144,10 +146,12 @@ def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: St
         texts.append(words("radiologist.unscored", phrases=unscored_words(content.unscored, words)))
     rows = phrase_rows(content.overall.phrases, minimum_n=content.minimum_n)
     drawn = {phrase for row in shown for phrase in row.certain or (row.phrase,)}
-    few = ", ".join(
-        row.phrase for row in rows if row.state is RowState.TOO_FEW and row.phrase not in drawn
-    )
+    beside = [row for row in rows if row.phrase not in drawn]
+    few = ", ".join(row.phrase for row in beside if row.state is RowState.TOO_FEW)
+    sure = ", ".join(row.phrase for row in beside if row.state is RowState.SHOWN and not row.hedge)
     unused = ", ".join(row.phrase for row in rows if row.state is RowState.NOT_USED)
+    if sure:
+        texts.append(words("radiologist.undrawn", phrases=sure))
     if few:
         state = words("state.too_few", minimum=content.minimum_n)
         texts.append(words("radiologist.few_phrases", state=state.capitalize(), phrases=few))

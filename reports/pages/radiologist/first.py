@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,6 +24,7 @@ from reports.drawing.style import (
 )
 from reports.drawing.typeset import balanced, fit, heading, paragraph, paragraph_height, put
 from reports.figures.ladder import MOST_LINES, ladder
+from reports.figures.phrase_rows import PhraseRow
 from reports.numbers import count, hours
 from reports.out_of_order import unordered
 from reports.pages.radiologist.card import Card
@@ -172,7 +174,7 @@ class _Verdict:
         if rows:
             x = box.x + width + 2 * GUTTER
             words, lines = composer.style.strings, min(len(rows), MOST_LINES)
-            some = words("ladder.some", shown=lines, of=len(rows)) if lines < len(rows) else ""
+            some = picture_shows(rows, lines, words) if lines < len(rows) else ""
             note = words("ladder.note", some=some)
             right = Box(x, box.y, box.right - x, picture)
             foot = paragraph_height(note, NOTE, right.width) + 4.0
@@ -248,6 +250,12 @@ class _Verdict:
         for card in self.cards:
             airy = replace(card, pad=card.pad + min(max(spare, 0.0) / len(self.cards), _AIRY))
             airy.draw(composer, composer.claim(airy.height))
+
+
+def picture_shows(rows: Sequence[PhraseRow], lines: int, words: Strings) -> str:
+    """Say which of a reader's words the picture shows: the most used, or others before them."""
+    used = min(row.n for row in rows[:lines]) >= max(row.n for row in rows[lines:])
+    return words("ladder.some_used" if used else "ladder.some", shown=lines, of=len(rows))
 
 
 def _facts(composer: Composer, content: RadiologistContent) -> None:

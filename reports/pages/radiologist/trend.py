@@ -84,7 +84,8 @@ def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]
 def _quarter(point: TrendPoint, words: Strings) -> str:
     """Say a quarter's distance, or why it has none."""
     gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
-    period = words.month(point.period) + (f" ({words('trend.partial')})" if point.partial else "")
+    period = words.month(point.period).replace(" ", "\u00a0")
+    period += f" ({words('trend.partial')})" if point.partial else ""
     if isinstance(gap, SuppressedCell):
         state = words("state.few_short" if few else "state.withheld_short")
         return period if few and point.partial else f"{period}: {state}"
