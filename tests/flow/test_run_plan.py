@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from extraction import vocabulary
 from pipeline.cli.serve import Serve, jobs, next_at, serve, status
 from pipeline.errors import (
     ConfigurationError,
@@ -23,6 +24,7 @@ from pipeline.errors import (
 )
 from pipeline.run.manifest import KEYED
 from pipeline.run.outlook import outlook
+from pipeline.run.run import Run
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
 from pipeline.stages import ingest, issue
@@ -204,6 +206,30 @@ def test_an_issue_follows_the_newest_one_before_it_and_never_one_of_its_own_mont
     for delivered in (one_before, again):
         here.site.workspace.note_issue(months[0], delivered, ["R-1"])
         assert asked(None).before == delivered
+
+
+def test_a_changed_vocabulary_is_named_and_not_the_engine(place: Path) -> None:
+    (place / "words").mkdir()
+    cues = Path(vocabulary.__file__).with_name("cues.toml").read_text(encoding="utf-8")
+    (place / "words" / "cues.toml").write_text(f"{cues}\n# ours\n", encoding="utf-8")
+    configured(place, '[extraction]\nvocabulary = "words"\n')
+    assert reasons(place, "extract") == "vocabulary changed"
+
+
+def test_a_damaged_profile_of_an_issue_stops_a_run_and_is_not_made_as_if_nothing_was_told(
+    place: Path,
+) -> None:
+    here = Here(site(place))
+    gathered = here.gather()
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    before = here.choose(gathered, months[-2]).key
+    shard = place / "workspace" / "analysis" / "profiles" / f"{before}.parquet"
+    content = shard.read_bytes()
+    shard.write_bytes(content[: len(content) // 2])
+    run = Run(str(place / "radcal.toml"))
+    with pytest.raises(DamagedShardError, match="it holds what an issue told readers"):
+        run.mending(lambda: here.choose(gathered))
+    assert shard.exists()
 
 
 def test_status_names_the_month_that_a_run_would_issue_or_none_where_that_is_not_known(
