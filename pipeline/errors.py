@@ -5,7 +5,7 @@ Messages say what, where, how many and what to do next; they never quote report 
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 EXIT_QUARANTINED = 3
 """The work is done, but some input was set aside; the counts are printed."""
@@ -49,6 +49,14 @@ class StorageError(RadcalError):
     """The disk is full, read-only or failing; what was finished is kept."""
 
 
+_CURES: Final = {
+    "returns": "Restore it from your backup, or delete it and record the sheet again.",
+    "merges": "Restore it from your backup, or delete it: a run makes it of its export.",
+    "profiles": "Restore it from your backup: it holds what an issue told readers. Or delete it: a "
+    "run makes that of its own issue again; of an earlier one the next counts as never told.",
+}
+
+
 class DamagedShardError(RadcalError):
     """A shard is missing or is not what was written; a run puts it aside and makes it again."""
 
@@ -58,8 +66,5 @@ class DamagedShardError(RadcalError):
 
     def __str__(self) -> str:
         """Say which shard, and the way out."""
-        if self.table == "returns":
-            cure = "Restore it from your backup, or delete it and record the sheet again."
-        else:
-            cure = "`radcal run` puts it aside and makes it anew."
+        cure = _CURES.get(self.table, "`radcal run` puts it aside and makes it anew.")
         return f"shard {self.table}/{self.key}.parquet {self.fault}. {cure}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
@@ -113,27 +114,31 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
 
 def purge(
     config: ConfigArgument,
-    older_than_days: Annotated[int, typer.Option(min=1, max=36_525, help="Earlier exams go.")],
+    older_than_days: Annotated[
+        int | None, typer.Option(min=1, max=36_525, help="Earlier exams go, by this clock.")
+    ] = None,
+    before: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Instead: the first day kept.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     *,
     output: Output,
 ) -> None:
     """Delete exams, clean texts and codes past retention or of patients left out; pages stay."""
-    import pandas as pd
-
     from pipeline.site.site import Site
     from pipeline.stages.ingest import objections
     from pipeline.vault.upkeep import purge as purge_workspace
+    from pipeline.vault.upkeep import retained_from
 
     site = Site.open(str(config.resolve()))
     store, shared = site.workspace, site.config.input.patient_ids_shared
     _, events = _opened(config)
-    before = pd.Timestamp.now(tz="UTC") - pd.Timedelta(days=older_than_days)
-    at = before.isoformat()
+    start = retained_from(store, older_than_days, before)
+    at = start.isoformat()
     told = nullcontext() if dry_run else events.attempt("purge", before=at)
     with store.locked(), told, _vault(store.root, read_only=dry_run) as vault:
         found = purge_workspace(
-            store, before=before, vault=vault, delete=not dry_run, shared=shared,
+            store, before=start, vault=vault, delete=not dry_run, shared=shared,
             left_out=objections(site),
         )  # fmt: skip
         if not dry_run:

@@ -267,7 +267,7 @@ def _whole_job(
     settle(home := workspace.root / "prefect")
     on_terminal(log_format, quiet=quiet)
     # Held before the server starts: two servers would make one database at the same time.
-    with stoppable(), workspace.locked():
+    with _told_if_stopped(config, workspace.root), stoppable(), workspace.locked():
         if beside is None and not is_configured() and _needs_no_server(path):
             from pipeline.flows import nightly, whole_job
 
@@ -279,6 +279,22 @@ def _whole_job(
             ready()
             wait()
             return whole_job(path, period) if pages else nightly(path)
+
+
+@contextmanager
+def _told_if_stopped(config: Path, root: Path) -> Iterator[None]:
+    """Report a run that is stopped while what it needs starts, as one under way reports itself."""
+    from pipeline.run.books import last_run
+
+    before = last_run(root)
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        if last_run(root) == before:
+            from pipeline.run.run import tell_unbegun
+
+            tell_unbegun(config, error)
+        raise
 
 
 @contextmanager

@@ -5,12 +5,14 @@ Status also tells what is up to date, what is stale and why, so that nobody need
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -19,10 +21,12 @@ import typer
 
 from pipeline.cli.common import ConfigArgument, JsonOption, emit, option, taking
 from pipeline.errors import ConfigurationError, RadcalError
-from pipeline.store.files import plain, require_readable
+from pipeline.run.shield import stoppable
+from pipeline.store.files import held, plain, require_readable
 
 if TYPE_CHECKING:
     from prefect.deployments.runner import RunnerDeployment
+    from prefect.runner import Runner
 
     from pipeline.run.books import LastRun
     from pipeline.store.workspace import Workspace
@@ -64,40 +68,80 @@ def serve(given: Serve) -> None:
     workspace.prepare()
     os.environ.setdefault("PREFECT_LOGGING_LEVEL", "INFO")
     os.environ.setdefault("PREFECT_LOGGING_EXTRA_LOGGERS", "radcal")
-    settle(workspace.root / "prefect")
+    settle(home := workspace.root / "prefect")
     shared = "PREFECT_API_URL" in os.environ
-    with _server(given.port, workspace.root / "prefect" / "server.log") as address:
+    # Two would start every run twice: one of each is refused, and reported as a failure.
+    alone = held(workspace.root / "serve.lock")
+    with stoppable(), alone, _server(given.port, home / "server.log") as address:
         os.environ["PREFECT_API_URL"] = address
         _serve(given, settings.input.time_zone, shared=shared)
 
 
 def _serve(given: Serve, time_zone: str, *, shared: bool) -> None:
-    from prefect import serve as serve_deployments
+    from prefect.runner import Runner
+
+    runner = Runner(limit=1, pause_on_shutdown=shared)
+    for each in jobs(given, time_zone):
+        runner.add_deployment(each)
+    logging.getLogger("radcal").setLevel(logging.INFO)
+    # Prefect's own way out on SIGTERM forgets to stop its runner, and warns of it.
+    runner.handle_sigterm = signal.getsignal(signal.SIGTERM)  # type: ignore[assignment,method-assign]
+    with suppress(KeyboardInterrupt):
+        asyncio.run(_until_stopped(runner))
+    typer.echo("Stopped; nothing is run until `radcal serve` is started again.", err=True)
+
+
+def jobs(given: Serve, time_zone: str) -> Iterator[RunnerDeployment]:
+    """Give what is run on a schedule, and say when each comes next.
+
+    No job has a limit of its own: a run that died with its machine would keep its place for good,
+    and none would follow. The runner runs one at a time.
+    """
     from prefect.schedules import Cron
     from prefect.types.entrypoint import EntrypointType
 
     from pipeline.flows import nightly, whole_job
 
+    each = ("nightly", nightly, given.cron), ("monthly", whole_job, given.monthly)
+    for name, flow, cron in each:
+        typer.echo(f"{name}: next at {next_at(cron, time_zone)} ({time_zone})", err=True)
+        made = flow.to_deployment(
+            name,
+            schedule=Cron(cron, timezone=time_zone),
+            parameters={"config": str(given.config.resolve())},
+            tags=["radcal"],
+            entrypoint_type=EntrypointType.MODULE_PATH,
+        )
+        yield cast("RunnerDeployment", made)
+
+
+async def _until_stopped(runner: Runner) -> None:
+    def told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if not isinstance(context.get("exception"), asyncio.CancelledError):
+            loop.default_exception_handler(context)
+
+    # Python 3.11 shows a traceback of a connection that is cut when a run's process is ended.
+    asyncio.get_running_loop().set_exception_handler(told)
+    await runner.start()
+
+
+def next_at(cron: str, time_zone: str) -> str:
+    """Say when a schedule comes next.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is none, or never comes: 31 February.
+    """
+    from prefect.server.schemas.schedules import CronSchedule
+
     try:
-        schedules = [Cron(when, timezone=time_zone) for when in (given.cron, given.monthly)]
-    except ValueError as error:
+        (when,) = asyncio.run(CronSchedule(cron=cron, timezone=time_zone).get_dates(1))
+    except ValueError:
         raise ConfigurationError(
-            f'--cron, --monthly: not a schedule ({error}); write it as "0 2 * * *".'
+            f'--cron, --monthly: {cron!r} is no time that ever comes; write it as "0 2 * * *".'
         ) from None
-    settings: dict[str, Any] = {
-        "parameters": {"config": str(given.config.resolve())},
-        "tags": ["radcal"],
-        "concurrency_limit": 1,
-        "entrypoint_type": EntrypointType.MODULE_PATH,
-    }
-    deployments = [
-        nightly.to_deployment("nightly", schedule=schedules[0], **settings),
-        whole_job.to_deployment("monthly", schedule=schedules[1], **settings),
-    ]
-    logging.getLogger("radcal").setLevel(logging.INFO)
-    serve_deployments(
-        *cast("list[RunnerDeployment]", deployments), limit=1, pause_on_shutdown=shared
-    )
+    return f"{when:%Y-%m-%d %H:%M}"
 
 
 @contextmanager

@@ -82,7 +82,7 @@ class Run:
         try:
             run = cls(config)
         except ConfigurationError as error:
-            tell_unread(Path(config), error)
+            tell_unbegun(Path(config), error)
             raise
         store = run.site.workspace
         store.prepare()
@@ -275,12 +275,12 @@ class Run:
         return folder
 
 
-def tell_unread(path: Path, error: ConfigurationError) -> None:
-    """Report a configuration that cannot be used, if workspace and `notify` can be read off it."""
+def tell_unbegun(path: Path, error: ConfigurationError | KeyboardInterrupt) -> None:
+    """Report a run that ended before it began, if workspace and `notify` can be read off `path`."""
     if (known := outline(path)) is None:
         return
     store = Workspace(known.workspace)
-    with suppress(RadcalError, OSError):
+    with suppress(RadcalError, OSError, KeyboardInterrupt):
         store.prepare()
         books = Books(store, "")
         with store.locked(), notified(known.notify), exported(books), books.kept():

@@ -77,8 +77,10 @@ class Extract(Keyed[ReportShard, Read]):
         return super().roots(site) | {type(site.engine).__module__}
 
     def settings(self, site: Site) -> Named:
-        """Give the engine and its version, which holds the vocabulary's and the model's."""
-        return {"extraction engine": f"{site.engine.name} {site.engine.version}"}
+        """Give the engine and its version, which holds the model's, and the vocabulary."""
+        version = site.engine.version.removesuffix(f"+{site.vocabulary.digest}")
+        engine = f"{site.engine.name} {version}"
+        return {"extraction engine": engine, "vocabulary": site.vocabulary.digest}
 
     def key(self, site: Site, item: ReportShard) -> str:
         """Hash the shard and which of its reports are read, with which addenda."""

@@ -159,8 +159,9 @@ def held(path: Path) -> Iterator[bool]:
         if not _taken(handle):
             handle.seek(0)
             other = handle.read().strip() or "unknown"
+            what = "run" if place.name == "lock" else f"`radcal {place.stem}`"
             raise RunLockedError(
-                f"another run holds {place.parent} (process {other}). "
+                f"another {what} holds {place.parent} (process {other}). "
                 "Wait for it to end, or use another workspace."
             )
         handle.truncate(0)

@@ -39,8 +39,8 @@ from pipeline.store.files import held, holder, no_room, plain, typed, write_whol
 T = TypeVar("T")
 Zone = Literal["raw", "analysis"]
 _PAGES: Final = "analysis/pages"
-IRREPLACEABLE: Final = ("returns", "merges")
-"""Tables that hold what people wrote, or what exports said that may be gone."""
+IRREPLACEABLE: Final = ("returns", "merges", "profiles")
+"""Tables of what people wrote, what exports said that may be gone, and what readers were told."""
 _LEAST_FREE_BYTES: Final = 64 * 2**20
 
 

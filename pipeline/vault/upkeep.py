@@ -18,6 +18,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -130,6 +131,8 @@ _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_di
 """Columns of raw exams that say who and when; every version of this program wrote them."""
 _NAMED_SINCE: Final = ("patient_domain", "reader_id", "modality")
 _MONTHS: Final = ("shard", "source_digest", "month", "is_own")
+# So long without an exam, and a purge by the clock asks whether it is right.
+_SILENCE: Final = pd.Timedelta(days=92)
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
 ZONES: Final[tuple[Zone, ...]] = ("raw", "analysis")
 
@@ -141,6 +144,35 @@ class Purged:
     raw_exams: int
     clean_exams: int
     codes: int
+
+
+def retained_from(store: Workspace, days: int | None, day: datetime | None) -> pd.Timestamp:
+    """Give the time before which exams go: so many days ago, or the day named.
+
+    Raises
+    ------
+    ConfigurationError
+        If neither is given, or both; if exams would go by a clock that all exams lie far behind.
+    """
+    if day is not None and days is None:
+        return pd.Timestamp(day, tz="UTC")
+    if days is None or day is not None:
+        raise ConfigurationError("purge: give --older-than-days or --before, one of the two.")
+    now = _now()
+    start = now - pd.Timedelta(days=days)
+    exams = store.read("raw", "exams", store.keys("raw", "exams"), columns=["performed_at"])
+    performed = pd.to_datetime(exams["performed_at"], utc=True)
+    if (performed < start).any() and now - performed.max() > _SILENCE:
+        raise ConfigurationError(
+            f"purge: this machine's clock says {now:%Y-%m-%d}, and the newest exam here is of "
+            f"{performed.max():%Y-%m-%d}. A clock that is ahead deletes exams before their time. "
+            "Correct it; or, if no newer exams were brought, say --before YYYY-MM-DD instead."
+        )
+    return start
+
+
+def _now() -> pd.Timestamp:
+    return pd.Timestamp.now(tz="UTC")
 
 
 def purge(

@@ -15,7 +15,7 @@ from pipeline.store.workspace import Workspace
 from pipeline.vault.audit_log import AuditLog, verify
 from pipeline.vault.codes import study_identifiers
 from pipeline.vault.objections import Traces
-from pipeline.vault.upkeep import purge
+from pipeline.vault.upkeep import purge, retained_from
 from pipeline.vault.vault import Vault
 from tests.e2e.commands import Finished, here
 
@@ -397,6 +397,20 @@ def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
     with Vault.open(store.root / "raw" / "vault.sqlite", KEY) as vault:
         again = purge(store, before=pd.Timestamp("2020-01-01", tz="UTC"), vault=vault)
     assert (again.raw_exams, again.clean_exams, again.codes) == (0, 0, 0)
+
+
+def test_a_purge_by_a_clock_far_ahead_of_all_exams_asks_for_the_day(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, ahead = Workspace(site.parent / "workspace"), pd.Timestamp("3001-01-01", tz="UTC")
+    monkeypatch.setattr("pipeline.vault.upkeep._now", lambda: ahead)
+    with pytest.raises(ConfigurationError, match="newest exam here is of 2999-01-05"):
+        retained_from(store, 365, None)
+    assert retained_from(store, 400_000, None).year == 1905
+    with pytest.raises(ConfigurationError, match="one of the two"):
+        retained_from(store, None, None)
+    day = ("purge", str(site), "--before", "2025-11-29", "--json")
+    assert json.loads(radcal(*day).out)["raw_exams"] == 1
 
 
 def test_purging_reaches_what_a_former_version_left(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import fcntl
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,10 +13,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.cli.serve import Serve, serve, status
-from pipeline.errors import ConfigurationError, DamagedShardError, InputError, StorageError
+from extraction import vocabulary
+from pipeline.cli.serve import Serve, jobs, next_at, serve, status
+from pipeline.errors import (
+    ConfigurationError,
+    DamagedShardError,
+    InputError,
+    RunLockedError,
+    StorageError,
+)
 from pipeline.run.manifest import KEYED
 from pipeline.run.outlook import outlook
+from pipeline.run.run import Run
 from pipeline.simulate import simulate
 from pipeline.site.site import Site
 from pipeline.stages import ingest, issue
@@ -196,6 +206,30 @@ def test_an_issue_follows_the_newest_one_before_it_and_never_one_of_its_own_mont
     for delivered in (one_before, again):
         here.site.workspace.note_issue(months[0], delivered, ["R-1"])
         assert asked(None).before == delivered
+
+
+def test_a_changed_vocabulary_is_named_and_not_the_engine(place: Path) -> None:
+    (place / "words").mkdir()
+    cues = Path(vocabulary.__file__).with_name("cues.toml").read_text(encoding="utf-8")
+    (place / "words" / "cues.toml").write_text(f"{cues}\n# ours\n", encoding="utf-8")
+    configured(place, '[extraction]\nvocabulary = "words"\n')
+    assert reasons(place, "extract") == "vocabulary changed"
+
+
+def test_a_damaged_profile_of_an_issue_stops_a_run_and_is_not_made_as_if_nothing_was_told(
+    place: Path,
+) -> None:
+    here = Here(site(place))
+    gathered = here.gather()
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    before = here.choose(gathered, months[-2]).key
+    shard = place / "workspace" / "analysis" / "profiles" / f"{before}.parquet"
+    content = shard.read_bytes()
+    shard.write_bytes(content[: len(content) // 2])
+    run = Run(str(place / "radcal.toml"))
+    with pytest.raises(DamagedShardError, match="it holds what an issue told readers"):
+        run.mending(lambda: here.choose(gathered))
+    assert shard.exists()
 
 
 def test_status_names_the_month_that_a_run_would_issue_or_none_where_that_is_not_known(
@@ -402,6 +436,37 @@ def test_a_schedule_without_a_key_is_refused_at_once(
     monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a server was started"))
     with pytest.raises(ConfigurationError, match="No key is given"):
         serve(Serve(config=place / "radcal.toml", port=0))
+
+
+def test_a_second_schedule_of_a_workspace_is_refused_before_it_starts_anything(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.environ", dict(os.environ))
+    monkeypatch.setattr("subprocess.Popen", lambda *_, **__: pytest.fail("a server was started"))
+    (place / "workspace").mkdir(exist_ok=True)
+    with (place / "workspace" / "serve.lock").open("a+") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        with pytest.raises(RunLockedError, match="another `radcal serve` holds"):
+            serve(Serve(config=place / "radcal.toml", port=0))
+
+
+def test_a_run_that_died_keeps_no_place_that_the_next_one_needs(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = list(jobs(Serve(config=place / "radcal.toml"), "Europe/Zurich"))
+    assert [(each.name, each.concurrency_limit) for each in made] == [
+        ("nightly", None), ("monthly", None)
+    ]  # fmt: skip
+    assert [line.split(" next ")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "nightly:", "monthly:"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("cron", ["0 2 31 2 *", "0 2 30 2 1", "two o'clock"])
+def test_a_schedule_that_never_comes_is_refused(cron: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no time that ever comes"):
+        next_at(cron, "Europe/Zurich")
+    assert next_at("0 2 29 2 *", "Europe/Zurich").endswith("-02-29 02:00")
 
 
 def test_status_says_whether_the_key_given_opens_the_vault(

@@ -15,7 +15,7 @@ import pytest
 import typer
 
 from pipeline.cli.common import Output
-from pipeline.cli.run import _called, _end
+from pipeline.cli.run import _called, _end, _whole_job
 from pipeline.errors import ConfigurationError, GateFailedError
 from pipeline.flows import nightly
 from pipeline.run import server
@@ -378,6 +378,23 @@ def test_a_run_that_the_system_stops_tells_whom_it_should_and_its_books(folder: 
     assert ended(folder) == (1, "1.0", "0.0")
     assert "interrupted by SIGTERM" in json.loads((folder / "notice.json").read_text())["message"]
     assert '"outcome":"Stopped"' in (folder / "workspace" / "audit.jsonl").read_text()
+
+
+@pytest.mark.usefixtures("no_server")
+def test_a_run_that_is_stopped_before_it_began_is_told_as_one_under_way(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nightly.fn(str(folder / "radcal.toml"))
+    with (folder / "radcal.toml").open("a") as config:
+        config.write(f'[notify]\ncommand = ["tee", "{folder}/notice.json"]\n')
+    monkeypatch.delenv("PREFECT_API_URL")
+    monkeypatch.setattr(
+        "pipeline.cli.run._needs_no_server", lambda _: signal.raise_signal(signal.SIGTERM)
+    )
+    with pytest.raises(Stopped):
+        _whole_job(folder / "radcal.toml", None, quiet=True, pages=False)
+    assert ended(folder) == (1, "1.0", "0.0")
+    assert "interrupted by SIGTERM" in json.loads((folder / "notice.json").read_text())["message"]
 
 
 def test_status_tells_of_the_last_run_beside_a_damaged_vault(folder: Path) -> None:
