@@ -134,8 +134,10 @@ def _waits(
     closing = at if comma.lexeme.parts & Part.CUE else _closing(items, at)  # ", in my view ,"
     if not 1 < items[closing].last - comma.first <= ASIDE_WITHIN or governs(items, at, closing):
         return False
-    inside = (i for i in items[at:closing] if not i.lexeme.parts & Part.JUDGING)
-    if any(cue.side == "either" for i in inside for cue in i.lexeme.cues):
+    inside = items[min(at + 1, len(items) - 1)]
+    grades = any(cue.side == "either" for cue in inside.lexeme.cues)
+    whole = (inside.first, inside.last) == (comma.last, items[closing].first)
+    if grades and whole and not inside.lexeme.parts & Part.JUDGING:
         return False  # "represents, probably, edema"
     told = _awaited(main, tokens, grammar)
     qualities = Part.ASSERTING | Part.LUNG
