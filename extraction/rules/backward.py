@@ -48,9 +48,10 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         )
         if parts & Part.COMPANION and not governed and is_finite(items[at]):  # "A with B is likely"
             passed = all(t.word.isalpha() for t in tokens[items[j].last : items[at].first])
+        beside = governed and parts & Part.CAUSE and tokens[items[j].first].word == "with"
         ends = parts & (Part.CUE | Part.COMPANION) and not parts & Part.MENTION and not passed
         seen = picks and clause.grammar.signs.issuperset(items[j].lexeme.pathologies or "-")
-        if ends or (governed and (seen or is_finite(items[j]))):
+        if ends or beside or (governed and (seen or is_finite(items[j]))):
             break
         renamed = renamed or bool(parts & Part.PRONOUN)
         if parts & Part.MENTION and not governed and is_place(clause, j):

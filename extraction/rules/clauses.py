@@ -20,6 +20,7 @@ _TELLING: Final = frozenset({"negation", "assertion"})
 _ALONE: Final = 0
 """What ends an aside of one expression: ", in my view ,"."""
 _RELATIVE: Final = "which"
+_ENDS: Final = frozenset({".", ",", ";"})
 _SPEAKERS: Final = frozenset({"i", "we"})
 
 
@@ -61,7 +62,7 @@ def _parted(
         if at < resumes:
             asides.append(items[at:resumes])
             continue
-        inside, ends = _aside(items, at, main, grammar)
+        inside, ends = _aside(items, at, main, tokens, grammar)
         if inside is None:
             main.append(item)
         elif ends == _ALONE:
@@ -71,18 +72,18 @@ def _parted(
 
 
 def _aside(
-    items: list[Item], at: int, main: list[Item], grammar: GrammarFile
+    items: list[Item], at: int, main: list[Item], tokens: list[Token], grammar: GrammarFile
 ) -> tuple[list[Item] | None, int]:
     """Give what an aside that begins here begins with, and what ends it; None if none begins."""
     item = items[at]
     if item.lexeme.parts & Part.OPENING:
         return [], Part.CLOSING
-    if main and _interrupts(items, at, main[-1]):
+    if main and _interrupts(items, at, main, tokens, grammar):
         main.pop()
         return [item], Part.COMMA
-    if main and _waits(items, at, main, grammar):
+    if main and _waits(items, at, main, tokens, grammar):
         return ([item], _ALONE) if item.lexeme.parts & Part.CUE else ([], Part.COMMA)
-    if governs(main, 0, len(main)) and _qualifies(items, at):
+    if _qualifies(items, at, main, tokens):
         return [], Part.COMMA
     return None, Part.CLOSING
 
@@ -102,45 +103,79 @@ def _resumes(items: list[Item], at: int, main: list[Item]) -> int:
     return verbs[1] if len(verbs) > 1 else 0
 
 
-def _interrupts(items: list[Item], at: int, last: Item) -> bool:
+def _interrupts(
+    items: list[Item], at: int, main: list[Item], tokens: list[Token], grammar: GrammarFile
+) -> bool:
     """Whether a contrast between commas only interrupts: "the heart, although rotated, is big"."""
+    last = main[-1]
     if not (items[at].lexeme.parts & Part.BOUNDARY and last.lexeme.parts & Part.COMMA):
         return False
     rest = dropwhile(lambda item: not item.lexeme.parts & Part.COMMA, items[at:])
     comma, behind = next(rest, last), next(rest, last)
     resumes = is_finite(behind) and behind.first == comma.last
+    if main[-2:-1] and main[-2].last == last.first and behind.lexeme.parts & ~Part.CUE:
+        ends = (
+            tokens[last.first - 1].word in grammar.transitive and main[-2].lexeme.parts & Part.CUE
+        )
+        resumes = resumes or bool(ends)  # "suggestive of, but not specific for, edema"
     return resumes or (behind is not last and bool(items[at - 2].lexeme.parts & Part.OR))
 
 
-def _waits(items: list[Item], at: int, main: list[Item], grammar: GrammarFile) -> bool:
+def _waits(
+    items: list[Item], at: int, main: list[Item], tokens: list[Token], grammar: GrammarFile
+) -> bool:
     """Whether an aside parts a hedge from what it is of: "the opacity is likely, I think, edema".
 
     Of a thing that is there it says what it may be; of a finding ("edema is likely, …") whether.
     """
-    cue, hedges = main[-1], any(cue.kind == "hedge" for cue in main[-1].lexeme.cues)
-    said = cue.lexeme.finite or any(is_finite(i) and i.last == cue.first for i in main[-2:-1])
-    if not (items[at].lexeme.parts & Part.COMMA and hedges and said) or cue.last != items[at].first:
+    last, comma = main[-1], items[at]
+    if not comma.lexeme.parts & Part.COMMA or last.last != comma.first:
         return False
+    closing = at if comma.lexeme.parts & Part.CUE else _closing(items, at)  # ", in my view ,"
+    if not 1 < items[closing].last - comma.first <= ASIDE_WITHIN or governs(items, at, closing):
+        return False
+    inside = items[min(at + 1, len(items) - 1)]
+    grades = any(cue.side == "either" for cue in inside.lexeme.cues)
+    whole = (inside.first, inside.last) == (comma.last, items[closing].first)
+    if grades and whole and not inside.lexeme.parts & Part.JUDGING:
+        return False  # "represents, probably, edema"
+    told = _awaited(main, tokens, grammar)
+    qualities = Part.ASSERTING | Part.LUNG
+    object_ = next((i for i in items[closing + 1 :] if i.lexeme.parts & ~qualities), comma)
+    return bool(object_.lexeme.parts & told)
+
+
+def _awaited(main: list[Item], tokens: list[Token], grammar: GrammarFile) -> int:
+    """Give the parts of what a clause's last item waits for, 0 for none."""
+    last = main[-1]
+    if last.lexeme.parts & (Part.OR | Part.AND):  # "or, in this setting, pneumonia"
+        return Part.MENTION if governs(main, 0, len(main)) else 0
+    kinds = {cue.kind for cue in last.lexeme.cues if cue.side != "after"}
+    if "denial" in kinds or (kinds and tokens[last.last - 1].word in grammar.transitive):
+        return Part.MENTION | Part.CAUSE
+    spoken = tokens[last.first].word in _SPEAKERS
+    verb = any(is_finite(i) and i.last == last.first for i in main[-2:-1])
+    said = spoken or last.lexeme.finite or verb
+    if not said or "hedge" not in kinds:
+        return 0
     named = next((i for i in reversed(main) if i.lexeme.parts & Part.MENTION), None)
     thing = named is None or grammar.things.issuperset(named.lexeme.pathologies)
-    if items[at].lexeme.parts & Part.CUE:  # ", in my view ,"
-        closing = at
-    else:
-        commas = (k for k in range(at + 1, len(items)) if items[k].lexeme.parts & Part.COMMA)
-        closing = next(commas, at)
-    apart = items[closing].last - items[at].first
-    object_ = [item for item in items[closing + 1 :] if not item.lexeme.parts & Part.ASSERTING][:1]
-    told = Part.MENTION | Part.CAUSE if thing else Part.CAUSE
-    found = bool(object_) and object_[0].lexeme.parts & told
-    return bool(found) and 1 < apart <= ASIDE_WITHIN and not governs(items, at, closing)
+    return Part.MENTION | Part.CAUSE if thing else Part.CAUSE
 
 
-def _qualifies(items: list[Item], at: int) -> bool:
+def _closing(items: list[Item], at: int) -> int:
+    """Give the comma that ends an aside, the one that opens it if none does."""
+    commas = (k for k in range(at + 1, len(items)) if items[k].lexeme.parts & Part.COMMA)
+    return next(commas, at)
+
+
+def _qualifies(items: list[Item], at: int, main: list[Item], tokens: list[Token]) -> bool:
     """Whether an aside parts a subject from its verb: "pneumonia, with no fever, is unlikely"."""
     if items[at].lexeme.parts & (Part.CUE | Part.COMMA) != Part.COMMA:
         return False
-    commas = (k for k in range(at + 1, len(items)) if items[k].lexeme.parts & Part.COMMA)
-    closing = next(commas, at)
+    if not governs(main, 0, len(main)):
+        return False
+    closing = _closing(items, at)
     behind = items[closing + 1 : closing + 2]
     apart = items[closing].last - items[at].first
     if not 1 < apart <= ASIDE_WITHIN or not behind or behind[0].first != items[closing].last:
@@ -149,7 +184,10 @@ def _qualifies(items: list[Item], at: int) -> bool:
     if any(i.lexeme.parts & (Part.SPLIT_PROPERTY | Part.OR | GOVERNABLE) for i in aside):
         return False
     told = {cue.kind for item in aside for cue in item.lexeme.cues}
-    return is_finite(behind[0]) and told <= _TELLING
+    ends = tokens[min(behind[0].last, len(tokens) - 1)].word in _ENDS
+    parted = any(i.lexeme.parts & (Part.AND | Part.VERB) for i in aside)
+    alone = ends and not parted and any(cue.side != "before" for cue in behind[0].lexeme.cues)
+    return (is_finite(behind[0]) or alone) and told <= _TELLING
 
 
 def _cut(

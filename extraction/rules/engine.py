@@ -237,7 +237,8 @@ def _amended(
     anew = {each.pathology for each in said}
     return [
         replace(each, section=FINDINGS)
-        if each.pathology in anew
+        if each.section != FINDINGS
+        and each.pathology in anew
         and each.end <= len(above)
         and sides.issubset(above[each.start : each.end].lower().replace(".", " ").split())
         else each

@@ -161,13 +161,15 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
         parts = items[j].lexeme.parts
         ends = parts & Part.COMPANION or (governed and parts & (Part.COLON | Part.CAUSE))
         denies = cue.kind == "negation" and parts & Part.COMMA
+        silent = cue.kind in _SILENT and parts & Part.COMMA
         if (
             (ends and not items[j - 1].lexeme.parts & Part.OR)
             or (not governed and parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
             or (not governed and parts & Part.COMMA and _missed(items, at, j, cue))
             or (cue.kind in _SILENT and tokens[items[j].first].word in _TELLING)
             or (governed and _list_closes(items, j, closed=closed))
-            or (denies and (_speaks_anew(items, j) or _unlisted(clause, at, j)))
+            or ((denies or silent) and _speaks_anew(items, j))
+            or (denies and _unlisted(clause, at, j))
             or (governed and not together and _opens_anew(items, j, cue))
         ):
             return j
@@ -227,7 +229,7 @@ def _speaks_anew(items: list[Item], comma: int) -> bool:
     if not (subject & (Part.MENTION | Part.SUBJECT) and touches):
         return False
     behind = following[2].lexeme.parts if len(following) > 2 else 0
-    closes = len(following) < 3 or bool(behind & Part.COMMA)
+    closes = len(following) < 3 or bool(behind & (Part.COMMA | Part.LUNG))
     if said.lexeme.parts & Part.CUE and (said.lexeme.finite or closes):
         return all(cue.kind == "hedge" for cue in said.lexeme.cues)  # "…, pneumonia possible"
     if said.lexeme.parts & Part.ASSERTING:  # "…, effusions unchanged"
@@ -300,6 +302,7 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
     if cue.kind != "negation":
         return (
             governed
+            or cue.kind == "assertion"  # "not clearly seen on the lateral, could be edema"
             or cue.phrase is None
             or other.kind in _ENDING
             or other.phrase in DOUBTS
@@ -307,6 +310,8 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
         )
     if other.kind != "hedge":
         return True
+    if clause.tokens[items[j].first].word == "to":  # "no defect, down to the bases, to suggest PE"
+        return False
     before = items[j - 1].lexeme.parts
     separated = before & Part.COMMA or (before & Part.COORDINATOR and not before & Part.OR)
     qualifies = (

@@ -26,11 +26,13 @@ _OPEN_AHEAD, _OPEN_BEHIND = (
     for side in ("before", "after")
 )
 _APART: Final = frozenset({"but", "and", "or", "to", "the", "is", "are", "a", "then", "ct"})
+_EITHER: Final = frozenset({"or", "nor"})
 _UNDOABLE: Final = frozenset({"negation", "ignore"})
 _DENIED_WITHIN: Final = 6
 _NEITHER, _ABLE = frozenset({"nor", "neither"}), frozenset({"can", "could", "may", "should"})
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
+_JOINING: Final = Lexeme(Part.OR | Part.COORDINATOR)
 _WEIGHTLESS, _COLON = Lexeme(), Lexeme(Part.COLON)
 _ASIDES: Final = {",": ",", "(": ")", "[": "]", _HYPHEN: _HYPHEN}
 ASIDE_WITHIN: Final = 10
@@ -118,19 +120,34 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
     for at in range(item.first - 1, max(item.first - ASIDE_WITHIN, 0) - 1, -1):
         word = tokens[at].word
         if word in _NEITHER and tokens[at + 1].word in _ABLE:  # "nor can a mass be excluded"
-            items[:] = [each for each in items if each.last <= at or each.first > at + 1]
-            return item._replace(lexeme=_OPEN_BEHIND)
+            return _both_open(items, item, at, tokens)
         if not word.isalpha():
             break
     for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
         word = tokens[at].word
         if word in _DENYING or (word == "to" and tokens[at - 1].word in _HARD):
+            if any(i.first >= at and i.lexeme.parts & Part.MENTION for i in items):
+                return _both_open(
+                    items, item, at, tokens
+                )  # "neither edema nor pneumonia can be excluded"
             while items and items[-1].first >= at:
                 items.pop()
             return Item(at, item.last, _OPEN_BEHIND if cue.side == "after" else _OPEN_AHEAD)
-        if not word.isalpha() or word in _APART:
+        paired = word in _EITHER and tokens[at - 1].word.endswith(
+            "ed"
+        )  # "be confirmed or excluded"
+        if not word.isalpha() or (word in _APART and not paired):
             return None
     return None
+
+
+def _both_open(items: list[Item], item: Item, at: int, tokens: list[Token]) -> Item:
+    """Take the denial at a token out of what it is of, and give the exclusion that it undoes."""
+    both = any(i.lexeme.parts & Part.CUE and tokens[i.first].word == "neither" for i in items)
+    joined = [Item(at, at + 1, _JOINING)] if both else []
+    ahead = [i for i in items if i.last <= at and not (both and tokens[i.first].word == "neither")]
+    items[:] = [*ahead, *joined, *(i for i in items if i.first > at)]
+    return item._replace(lexeme=_OPEN_BEHIND)
 
 
 def _yield_to(items: list[Item], at: int) -> None:
@@ -228,7 +245,8 @@ def _resumed(
     ends = (k for k in within if tokens[k].word == closing)
     last = next((k for k in ends if closing != _HYPHEN or _apart(tokens, k)), at)
     word = tokens[last + 1].word if last > at else ""
-    if last == at or (END in node and word not in _RESUMING):
+    whole = END in node and node[END].parts != Part.VERB
+    if last == at or (whole and word not in _RESUMING):
         return None, at
     for k in range(at + 1, last):
         inside = root.get(tokens[k].word)
