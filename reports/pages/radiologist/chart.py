@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 from calibration.profile import ReaderProfile
 from reports.content import RadiologistContent, SuppressedCell, Unscored
@@ -23,6 +24,7 @@ from reports.swaps import Scale
 
 # White space about heading and note; height of the key.
 _APART, _KEY = 20.0, 16.0
+_EVEN: Final = 0.5
 # Heights of a row: the least whose type is legible, of a chart set close, of one with room.
 LEAST, _TIGHT, ROOMY, _LOOSE = 9.0, 13.0, 19.0, 44.0
 
@@ -148,7 +150,9 @@ def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: St
     drawn = {phrase for row in shown for phrase in row.certain or (row.phrase,)}
     beside = [row for row in rows if row.phrase not in drawn]
     few = ", ".join(row.phrase for row in beside if row.state is RowState.TOO_FEW)
-    sure = ", ".join(row.phrase for row in beside if row.state is RowState.SHOWN and not row.hedge)
+    ends = {row.expected > _EVEN for row in shown if row.certain}
+    left = [row for row in beside if not row.hedge and (row.expected > _EVEN) not in ends]
+    sure = ", ".join(row.phrase for row in left if row.state is RowState.SHOWN)
     unused = ", ".join(row.phrase for row in rows if row.state is RowState.NOT_USED)
     if sure:
         texts.append(words("radiologist.undrawn", phrases=sure))
