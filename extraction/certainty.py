@@ -111,7 +111,8 @@ def _longest(text: str, at: int, node: Node, stop: int, longest: Node) -> tuple[
     "No.", which is not No. 4).
     """
     while True:
-        if END in node and not (stop and text[at - 1] == "."):
+        ends = text[at - 1] != "." or not (stop or text[at : at + 1].isalpha())  # "D.D.L."
+        if END in node and ends:
             stop, longest = at, node
         following = _NEXT.match(text, at) if len(node) > (END in node) else None
         if following is None or following[1] not in node:

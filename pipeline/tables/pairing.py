@@ -80,7 +80,8 @@ def pair(
     exams
         One row per report version: ``study_code, patient_code, reader_code, exam_key, modality,
         performed_at, signed_at, stated_at, status, is_chest, is_adult, performed_month,
-        drafted, cues``, `CASE_FACTS` and `versions.VERSION_COLUMNS`.
+        drafted, cues``, `CASE_FACTS` and `versions.VERSION_COLUMNS`; without ``stated_at``
+        (see `versions.redated`) nothing was signed otherwise than it says.
     window_hours
         A CT counts when performed later than the X-ray by at most this many hours.
     ct_before_hours
@@ -98,7 +99,8 @@ def pair(
     answered = _with_ct_report(_with_forecast(candidates, films, statuses), cts)
     chosen = _nearest_first(_usable(answered))
     xr = _with_signing_reader(studies[studies["modality"] == "XR"], films, chosen)
-    stated = _with_forecast(candidates, films.assign(signed_at=films["stated_at"]), statuses)
+    said = films.get("stated_at", films["signed_at"])
+    stated = _with_forecast(candidates, films.assign(signed_at=said), statuses)
     fates = _fates(xr, candidates, stated, answered, chosen)
     fates = fates.assign(cues=_cues(xr, films, chosen))
     chosen = chosen.assign(draft=_drafts(chosen, films))

@@ -21,7 +21,7 @@ SENTENCES = [
     for file in sorted((Path(__file__).parent.parent / "clinical" / "sentences").glob("*.txt"))
     if file.stem not in {"form", "silence", "requests"}
     for line in file.read_text(encoding="utf-8").splitlines()
-    if line and not line.startswith(("#", "Hx:", "CRITICAL RESULT:"))
+    if line and not line.startswith(("#", "Hx:", "CRITICAL RESULT:", "Diagnostic impression:"))
     if line.endswith(".") and r"\n" not in line
 ]
 sentences = st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=6)
