@@ -22,6 +22,7 @@ from pipeline.errors import (
     RunLockedError,
     StorageError,
 )
+from pipeline.run.gates import Gathered
 from pipeline.run.manifest import KEYED
 from pipeline.run.outlook import outlook
 from pipeline.run.run import Run
@@ -232,15 +233,21 @@ def test_a_damaged_profile_of_an_issue_stops_a_run_and_is_not_made_as_if_nothing
     assert shard.exists()
 
 
+def stray_month(place: Path, gathered: Gathered, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Give a department's months, its issues gone, with but two X-rays in the last of them."""
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    shutil.rmtree(place / "workspace" / "analysis" / "profiles")
+    xrays = pd.Series(dict.fromkeys(months, 100.0) | {months[-1]: 2.0})
+    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
+    return months
+
+
 def test_status_names_the_month_that_a_run_would_issue_or_none_where_that_is_not_known(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = Here(site(place))
     gathered = here.gather()
-    months = sorted({month for block in gathered.tallied for month in block.months})
-    shutil.rmtree(place / "workspace" / "analysis" / "profiles")
-    xrays = pd.Series(dict.fromkeys(months, 100.0) | {months[-1]: 2.0})
-    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
+    months = stray_month(place, gathered, monkeypatch)
     assert outlook(site(place)).next_period == here.choose(gathered).period.name == months[-2]
     configured(place, "[pairing]\nwindow_hours = 10.0\n")
     assert outlook(site(place)).next_period is None
@@ -251,14 +258,11 @@ def test_stray_months_are_left_for_the_next_issue_and_no_issue_goes_back(
 ) -> None:
     here = Here(site(place))
     gathered = here.gather()
-    months = sorted({month for block in gathered.tallied for month in block.months})
     keys = [block.key for block in gathered.paired]
     seen = issue._xrays(here.site.workspace, keys)
+    months = stray_month(place, gathered, monkeypatch)
     assert {*months} <= {*seen.index}
     assert seen.index.is_monotonic_increasing
-    shutil.rmtree(place / "workspace" / "analysis" / "profiles")
-    xrays = pd.Series(dict.fromkeys(months, 100.0) | {months[-1]: 2.0})
-    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
     first, again = here.choose(gathered), here.choose(gathered)
     assert first == again
     assert first.period.months[-1] == first.period.name == months[-2]
