@@ -164,7 +164,7 @@ class Deidentifier:
     def _cleaned(self, reports: Sequence[_Report], scan: LeakScan) -> Iterator[Outcome]:
         """Clean the reports of a shard, which the judge weighs at once."""
         short = [len(each.text) <= self.options.max_characters for each in reports]
-        read = [self.read(each.text) for each in compress(reports, short)]
+        read = self._heard([each.text for each in compress(reports, short)])
         missed = iter(self._judge.settle(read) if self._judge else [[] for _ in read])
         heard = iter(read)
         for report, is_short in zip(reports, short, strict=True):
@@ -194,15 +194,21 @@ class Deidentifier:
         if self._judge is None:
             return [[] for _ in texts]
         shards = _in_shards(_Report(text, _NOBODY, None) for text in texts)
-        heard = ([self.read(report.text) for report in some] for some in shards)
+        heard = (self._heard([report.text for report in some]) for some in shards)
         return [each for some in heard for each in self._judge.opinions(some)]
 
     def read(self, text: str) -> Hearing:
         """Give what the rules alone make of a report, as the judge hears it."""
-        phrases = certainty_spans(text)
-        claims = Claims(text, locks.firm(text, phrases))
-        text = as_capitals(text)
-        every = Words(text)
+        return self._heard([text])[0]
+
+    def _heard(self, texts: Sequence[str]) -> list[Hearing]:
+        """Read some texts, whose words are found at once."""
+        shown = list(map(as_capitals, texts))
+        return list(map(self._hear, texts, shown, Words.each(shown)))
+
+    def _hear(self, as_written: str, text: str, every: Words) -> Hearing:
+        phrases = certainty_spans(as_written)
+        claims = Claims(as_written, locks.firm(as_written, phrases))
         for start, end in locks.guarded(text, every, self.lexicon):
             claims.guard(start, end)
         _take(claims, self.rules.find(Window(text, every, self.lexicon)), self.lexicon)

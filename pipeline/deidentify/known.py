@@ -36,7 +36,13 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from pipeline.deidentify import locks
 from pipeline.deidentify.rules.checks import patterns
-from pipeline.deidentify.rules.window import Word, Words, capital_forms, capital_words
+from pipeline.deidentify.rules.window import (
+    Word,
+    Words,
+    capital_forms,
+    capital_words,
+    folded_words,
+)
 from pipeline.deidentify.spans import Found
 from pipeline.names import lexicon as lexicons
 from pipeline.names.lexicon import Lexicon, unaccented
@@ -83,7 +89,7 @@ class KnownIdentifiers:
 @lru_cache(maxsize=1 << 14)
 def name_words(name: str) -> tuple[frozenset[str], ...]:
     """Give the spellings, without accents, of each word of a name long enough to be looked for."""
-    words = Words(unicodedata.normalize("NFC", name).replace("’", "'")).folded
+    words = folded_words(unicodedata.normalize("NFC", name).replace("’", "'"))
     return tuple(_spellings(w) for w in words if len(w) >= _MIN_LETTERS and w not in _SUFFIXES)
 
 
@@ -323,7 +329,7 @@ class LeakScan:
         return _BESIDE.fullmatch(text, a.end, b.start) is not None
 
     def _unguarded(self, text: str, suspects: list[Word]) -> int:
-        spans = list(locks.guarded(text, Words(text), self.lexicon))
+        spans = list(locks.guarded(text, Words.of(text), self.lexicon))
         return sum(not any(a <= w.start and w.end <= b for a, b in spans) for w in suspects)
 
 

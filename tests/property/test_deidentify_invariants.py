@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from extraction.certainty import certainty_spans
 from pipeline.deidentify import Clean, Deidentifier, KnownIdentifiers
+from pipeline.deidentify.judge.tokens import Describer, lay_out
 from pipeline.deidentify.known import LeakScan
 from pipeline.deidentify.rules.window import Word, Words
 from pipeline.formats.exams import SetAside
@@ -70,7 +71,7 @@ def test_words_by_column_are_those_read_one_by_one(text: str) -> None:
         if len(folded) > 2 and folded[-2:] in ("'s", "’s"):
             folded = folded[:-2]
         expected.append(Word(*match.span(), folded, match.group()[0].isupper()))
-    words = Words(text)
+    words = Words.of(text)
     assert list(words) == expected
     wanted = {word.folded for word in expected[::2]}
     assert [words[at] for at in words.among(wanted)] == [w for w in expected if w.folded in wanted]
@@ -78,6 +79,22 @@ def test_words_by_column_are_those_read_one_by_one(text: str) -> None:
     assert [words.gap(at) for at in range(1, len(words))] == [
         text[before[at] : expected[at].start] for at in range(1, len(words))
     ]
+
+
+@settings(max_examples=400)
+@given(st.lists(TEXTS | st.text("aB’'01é-\n", max_size=12), max_size=4))
+def test_tokens_of_a_shard_are_those_read_one_by_one(texts: list[str]) -> None:
+    pattern = re.compile(rf"([{UPPER}{LOWER}0-9]+(?:['’][{UPPER}{LOWER}]+)*)")
+    words, gaps = Describer(CLEANER.lexicon).glossaries()
+    shard = lay_out(texts, words, gaps)
+    for text, base, first, count in zip(
+        texts, shard.bases, shard.firsts, shard.counts, strict=True
+    ):
+        pieces, here = pattern.split(text), slice(first, first + count)
+        assert [words.strings[at] for at in shard.words[here]] == pieces[1::2]
+        assert [gaps.strings[at] for at in shard.gaps[first : first + count + 1]] == pieces[::2]
+        spans = [match.span() for match in pattern.finditer(text)]
+        assert [*zip(shard.starts[here] - base, shard.ends[here] - base, strict=True)] == spans
 
 
 @settings(max_examples=200)

@@ -139,7 +139,7 @@ NO_CODES = [
 
 @pytest.mark.parametrize("text", NO_CODES)
 def test_what_only_looks_like_a_code_is_taken_by_no_row_of_codes(text: str) -> None:
-    window = Window(text, Words(text), load())
+    window = Window(text, Words.of(text), load())
     assert not [*Rules([shipped("encoded")]).find(window)]
 
 

@@ -25,16 +25,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.names.grammar import LOWER, SPELLING, UPPER, spelling_features
+from pipeline.deidentify.rules.window import Joined
+from pipeline.names.grammar import SPELLING, spelling_features
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
 __all__ = ["REACH", "USAGE", "Describer", "Glossary", "Shard", "lay_out", "usage"]
 
 Ints: TypeAlias = NDArray[np.int64]
 
-_TOKEN: Final = re.compile(rf"([{UPPER}{LOWER}0-9]+(?:['’][{UPPER}{LOWER}]+)*)")
-_ASCII_TOKEN: Final = re.compile(r"([A-Za-z0-9]+(?:'[A-Za-z]+)*)")
-"""The same where every character is one of ASCII, and faster."""
 _LISTS: Final = (
     "given_names", "surnames", "frequent_surnames", "rare_names", "unreported", "ordinary",
     "known", "common_words", "report_words", "not_names", "eponyms", "eponym_nouns", "openers",
@@ -92,11 +90,11 @@ GAP_TRAITS: Final = np.dtype([("length", "i4"), *((flag, "?") for flag in _GAP_F
 inside an identifier, and may end a sentence."""
 
 
-class _Numbers(dict[str | None, int]):
-    """Numbers strings in the order in which they are asked for."""
+class _Numbers(dict[str, int]):
+    """Numbers strings from 1 in the order in which they are asked for."""
 
-    def __missing__(self, string: str | None) -> int:
-        self[string] = number = len(self)
+    def __missing__(self, string: str) -> int:
+        self[string] = number = len(self) + 1
         return number
 
 
@@ -104,7 +102,7 @@ class Glossary:
     """Numbers distinct strings from 1, and keeps what is true of each; 0 stands for none."""
 
     def __init__(self, kind: np.dtype[Any], traits: Callable[[str], tuple[int, ...]]) -> None:
-        self._numbers = _Numbers({None: 0})
+        self._numbers = _Numbers()
         self._describe = traits
         self._traits = np.zeros(1, dtype=kind)
         self.strings: list[str] = [""]
@@ -113,11 +111,11 @@ class Glossary:
         """Count the strings, none among them."""
         return len(self.strings)
 
-    def numbers(self, strings: Sequence[str | None]) -> Ints:
+    def numbers(self, strings: Sequence[str]) -> Ints:
         """Give the number of each string, new ones added."""
         number = self._numbers.__getitem__
         numbers = np.fromiter(map(number, strings), dtype=np.int64, count=len(strings))
-        if len(self._numbers) > len(self):
+        if len(self._numbers) >= len(self):
             self._add()
         return numbers
 
@@ -127,9 +125,8 @@ class Glossary:
         return values
 
     def _add(self) -> None:
-        first, size = len(self.strings), len(self._numbers)
-        latest = [str(each) for each in islice(reversed(self._numbers), size - first)]
-        self.strings += reversed(latest)
+        first, size = len(self.strings), len(self._numbers) + 1
+        self.strings += reversed(list(islice(reversed(self._numbers), size - first)))
         if size > len(self._traits):  # twice as many, so that growing costs no more
             spare = np.zeros(2 * size - first, dtype=self._traits.dtype)
             self._traits = np.concatenate([self._traits, spare])
@@ -171,35 +168,26 @@ class Shard:
         return first, np.searchsorted(self.starts, ends)
 
 
-def lay_out(texts: Iterable[str], words: Glossary, gaps: Glossary) -> Shard:
+def lay_out(texts: Sequence[str], words: Glossary, gaps: Glossary) -> Shard:
     """Take texts to pieces."""
-    token_strings: list[str | None] = [None] * REACH
-    gap_strings: list[str | None] = [None] * REACH
-    sizes, lengths = [], []
-    for text in texts:
-        pieces = (_ASCII_TOKEN if text.isascii() else _TOKEN).split(text)  # gap, token, ..., gap
-        token_strings += pieces[1::2]
-        token_strings += [None] * REACH
-        gap_strings += pieces[::2]
-        gap_strings += [None] * (REACH - 1)
-        sizes.append(len(pieces) // 2)
-        lengths.append(len(text) + 1)
-    counts = np.array(sizes, dtype=np.int64)
-    text_numbers = np.repeat(np.arange(len(sizes)), counts + REACH)
-    text_numbers = np.concatenate([np.zeros(REACH, np.int64), text_numbers])
-    word_numbers, gap_numbers = words.numbers(token_strings), gaps.numbers(gap_strings)
-    long = words.trait("length")[word_numbers]
-    ends = np.cumsum(long + gaps.trait("length")[gap_numbers]) + text_numbers
-    return Shard(
-        words=word_numbers,
-        gaps=gap_numbers,
-        text=text_numbers,
-        starts=ends - long,
-        ends=ends,
-        bases=np.cumsum([0, *lengths])[:-1],
-        firsts=REACH + np.cumsum([0, *(counts + REACH)])[:-1],
-        counts=counts,
-    )
+    joined = Joined.of(texts)
+    token_starts, token_ends, shown = joined.runs(figures=True)
+    cuts = np.searchsorted(token_starts, joined.bases)
+    counts, numbers = np.diff(cuts), np.arange(len(texts))
+    text = np.concatenate([np.zeros(REACH, np.int64), np.repeat(numbers, counts + REACH)])
+    firsts = cuts[:-1] + REACH * (numbers + 1)
+    full = np.arange(len(token_starts)) + REACH * (np.repeat(numbers, counts) + 1)
+    starts, ends, word_numbers, gap_numbers = np.zeros((4, len(text)), dtype=np.int64)
+    starts[REACH:] = ends[REACH:] = joined.bases[text[REACH:] + 1] - 1
+    starts[full], ends[full] = token_starts, token_ends
+    word_numbers[full] = words.numbers(shown.split())
+    held = np.concatenate([full, firsts + counts])
+    begins, closes = ends[held - 1] + np.diff(text)[held - 1], starts[held]
+    is_blank = (closes - begins == 1) & (joined.signs[begins] == ord(" "))  # most are
+    places = zip(begins[~is_blank].tolist(), closes[~is_blank].tolist(), strict=True)
+    gap_numbers[held[is_blank]] = gaps.numbers([" "])
+    gap_numbers[held[~is_blank]] = gaps.numbers([joined.text[start:end] for start, end in places])
+    return Shard(word_numbers, gap_numbers, text, starts, ends, joined.bases[:-1], firsts, counts)
 
 
 class Describer:

@@ -171,6 +171,6 @@ def marked(row: Row) -> tuple[str, list[tuple[int, int]]]:
 def takes_its_example(row: Row, lexicon: Lexicon) -> bool:
     """Tell whether a row takes what its example marks, and nothing else of it."""
     text, spans = marked(row)
-    window = Window(text, Words(text), lexicon)
+    window = Window(text, Words.of(text), lexicon)
     found = {(each.start, each.end) for each in Rules([[row]]).find(window)}
     return sorted(found) == spans

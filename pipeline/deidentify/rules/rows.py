@@ -23,7 +23,7 @@ from typing import Annotated, Any, Final, NamedTuple, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline.deidentify.rules.checks import Check, check, source, spelt, word_list
-from pipeline.deidentify.rules.window import Window, Word, Words, line_before
+from pipeline.deidentify.rules.window import Window, Word, folded_words, line_before
 from pipeline.deidentify.spans import Category, Found
 from pipeline.errors import ConfigurationError
 
@@ -32,7 +32,7 @@ _SHARED: Final = "patterns"
 
 
 def _one_word(written: str) -> str:
-    if Words(written).folded != [written]:
+    if folded_words(written) != [written]:
         raise ValueError(
             "a row is called by single words in small letters, without digits or 's: put what "
             "stands around the word into `before` or `after`"

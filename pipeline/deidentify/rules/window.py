@@ -1,27 +1,94 @@
 """A text as the rules see it: its words by column, and its lines.
 
-Most words of a report concern no rule. A text is therefore split by column (see `Words`), sets pick
-the places that matter, and a `Word` is made only there.
+Most words of a report concern no rule. The words of many texts are therefore found at once, from
+the kinds of their characters (see `Joined`); sets pick the places that matter, and a `Word` is made
+only there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container
-from itertools import accumulate, compress, count
-from typing import Final, NamedTuple
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import compress, count
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, unaccented
+
+Ints: TypeAlias = NDArray[np.int64]
 
 _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
 )
 _ASCII_CAPITAL: Final = re.compile(r"[A-Z](?<![A-Za-z][A-Z])[A-Za-z]*(?:'[A-Za-z]+)*")
-_WORD: Final = re.compile(rf"([{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*)")
-_ASCII_WORD: Final = re.compile(r"([A-Za-z]+(?:'[A-Za-z]+)*)")
-"""Both, where every character is one of ASCII, and faster."""
+"""The same where every character is one of ASCII, and faster."""
+_WORD: Final = re.compile(rf"[{UPPER}{LOWER}]+(?:['’][{UPPER}{LOWER}]+)*")
 _GENITIVES: Final = ("'s", "’s")
+_ASCII: Final = 0x80
+_BEYOND: Final = 0x1F00
+"""No character from here on is of a word."""
+_SMALL, _LARGE, _FIGURE, _APOSTROPHE = 1, 2, 4, 8
+_KINDS: Final = np.zeros(_BEYOND + 1, dtype=np.uint8)
+for _kind, _signs in ((_SMALL, LOWER), (_LARGE, UPPER), (_FIGURE, "0-9"), (_APOSTROPHE, "'")):
+    for _found in re.finditer(f"[{_signs}]", "".join(map(chr, range(_BEYOND)))):
+        _KINDS[_found.start()] = _kind
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Some texts as one, with a line break behind each.
+
+    Attributes
+    ----------
+    text
+        All of it.
+    bases
+        (texts + 1,) where each text begins, and the end.
+    signs, kinds
+        (characters,) the code of each, and whether it is a letter, a figure or an apostrophe.
+    """
+
+    text: str
+    bases: Ints
+    signs: NDArray[np.uint32]
+    kinds: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> Joined:
+        """Join texts."""
+        text = "".join(f"{each}\n" for each in texts)
+        signs = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        kinds = _KINDS.take(signs, mode="clip")
+        kinds[signs == ord("’")] = _APOSTROPHE
+        return cls(text, np.cumsum([0, *(len(each) + 1 for each in texts)]), signs, kinds)
+
+    def runs(self, *, figures: bool) -> tuple[Ints, Ints, str]:
+        """Find the runs of letters, or of letters and figures, an apostrophe before a letter too.
+
+        Returns
+        -------
+        Where each begins and ends, and all of them with blanks between.
+        """
+        is_letter = (self.kinds & (_SMALL | _LARGE)) > 0
+        inside = np.zeros(len(is_letter) + 1, dtype=bool)
+        inside[1:] = is_letter | (self.kinds == _FIGURE) if figures else is_letter
+        marks = np.flatnonzero(self.kinds == _APOSTROPHE)
+        marks = marks[inside[marks] & is_letter[marks + 1]]
+        inside[marks + 1] = True
+        edges = np.flatnonzero(inside[1:] != inside[:-1])
+        shown = np.where(inside[1:], self.signs, ord(" ")).astype("<u4")
+        if figures and len(marks):  # no figure goes on behind the letters behind an apostrophe
+            others = np.flatnonzero(~is_letter)
+            cuts = others[np.searchsorted(others, marks, side="right")]
+            cuts = cuts[self.kinds[cuts] == _FIGURE]
+            if len(cuts):
+                edges = np.sort(np.concatenate([edges, cuts, cuts]))
+                shown = np.insert(shown, cuts, ord(" "))
+        return edges[::2], edges[1::2], shown.tobytes().decode("utf-32-le")
 
 
 class Word(NamedTuple):
@@ -38,35 +105,50 @@ class Words:
 
     Attributes
     ----------
+    starts, ends
+        Where each stands in the text.
     folded
         Each word in small letters, without a final 's.
     plain
         The same without accents and straight apostrophes, as the name lists are written.
     capital
         Whether each begins with a capital.
-    capitals
-        The numbers of those that do.
     """
 
-    __slots__ = ("_edges", "_text", "capital", "capitals", "folded", "plain")
+    __slots__ = ("_text", "capital", "ends", "folded", "plain", "starts")
 
-    def __init__(self, text: str) -> None:
-        is_plain = text.isascii()
-        pieces = (_ASCII_WORD if is_plain else _WORD).split(text)  # gap, word, gap, ..., gap
-        words = pieces[1::2]
+    def __init__(self, text: str, columns: Iterable[list[Any]]) -> None:
         self._text = text
-        self._edges = list(accumulate(map(len, pieces)))
-        self.folded = list(map(str.casefold, words))
-        if is_plain:
-            self.capital = [word < "a" for word in words]
-        else:
-            self.capital = [word[0].isupper() for word in words]
-        self.capitals = list(compress(count(), self.capital))
-        if ("'" in text or "’" in text) and any(map(text.casefold().__contains__, _GENITIVES)):
-            self.folded = list(map(_without_genitive, self.folded))
-        self.plain = self.folded if is_plain else list(map(unaccented, self.folded))
-        if "'" in text:
-            self.plain = [w.replace("'", "") if "'" in w else w for w in self.plain]
+        self.starts, self.ends, self.folded, self.plain, self.capital = columns
+
+    @classmethod
+    def of(cls, text: str) -> Words:
+        """Find the words of a text."""
+        return next(cls.each([text]))
+
+    @classmethod
+    def each(cls, texts: Sequence[str]) -> Iterator[Words]:
+        """Find the words of some texts, those of each by themselves."""
+        joined = Joined.of(texts)
+        starts, ends, shown = joined.runs(figures=False)
+        folded = shown.casefold().split()
+        plain = list(folded)
+        odd = np.flatnonzero((joined.signs >= _ASCII) | (joined.kinds == _APOSTROPHE))
+        for at in np.unique(np.searchsorted(ends, odd, side="right")).tolist():
+            if at < len(folded):
+                folded[at] = _without_genitive(folded[at])
+                plain[at] = unaccented(folded[at]).replace("'", "")
+        capital = (joined.kinds[starts] == _LARGE).tolist()
+        cuts = np.searchsorted(starts, joined.bases)
+        before = np.repeat(joined.bases[:-1], np.diff(cuts))
+        columns = (starts - before).tolist(), (ends - before).tolist(), folded, plain, capital
+        for text, first, last in zip(texts, cuts.tolist(), cuts[1:].tolist(), strict=False):
+            yield cls(text, (column[first:last] for column in columns))
+
+    @property
+    def capitals(self) -> list[int]:
+        """Give the numbers of the words that begin with a capital."""
+        return list(compress(count(), self.capital))
 
     def __len__(self) -> int:
         """Count the words."""
@@ -74,16 +156,15 @@ class Words:
 
     def __getitem__(self, at: int) -> Word:
         """Give one word with its place."""
-        edges = self._edges
-        return _new(Word, (edges[2 * at], edges[2 * at + 1], self.folded[at], self.capital[at]))
+        return _new(Word, (self.starts[at], self.ends[at], self.folded[at], self.capital[at]))
 
     def gap(self, at: int) -> str:
         """Give what stands between a word and the one before it."""
-        return self._text[self._edges[2 * at - 1] : self._edges[2 * at]]
+        return self._text[self.ends[at - 1] : self.starts[at]]
 
     def span(self, at: int) -> tuple[int, int]:
         """Give where a word begins and ends."""
-        return self._edges[2 * at], self._edges[2 * at + 1]
+        return self.starts[at], self.ends[at]
 
     def among(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the words whose folded form a vocabulary holds."""
@@ -101,6 +182,11 @@ class Window(NamedTuple):
     text: str
     words: Words
     lexicon: Lexicon
+
+
+def folded_words(text: str) -> list[str]:
+    """Give the words of a short text in small letters, without a final 's."""
+    return [_without_genitive(word.casefold()) for word in _WORD.findall(text)]
 
 
 def capital_forms(text: str) -> set[str]:
