@@ -206,13 +206,13 @@ class Deidentifier:
         shown = list(map(as_capitals, texts))
         return list(map(self._hear, texts, shown, Words.each(shown)))
 
-    def _hear(self, as_written: str, text: str, every: Words) -> Hearing:
+    def _hear(self, as_written: str, text: str, words: Words) -> Hearing:
         phrases = certainty_spans(as_written)
         claims = Claims(as_written, locks.firm(as_written, phrases))
-        for start, end in locks.guarded(text, every, self.lexicon):
+        for start, end in locks.guarded(text, words, self.lexicon):
             claims.guard(start, end)
-        _take(claims, self.rules.find(Window(text, every, self.lexicon)), self.lexicon)
-        return Hearing(text, every, claims, phrases)
+        _take(claims, self.rules.find(Window(text, words, self.lexicon)), self.lexicon)
+        return Hearing(text, words, claims, phrases)
 
     def _refuse_idle_rows(self) -> None:
         """Refuse a site's row that takes what nothing may take."""

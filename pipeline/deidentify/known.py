@@ -36,13 +36,7 @@ from rapidfuzz.distance import DamerauLevenshtein
 
 from pipeline.deidentify import locks
 from pipeline.deidentify.rules.checks import patterns
-from pipeline.deidentify.rules.window import (
-    Word,
-    Words,
-    capital_forms,
-    capital_words,
-    folded_words,
-)
+from pipeline.deidentify.rules.window import Word, Words, capital_forms, capital_words, folded_words
 from pipeline.deidentify.spans import Found
 from pipeline.names import lexicon as lexicons
 from pipeline.names.lexicon import Lexicon, unaccented
@@ -206,7 +200,7 @@ def _hits(found_words: Words, names: set[str], lexicon: Lexicon) -> dict[int, Wo
     plain = found_words.plain
     return {
         at: found_words[at]
-        for at in found_words.capitals
+        for at in itertools.compress(itertools.count(), found_words.capital)
         if plain[at] in names
         or plain[at] in lexicon.own_people
         or (plain[at][:1] in firsts and _is_mistyped(plain[at], long, lexicon))

@@ -75,6 +75,9 @@ _LEADING: Final = re.compile(r"(?:[\s,;:.()-]*\b(?:of|at|the|and|in|for|from|to|
 LOCK: Final = 1
 GUARD: Final = 2
 _TAKEN: Final = 3
+_GUARDED: Final = bytes((GUARD, *range(1, 256)))
+_FREE: Final = {False: re.compile(rb"\x00+"), True: re.compile(rb"[\x00\x02]+")}
+"""Stretches that a rule may take, a sure one guarded ones too."""
 _WHOLE: Final = frozenset({"DATE", "TIME", "AGE"})
 """What overlaps a certainty phrase is no such thing: the number before "May represent"."""
 
@@ -109,11 +112,7 @@ class Claims:
 
     def guard(self, start: int, end: int) -> None:
         """Protect a clinical expression from the rules that go by looks alone."""
-        if self.marks.count(0, start, end) == end - start:
-            self._mark(start, end, GUARD)
-            return
-        for at in range(start, end):
-            self.marks[at] = self.marks[at] or GUARD
+        self.marks[start:end] = self.marks[start:end].translate(_GUARDED)
 
     def take(self, start: int, end: int, category: Category, rule: str, *, sure: bool) -> None:
         """Take the free part of a span as an identifier."""
@@ -125,15 +124,8 @@ class Claims:
             return
         if category in _WHOLE and LOCK in marks[start:end]:
             return
-        begin = None
-        for at in range(start, end + 1):
-            mark = marks[at] if at < end else _TAKEN
-            free = mark == 0 or (sure and mark == GUARD)
-            if free and begin is None:
-                begin = at
-            elif not free and begin is not None:
-                self._record_part(begin, at, category, rule)
-                begin = None
+        for free in list(_FREE[sure].finditer(marks, start, end)):
+            self._record_part(*free.span(), category, rule)
 
     def has_taken(self, start: int, end: int) -> bool:
         """Tell whether every letter and figure of a span is some identifier's."""
@@ -163,18 +155,12 @@ class Claims:
         end = max((end, *(each.end for each in inside)))
         if len(inside) == 1 and (inside[0].start, inside[0].end) == (start, end):
             return
-        if LOCK in self.marks[start:end] or _TAKEN in self._free_of(inside, start, end):
+        taken = sum(each.end - each.start for each in inside)
+        if LOCK in self.marks[start:end] or self.marks.count(_TAKEN, start, end) > taken:
             return
         for each in inside:
             del self._removed[each.start]
         self._record(start, end, category, rule)
-
-    def _free_of(self, inside: Iterable[Removed], start: int, end: int) -> bytearray:
-        """Give the marks of a stretch without those of its identifiers."""
-        marks = self.marks[start:end]
-        for each in inside:
-            marks[each.start - start : each.end - start] = bytes(each.end - each.start)
-        return marks
 
     def removed(self) -> tuple[Removed, ...]:
         """Give all identifiers in the order of the text."""

@@ -230,16 +230,12 @@ class Judge:
         shard, asked = court.shard, weighed.asked
         best = np.argsort(-model.reasons(self.weights, weighed.case), axis=1)[:, :_REASONS]
         text = shard.text[asked]
-        for at, start, end, chance, label, owner, inputs in zip(
-            text.tolist(),
-            (shard.starts[asked] - shard.bases[text]).tolist(),
-            (shard.ends[asked] - shard.bases[text]).tolist(),
-            weighed.chances(self.weights).tolist(),
-            weighed.labels().tolist(),
-            court.ballot.owners[asked].tolist(),
-            best.tolist(),
-            strict=True,
-        ):
+        columns = (
+            text, shard.starts[asked] - shard.bases[text], shard.ends[asked] - shard.bases[text],
+            weighed.chances(self.weights), weighed.labels(), court.ballot.owners[asked], best,
+        )  # fmt: skip
+        rows = zip(*(each.tolist() for each in columns), strict=True)
+        for at, start, end, chance, label, owner, inputs in rows:
             rule = court.removed[owner][1].rule if owner >= 0 else ""
             named = tuple(model.INPUTS[each] for each in inputs)
             opinions[at].append(Opinion(start, end, chance, CATEGORIES[label], rule, named))
@@ -316,14 +312,12 @@ class Judge:
         texts = shard.text[slots[opens]]
         guarded = court.ballot.votes[slots] == _GUARD
         sure = np.maximum.reduceat(guarded, opens)
-        for text, start, end, label, over_guard in zip(
-            texts[can_be].tolist(),
-            (shard.starts[slots[opens]] - shard.bases[texts])[can_be].tolist(),
-            (shard.ends[slots[closes]] - shard.bases[texts])[can_be].tolist(),
-            labels[opens][can_be].tolist(),
-            sure[can_be].tolist(),
-            strict=True,
-        ):
+        columns = (
+            texts, shard.starts[slots[opens]] - shard.bases[texts],
+            shard.ends[slots[closes]] - shard.bases[texts], labels[opens], sure,
+        )  # fmt: skip
+        rows = zip(*(each[can_be].tolist() for each in columns), strict=True)
+        for text, start, end, label, over_guard in rows:
             found[text].append(Found(start, end, CATEGORIES[label], JUDGE, sure=over_guard))
         return found
 

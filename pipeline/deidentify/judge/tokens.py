@@ -16,16 +16,17 @@ them, and a `Shard` is numbers only.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.deidentify.rules.window import Joined
+from pipeline.deidentify.rules.window import Runs
 from pipeline.names.grammar import SPELLING, spelling_features
 from pipeline.names.lexicon import Lexicon, trigger_lists, triggers, unaccented
 
@@ -90,19 +91,11 @@ GAP_TRAITS: Final = np.dtype([("length", "i4"), *((flag, "?") for flag in _GAP_F
 inside an identifier, and may end a sentence."""
 
 
-class _Numbers(dict[str, int]):
-    """Numbers strings from 1 in the order in which they are asked for."""
-
-    def __missing__(self, string: str) -> int:
-        self[string] = number = len(self) + 1
-        return number
-
-
 class Glossary:
     """Numbers distinct strings from 1, and keeps what is true of each; 0 stands for none."""
 
     def __init__(self, kind: np.dtype[Any], traits: Callable[[str], tuple[int, ...]]) -> None:
-        self._numbers = _Numbers()
+        self._numbers: defaultdict[str, int] = defaultdict(count(1).__next__)
         self._describe = traits
         self._traits = np.zeros(1, dtype=kind)
         self.strings: list[str] = [""]
@@ -170,24 +163,23 @@ class Shard:
 
 def lay_out(texts: Sequence[str], words: Glossary, gaps: Glossary) -> Shard:
     """Take texts to pieces."""
-    joined = Joined.of(texts)
-    token_starts, token_ends, shown = joined.runs(figures=True)
-    cuts = np.searchsorted(token_starts, joined.bases)
+    runs = Runs(texts, figures=True)
+    cuts = np.searchsorted(runs.starts, runs.bases)
     counts, numbers = np.diff(cuts), np.arange(len(texts))
     text = np.concatenate([np.zeros(REACH, np.int64), np.repeat(numbers, counts + REACH)])
     firsts = cuts[:-1] + REACH * (numbers + 1)
-    full = np.arange(len(token_starts)) + REACH * (np.repeat(numbers, counts) + 1)
+    full = np.arange(len(runs.starts)) + REACH * (np.repeat(numbers, counts) + 1)
     starts, ends, word_numbers, gap_numbers = np.zeros((4, len(text)), dtype=np.int64)
-    starts[REACH:] = ends[REACH:] = joined.bases[text[REACH:] + 1] - 1
-    starts[full], ends[full] = token_starts, token_ends
-    word_numbers[full] = words.numbers(shown.split())
+    starts[REACH:] = ends[REACH:] = runs.bases[text[REACH:] + 1] - 1
+    starts[full], ends[full] = runs.starts, runs.ends
+    word_numbers[full] = words.numbers(runs.shown.split())
     held = np.concatenate([full, firsts + counts])
     begins, closes = ends[held - 1] + np.diff(text)[held - 1], starts[held]
-    is_blank = (closes - begins == 1) & (joined.signs[begins] == ord(" "))  # most are
+    is_blank = (closes - begins == 1) & (runs.signs[begins] == ord(" "))  # most are
     places = zip(begins[~is_blank].tolist(), closes[~is_blank].tolist(), strict=True)
     gap_numbers[held[is_blank]] = gaps.numbers([" "])
-    gap_numbers[held[~is_blank]] = gaps.numbers([joined.text[start:end] for start, end in places])
-    return Shard(word_numbers, gap_numbers, text, starts, ends, joined.bases[:-1], firsts, counts)
+    gap_numbers[held[~is_blank]] = gaps.numbers([runs.text[start:end] for start, end in places])
+    return Shard(word_numbers, gap_numbers, text, starts, ends, runs.bases[:-1], firsts, counts)
 
 
 class Describer:

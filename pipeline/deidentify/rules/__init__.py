@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, count
 from operator import itemgetter
 from typing import Final, TypeAlias
 
@@ -50,29 +50,21 @@ class Rules:
         self._anchors: dict[bool, list[_Ranked]] = {True: [], False: []}
         self._opens: list[_Ranked] = []
         self._closes: list[_Ranked] = []
-        self._steps: list[int | Family] = []
-        rank = 0
+        self._families: list[tuple[int, Family]] = []
+        ranks = count()
         for step in steps:
             if callable(step):
-                self._steps.append(step)
+                self._families.append((next(ranks), step))
                 continue
             for row in step:
-                self._add(row, rank)
-                rank += 1
-            self._steps.append(rank)
+                self._add(row, next(ranks))
         self._vocabulary = frozenset(self._words[True]) | frozenset(self._words[False])
 
-    def find(self, window: Window) -> Iterator[Found]:
+    def find(self, window: Window) -> list[Found]:
         """Find what the rules take, each in its turn."""
-        ranked = self._ranked(window)
-        done = 0
-        for step in self._steps:
-            if not isinstance(step, int):
-                yield from step(window)
-                continue
-            while done < len(ranked) and ranked[done][0] < step:
-                yield ranked[done][1]
-                done += 1
+        found = [*self._called(window), *self._anchored(window), *self._edged(window)]
+        found += [(rank, each) for rank, family in self._families for each in family(window)]
+        return [each for _, each in sorted(found, key=itemgetter(0))]
 
     def _add(self, row: Row, rank: int) -> None:
         compiled = (rank, Compiled(row, _FINDERS[row.finder] if row.finder else None))
@@ -84,10 +76,6 @@ class Rules:
         for word in row.called_by:
             for capital in (True, False) if row.capital is None else (row.capital,):
                 self._words[capital].setdefault(word, []).append(compiled)
-
-    def _ranked(self, window: Window) -> list[tuple[int, Found]]:
-        found = [*self._called(window), *self._anchored(window), *self._edged(window)]
-        return sorted(found, key=itemgetter(0))
 
     def _called(self, window: Window) -> Iterator[tuple[int, Found]]:
         text, words = window.text, window.words
@@ -107,8 +95,9 @@ class Rules:
     def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
         text = window.text
         holds, long = text.__contains__, len(text)
+        run = max(map(len, text.split()), default=0)
         for rank, row in self._anchors[text.isascii()]:
-            if row.needs and not any(map(holds, row.needs)):
+            if row.run > run or (row.needs and not any(map(holds, row.needs))):
                 continue
             for match in row.anchor.each(text, max(0, long - row.last) if row.last else 0):
                 for each in row.find(window, Word(*match.span(), "", capital=False), match, None):

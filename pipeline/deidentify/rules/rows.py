@@ -7,9 +7,10 @@ group of `before` or `after` (from the one to the other where both have a group)
 the anchor's own first group, or the place with what `after` matched. `checks` then ask what the
 taken words are (see `checks`); ``c: check`` asks it of the group named c. What a row `needs` must
 stand in the text for an anchor, and in small letters before a word: it spares the search, and so
-does ``abroad`` where no character lies beyond ASCII. A row with a `finder` leaves the taking to a
-function of a family. Patterns name their parts: ``{Name}`` stands for the fragment of that name in
-`fragments.toml`; line breaks and the blanks behind them are left out.
+does ``abroad`` where no character lies beyond ASCII, and `run` where nowhere so many characters
+stand without a blank. A row with a `finder` leaves the taking to a function of a family. Patterns
+name their parts: ``{Name}`` stands for the fragment of that name in `fragments.toml`; line breaks
+and the blanks behind them are left out.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Row(BaseModel):
     closes: str = ""
     needs: tuple[str, ...] = ()
     abroad: bool = False
+    run: int = Field(default=0, ge=0, le=200)
     capital: bool | None = None
     then: str = ""
     before: str = ""
@@ -127,7 +129,8 @@ class Compiled:
         )
         self.anchor = _Pattern(row.anchor or row.opens or row.closes)
         self._finder = finder
-        self.followers, self.needs, self.last = row.followers, row.needs, row.last
+        self.followers, self.needs = row.followers, row.needs
+        self.run, self.last = row.run, row.last
         self._near = () if row.anchor else row.needs
         named = [each.rpartition(": ") for each in row.checks]
         self._checks: list[tuple[str, Check]] = [(group, check(name)) for group, _, name in named]

@@ -1,7 +1,7 @@
 """A text as the rules see it: its words by column, and its lines.
 
 Most words of a report concern no rule. The words of many texts are therefore found at once, from
-the kinds of their characters (see `Joined`); sets pick the places that matter, and a `Word` is made
+the kinds of their characters (see `Runs`); sets pick the places that matter, and a `Word` is made
 only there.
 """
 
@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import compress, count
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, unaccented
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _CAPITAL: Final = re.compile(
     rf"[{UPPER}](?<![{UPPER}{LOWER}][{UPPER}])[{UPPER}{LOWER}]*(?:['’][{UPPER}{LOWER}]+)*"
@@ -38,41 +34,28 @@ for _kind, _signs in ((_SMALL, LOWER), (_LARGE, UPPER), (_FIGURE, "0-9"), (_APOS
         _KINDS[_found.start()] = _kind
 
 
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """Some texts as one, with a line break behind each.
+class Runs:
+    """The runs of letters of some texts, an apostrophe before a letter in them.
 
     Attributes
     ----------
-    text
-        All of it.
-    bases
-        (texts + 1,) where each text begins, and the end.
+    text, bases
+        The texts as one, with a line break behind each; where each begins there, and the end.
     signs, kinds
         (characters,) the code of each, and whether it is a letter, a figure or an apostrophe.
+    starts, ends
+        Where each run begins and ends.
+    shown
+        The text of every run, blanks between.
     """
 
-    text: str
-    bases: Ints
-    signs: NDArray[np.uint32]
-    kinds: NDArray[np.uint8]
-
-    @classmethod
-    def of(cls, texts: Sequence[str]) -> Joined:
-        """Join texts."""
-        text = "".join(f"{each}\n" for each in texts)
-        signs = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        kinds = _KINDS.take(signs, mode="clip")
-        kinds[signs == ord("’")] = _APOSTROPHE
-        return cls(text, np.cumsum([0, *(len(each) + 1 for each in texts)]), signs, kinds)
-
-    def runs(self, *, figures: bool) -> tuple[Ints, Ints, str]:
-        """Find the runs of letters, or of letters and figures, an apostrophe before a letter too.
-
-        Returns
-        -------
-        Where each begins and ends, and all of them with blanks between.
-        """
+    def __init__(self, texts: Sequence[str], *, figures: bool) -> None:
+        """Find the runs of letters, or of letters and figures."""
+        self.text = "".join(f"{each}\n" for each in texts)
+        self.bases = np.cumsum([0, *(len(each) + 1 for each in texts)])
+        self.signs = np.frombuffer(self.text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        self.kinds = _KINDS.take(self.signs, mode="clip")
+        self.kinds[self.signs == ord("’")] = _APOSTROPHE
         is_letter = (self.kinds & (_SMALL | _LARGE)) > 0
         inside = np.zeros(len(is_letter) + 1, dtype=bool)
         inside[1:] = is_letter | (self.kinds == _FIGURE) if figures else is_letter
@@ -85,10 +68,10 @@ class Joined:
             others = np.flatnonzero(~is_letter)
             cuts = others[np.searchsorted(others, marks, side="right")]
             cuts = cuts[self.kinds[cuts] == _FIGURE]
-            if len(cuts):
-                edges = np.sort(np.concatenate([edges, cuts, cuts]))
-                shown = np.insert(shown, cuts, ord(" "))
-        return edges[::2], edges[1::2], shown.tobytes().decode("utf-32-le")
+            edges = np.sort(np.concatenate([edges, cuts, cuts]))
+            shown = np.insert(shown, cuts, ord(" "))
+        self.starts, self.ends = edges[::2], edges[1::2]
+        self.shown = shown.tobytes().decode("utf-32-le")
 
 
 class Word(NamedTuple):
@@ -129,26 +112,21 @@ class Words:
     @classmethod
     def each(cls, texts: Sequence[str]) -> Iterator[Words]:
         """Find the words of some texts, those of each by themselves."""
-        joined = Joined.of(texts)
-        starts, ends, shown = joined.runs(figures=False)
-        folded = shown.casefold().split()
+        runs = Runs(texts, figures=False)
+        folded = runs.shown.casefold().split()
         plain = list(folded)
-        odd = np.flatnonzero((joined.signs >= _ASCII) | (joined.kinds == _APOSTROPHE))
-        for at in np.unique(np.searchsorted(ends, odd, side="right")).tolist():
+        odd = np.flatnonzero((runs.signs >= _ASCII) | (runs.kinds == _APOSTROPHE))
+        for at in np.unique(np.searchsorted(runs.ends, odd, side="right")).tolist():
             if at < len(folded):
                 folded[at] = _without_genitive(folded[at])
                 plain[at] = unaccented(folded[at]).replace("'", "")
-        capital = (joined.kinds[starts] == _LARGE).tolist()
-        cuts = np.searchsorted(starts, joined.bases)
-        before = np.repeat(joined.bases[:-1], np.diff(cuts))
-        columns = (starts - before).tolist(), (ends - before).tolist(), folded, plain, capital
+        cuts = np.searchsorted(runs.starts, runs.bases)
+        before = np.repeat(runs.bases[:-1], np.diff(cuts))
+        capital = runs.kinds[runs.starts] == _LARGE
+        starts, ends = (runs.starts - before).tolist(), (runs.ends - before).tolist()
+        columns = starts, ends, folded, plain, capital.tolist()
         for text, first, last in zip(texts, cuts.tolist(), cuts[1:].tolist(), strict=False):
-            yield cls(text, (column[first:last] for column in columns))
-
-    @property
-    def capitals(self) -> list[int]:
-        """Give the numbers of the words that begin with a capital."""
-        return list(compress(count(), self.capital))
+            yield cls(text, (each[first:last] for each in columns))
 
     def __len__(self) -> int:
         """Count the words."""
@@ -172,8 +150,8 @@ class Words:
 
     def capitals_among(self, vocabulary: Container[str]) -> list[int]:
         """Give the numbers of the capitalised words whose plain form a vocabulary holds."""
-        plain = compress(self.plain, self.capital)
-        return list(compress(self.capitals, map(vocabulary.__contains__, plain)))
+        numbers, plain = compress(count(), self.capital), compress(self.plain, self.capital)
+        return list(compress(numbers, map(vocabulary.__contains__, plain)))
 
 
 class Window(NamedTuple):
