@@ -69,5 +69,13 @@ def test_forms_of_other_languages_go(text: str, expected: str) -> None:
     assert clean(text) == expected
 
 
+SHORTEST_CODES = ["deadbeefcafe5badfacefeed", "RmFycmVsbCwgTmlhbWg1"]
+
+
+@pytest.mark.parametrize("code", SHORTEST_CODES)
+def test_the_shortest_encoded_bytes_go_where_no_word_is_longer(code: str) -> None:
+    assert clean(f"hash {code} stored") == "hash [ID] stored"
+
+
 def test_a_score_named_for_somebody_stays() -> None:
     assert clean("Short segment, Wells score.") == "Short segment, Wells score."

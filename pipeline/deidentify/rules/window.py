@@ -68,8 +68,9 @@ class Runs:
             others = np.flatnonzero(~is_letter)
             cuts = others[np.searchsorted(others, marks, side="right")]
             cuts = cuts[self.kinds[cuts] == _FIGURE]
-            edges = np.sort(np.concatenate([edges, cuts, cuts]))
-            shown = np.insert(shown, cuts, ord(" "))
+            if len(cuts):
+                edges = np.sort(np.concatenate([edges, cuts, cuts]))
+                shown = np.insert(shown, cuts, ord(" "))
         self.starts, self.ends = edges[::2], edges[1::2]
         self.shown = shown.tobytes().decode("utf-32-le")
 
