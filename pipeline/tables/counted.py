@@ -111,7 +111,7 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
     require_columns(frame, _needed(columns), source=source)
     if frame.empty:
         raise InputError(f"{source}: no observations; the table has a header only.")
-    code, unmapped = _codes(frame["phrase"], table)
+    code, unmapped = table.codes(frame["phrase"])
     known = code >= 0
     if not known.any():
         raise InputError(
@@ -160,23 +160,6 @@ def _sliders(
         advice="Correct or blank them.",
     )
     return values[known]
-
-
-def _codes(spoken: pd.Series, table: PhraseTable) -> tuple[IntArray, dict[str, int]]:
-    """Position of every phrase in the table whatever its capitals, and the unknown ones counted."""
-    place, found = pd.factorize(spoken, use_na_sentinel=False)
-    said = [str(phrase).strip() for phrase in found]
-    folded = pd.Index([phrase.casefold() for phrase in table.phrases])
-    exact = not folded.is_unique
-    names = pd.Index(table.phrases) if exact else folded
-    wanted = pd.Index(said if exact else [phrase.casefold() for phrase in said])
-    code = np.asarray(names.get_indexer(wanted), dtype=np.int64)
-    uses = np.bincount(place, minlength=len(said))
-    unknown: dict[str, int] = {}
-    for phrase, known, count in zip(said, code >= 0, uses.tolist(), strict=True):
-        if not known:
-            unknown[phrase] = unknown.get(phrase, 0) + count
-    return code[place], unknown
 
 
 def _needed(columns: Columns) -> dict[str, str]:
