@@ -274,10 +274,7 @@ def certainties(absent: AtomCounts, present: AtomCounts) -> tuple[Certain, ...]:
     z = (apart - _APART) / sd
     holds, fails = ndtr(z) >= _SURE, ndtr(-z) >= _VERY_SURE
     few = np.minimum(low, high) < _LEAST_CERTAIN
-    kinds: list[Certain] = [
-        "open" if f else "hold" if h else "fail" if b else "open"
-        for f, h, b in zip(few.tolist(), holds.tolist(), fails.tolist(), strict=True)
-    ]
+    kinds: list[Certain] = np.select([few, holds, fails], ["open", "hold", "fail"], "open").tolist()
     return tuple(kinds)
 
 
