@@ -232,6 +232,16 @@ def test_arrays_and_table_of_a_pool_give_the_same_indicators(folder: Path) -> No
     assert a["split"]["n_success"] + a["split"]["n_failure"] == 120
 
 
+def test_blanks_around_an_items_name_are_no_part_of_it_in_a_pool_either(folder: Path) -> None:
+    pool = pd.read_csv(folder / "pool.csv", dtype=str)
+    edited(folder / "pool.csv", 1, "item", f" {pool['item'][0]} ")
+    given = ("difficulty", folder / "pool.csv", "--votes", folder / "v.csv")
+    assert radcal(*given, "--out", folder / "d.json").returncode == 0
+    assert strict(folder / "d.json")["n"] == 120
+    edited(folder / "pool.csv", 1, "item", " ")
+    assert "1 of 360 rows name no item" in radcal(*given, "--out", folder / "d.json").stderr
+
+
 def test_reference_column_of_the_pool_is_used_and_checked(folder: Path) -> None:
     pool = pd.read_csv(folder / "pool.csv").assign(reference="present")
     pool.to_csv(folder / "pool.csv", index=False)
