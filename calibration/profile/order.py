@@ -349,16 +349,23 @@ def with_aside(
     for r, reader in enumerate(readers):
         places = [None] if found.whole[r] else np.flatnonzero(found.out[r]).tolist()
         aside = tuple(_aside(r, f, found, own, settings) for f in places)
-        told.append(replace(reader, aside=aside))
         if found.whole[r]:
             hold = found.mixed[r] and found.certain[r] == "hold"
-            whole = replace(aside[0], certain="open" if hold else found.certain[r])
-            absent, present = (uncompared(each, r) for each in atoms)
-            told[r] = replace(
-                reader, hedges=whole.n, pattern=_no_rise(reader.pattern, whole), absent=absent,
-                present=present, phrases=own.phrases(r), sides=whole.sides, aside=(whole,),
-            )  # fmt: skip
+            aside = (replace(aside[0], certain="open" if hold else found.certain[r]),)
+            pattern = _no_rise(reader.pattern, aside[0])
+            reader = counted(replace(reader, pattern=pattern), r, own, atoms)
+        told.append(replace(reader, aside=aside))
     return tuple(told)
+
+
+def counted(reader: ReaderProfile, r: int, own: Own, atoms: Certainties) -> ReaderProfile:
+    """Give reader r's profile with the counts alone of hedges and certainties."""
+    absent, present = (uncompared(each, r) for each in atoms)
+    every = np.ones(len(own.findings), dtype=bool)
+    return replace(
+        reader, hedges=float(own.n[r].sum()), absent=absent, present=present,
+        phrases=own.phrases(r), sides=own.sides(r, every),
+    )  # fmt: skip
 
 
 def _no_rise(pattern: Pattern, whole: Aside) -> Pattern:
