@@ -118,10 +118,15 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
             f"{source}: none of {len(frame)} phrases is in {table.name}; "
             f"it has {', '.join(table.phrases[:5])}, …"
         )
-    labels = _numbers(frame["label"], "label", source)[known]
-    weights = None
+    told = _numbers(frame["label"], "label", source)
+    wrong = known & ((told < 0.0) | (told > 1.0))
+    refuse(wrong, f"{source}: label", "values are outside [0, 1]")
+    labels, weights = told[known], None
     if columns.weight:
-        weights = _numbers(frame[columns.weight], columns.weight, source)[known]
+        told = _numbers(frame[columns.weight], columns.weight, source)
+        wrong = known & ((told < 0.0) | np.isinf(told))
+        refuse(wrong, f"{source}: {columns.weight}", "values are negative or not finite")
+        weights = told[known]
     group, names = _grouped(frame.loc[known], columns.by)
     if len(names) > columns.most_groups:
         raise InputError(
