@@ -82,6 +82,7 @@ _EVEN, _WORTH, _TINY, _TOGETHER = 0.5, 20.0, 1e-9, 3.0
 _ENDS = np.array([0.5, 0.025, 0.975])
 NOWHERE = Coordinate(*[float("nan")] * 4)
 """A coordinate of a line that there is not."""
+_NO_RISE = Verdict(state="no rise", parts=(), question=False, more_exams=None)
 
 
 Certainties: TypeAlias = tuple[AtomCounts, AtomCounts]
@@ -352,7 +353,7 @@ def with_aside(
         if found.whole[r]:
             hold = found.mixed[r] and found.certain[r] == "hold"
             aside = (replace(aside[0], certain="open" if hold else found.certain[r]),)
-            pattern = _no_rise(reader.pattern, aside[0])
+            pattern = replace(lineless(reader.pattern, aside[0].slope), verdict=_NO_RISE)
             reader = counted(replace(reader, pattern=pattern), r, own, atoms)
         told.append(replace(reader, aside=aside))
     return tuple(told)
@@ -368,14 +369,8 @@ def counted(reader: ReaderProfile, r: int, own: Own, atoms: Certainties) -> Read
     )  # fmt: skip
 
 
-def _no_rise(pattern: Pattern, whole: Aside) -> Pattern:
-    """Give the pattern of a reader of whom no line holds: only the slope of the words alone."""
-    verdict = Verdict(state="no rise", parts=(), question=False, more_exams=None)
-    return replace(lineless(pattern, whole.slope), verdict=verdict)
-
-
 def lineless(pattern: Pattern, slope: Coordinate) -> Pattern:
-    """Give the pattern of a reader of whom there is no line."""
+    """Give the pattern of a reader of whom there is no line, only the slope of the words alone."""
     none = float("nan")
     return replace(
         pattern, shift=NOWHERE, slope=slope, correlation=none, within=none, clearly_off=none,
