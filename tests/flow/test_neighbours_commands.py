@@ -157,7 +157,11 @@ def test_one_class_and_other_classes_are_refused(folder: Path) -> None:
 def test_control_of_more_votes_than_there_are_says_how_many(folder: Path) -> None:
     done = compare(folder, "--control", "13")
     assert done.returncode == 2
-    assert "rows hold fewer than 13 votes" in done.stderr
+    assert "v.csv: 120 of 120 rows hold fewer than 13 votes; first at row 1." in done.stderr
+    for name in CLASSES:
+        edited(folder / "v.csv", 5, name, 1)
+    assert "v.csv: 1 of 120 rows hold fewer than 12" in compare(folder, "--control", "12").stderr
+    assert "first at row 5. Lower --control." in compare(folder, "--control", "12").stderr
 
 
 def test_sliders_are_calibrated_without_bins_and_phrases_get_distributions(folder: Path) -> None:
