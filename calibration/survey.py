@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib import resources
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.distributions import (
     Atom,
     Beta,
@@ -97,6 +98,34 @@ class PhraseTable:
                 f"{phrase!r} is not in the phrase table {self.name!r} ({len(self)} phrases); "
                 "assign it a distribution or borrow one with with_borrowed()."
             ) from None
+
+    def codes(
+        self, spoken: pd.Series, *, count: FloatArray | None = None
+    ) -> tuple[IntArray, dict[str, int]]:
+        """Position of every phrase spoken (N,), and how often each that the table lacks was.
+
+        Blanks around a phrase are no part of it, nor are its capitals unless phrases of the table
+        differ by them alone. Unknown ones have the position −1.
+
+        Parameters
+        ----------
+        spoken
+            Phrases as they were written, shape (N,).
+        count
+            How often each was, shape (N,); once if not given.
+        """
+        place, found = pd.factorize(spoken, use_na_sentinel=False)
+        said = [str(phrase).strip() for phrase in found]
+        exact = {phrase: k for k, phrase in enumerate(self.phrases)}
+        alike = Counter(map(str.casefold, exact))
+        folded = {p.casefold(): k for p, k in exact.items() if alike[p.casefold()] == 1}
+        code = np.array([exact.get(s, folded.get(s.casefold(), -1)) for s in said], dtype=np.int64)
+        uses = np.bincount(place, weights=count, minlength=len(said))
+        unknown: dict[str, int] = {}
+        for phrase, k, n in zip(said, code.tolist(), uses.tolist(), strict=True):
+            if k < 0:
+                unknown[phrase] = unknown.get(phrase, 0) + round(n)
+        return code[place], unknown
 
     @property
     def means(self) -> FloatArray:

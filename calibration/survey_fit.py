@@ -28,6 +28,7 @@ from calibration.survey import PhraseTable
 FitMethod = Literal["moments", "likelihood"]
 
 _ROUNDING = 0.005
+_UNKNOWN = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,10 +110,10 @@ class FittedPhrase:
     phrase: str
     distribution: distributions.Distribution
     respondents: int | None
-    alpha: tuple[float, float]
-    beta: tuple[float, float]
-    mean: tuple[float, float]
-    refused: int
+    alpha: tuple[float, float] = _UNKNOWN
+    beta: tuple[float, float] = _UNKNOWN
+    mean: tuple[float, float] = _UNKNOWN
+    refused: int = 0
 
 
 def fit_phrase(
@@ -142,12 +143,9 @@ def fit_phrase(
     """
     check_option("method", method, FitMethod)
     bootstrap = whole("bootstrap", bootstrap, least=0)
-    nothing = (float("nan"), float("nan"))
     if survey.phrase in _ATOMS:
         atom = distributions.Atom(_ATOMS[survey.phrase])
-        return FittedPhrase(
-            survey.phrase, atom, survey.respondents, nothing, nothing, nothing, refused=0
-        )
+        return FittedPhrase(survey.phrase, atom, survey.respondents)
     fitted = _fit(survey, method)
     draws, refused = [], 0
     for _ in range(bootstrap):
@@ -158,11 +156,12 @@ def fit_phrase(
             refused += 1
             continue
         draws.append((one.alpha, one.beta, one.mean))
-    alpha, beta, mean = nothing, nothing, nothing
-    if draws:
-        low, high = np.quantile(np.array(draws), [0.025, 0.975], axis=0)
-        alpha, beta, mean = ((float(a), float(b)) for a, b in zip(low, high, strict=True))
-    return FittedPhrase(survey.phrase, fitted, survey.respondents, alpha, beta, mean, refused)
+    known = FittedPhrase(survey.phrase, fitted, survey.respondents, refused=refused)
+    if not draws:
+        return known
+    low, high = np.quantile(np.array(draws), [0.025, 0.975], axis=0)
+    alpha, beta, mean = ((float(a), float(b)) for a, b in zip(low, high, strict=True))
+    return replace(known, alpha=alpha, beta=beta, mean=mean)
 
 
 def fit_survey(

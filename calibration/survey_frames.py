@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -26,18 +27,9 @@ import pandas as pd
 from calibration.arrays import BoolArray, FloatArray
 from calibration.distributions import RANGE_END
 from calibration.errors import SurveyError
+from calibration.survey import builtin_source
 from calibration.survey_fit import PhraseSurvey
 
-_SCALE = {
-    "absent": "0",
-    "very low": "0-5",
-    "low": "5-25",
-    "intermediate": "25-75",
-    "high": "75-90",
-    "very high": "90-100",
-    "present": "100",
-    "100 %": "100",
-}
 _ANSWER_COLUMNS = ("percentage", "percent", "value", "answer", "response", "probability")
 _COUNT_COLUMNS = ("n", "respondents")
 _NONE = np.zeros(0)
@@ -173,9 +165,16 @@ def _phrase(cell: object) -> str:
     return re.sub(r"\s+", " ", str(cell).replace('"', " ")).strip().lower()
 
 
+@cache
+def _scale() -> dict[str, str]:
+    """Ranges of the diagnostic certainty scale by the names that they have in its survey."""
+    _, facts = builtin_source("diagnostic-certainty-scale")
+    return dict(zip(facts["range_names"], facts["range_columns"], strict=True))
+
+
 def _range_of(column: str) -> tuple[float, float] | None:
     """Low and high of a column's name in its own scale, None if it names no range."""
-    text = _SCALE.get(column, column)
+    text = _scale().get(column, column)
     numbers = [float(x) for x in re.findall(r"\d*\.?\d+", text)]
     if not numbers or len(numbers) > 2 or re.search(r"[a-z]{4,}", text):
         return None

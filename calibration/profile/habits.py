@@ -73,7 +73,6 @@ class HabitFit:
     fitted: Fitted
     posterior: Posterior
     plain: Posterior
-    habits: Habits
     phrase: FloatArray
     cell: FloatArray
     first: FloatArray
@@ -99,7 +98,7 @@ class HabitFit:
         """P(habit) of every cell, of a phrase's habit in all its cells, shape (R, F, K)."""
         _, findings, phrases = self.counts.n.shape
         held = np.repeat(self.phrase[:, None, :], findings, axis=1)
-        rows, columns, finding, phrase = places(self.habits.cell, phrases)
+        rows, columns, finding, phrase = places(self.posterior.cell, phrases)
         held[rows, finding, phrase] = self.cell[rows, columns]
         return held
 
@@ -112,78 +111,67 @@ def fit_with_habits(
     start: Fitted | None = None,
 ) -> HabitFit:
     """Fit, let the most probable habits in one at a time, and fit again, `ROUNDS` fits at most."""
-    habits, share, (readers, findings, phrases) = Habits.none(counts), 0.0, counts.n.shape
+    share, (readers, findings, phrases) = 0.0, counts.n.shape
     first = np.zeros((readers, 1 + findings, phrases))
-    fitted = fit(counts, priors=settings.priors, habits=habits, start=start)
+    fitted = fit(counts, priors=settings.priors, start=start)
     found = plain = posterior(fitted)
     advance(1)
     for turn in range(_HABITS if counts.n.size else 0):
-        evidence = _evidence(counts, fitted, found, habits, settings)
+        evidence = _evidence(counts, fitted, found, settings)
         if not turn:
             share = _share(evidence, settings.priors)
             first = np.exp(_log_probability(evidence, share)).reshape(first.shape)
-        best = _best(evidence, share)
-        if not (best.probability >= settings.habit_probability).any():
+        habits = _admitted(fitted.habits, evidence, share, settings)
+        if habits is None:
             advance(_HABITS - turn)
             break
-        habits = _admitted(habits, best, settings)
         fitted = fit(counts, priors=settings.priors, habits=habits, start=fitted)
         found = posterior(fitted)
         advance(1)
-    phrase, cell = _read_again(counts, fitted, habits, settings)
+    phrase, cell = _read_again(counts, fitted, settings)
     far = _far(fitted, settings.priors)
-    return HabitFit(fitted, found, plain, habits, phrase, cell, first, far)
+    return HabitFit(fitted, found, plain, phrase, cell, first, far)
 
 
 def without_word(found: HabitFit, counts: Counts, settings: ProfileSettings) -> HabitFit:
     """Find the mode without every use of each reader's suspected word, at the same deviations."""
     kept = np.arange(counts.n.shape[2]) != found.suspected()[0][:, None]
     left = replace(counts, n=counts.n * kept[:, None], mass=counts.mass * kept[:, None])
-    fitted = refit(left, settings.priors, found.habits, found.fitted)
+    fitted = refit(left, settings.priors, found.fitted.habits, found.fitted)
     return replace(found, fitted=fitted, posterior=posterior(fitted))
 
 
 def _read_again(
-    counts: Counts, fitted: Fitted, habits: Habits, settings: ProfileSettings
+    counts: Counts, fitted: Fitted, settings: ProfileSettings
 ) -> tuple[FloatArray, FloatArray]:
     """P(habit) of every habit let in, the reader's others being in: (R, K) and (R, H).
 
     One habit of each reader at a time is taken out, the mode found at the same deviations, and the
     evidence read at its place.
     """
-    readers, phrases = habits.phrase_sign.shape
+    habits, (readers, phrases) = fitted.habits, fitted.habits.phrase_sign.shape
     held = np.concatenate([habits.phrase, habits.cell >= 0], axis=1)
     whole = np.broadcast_to(np.arange(phrases), (readers, phrases))
     place = np.concatenate([whole, phrases + habits.cell], axis=1)
     number, probability = held.cumsum(axis=1), np.zeros(held.shape)
     for turn in range(1, int(number.max(initial=0)) + 1):
         out = held & (number == turn)
-        less = habits.without(out)
-        there = refit(counts, settings.priors, less, fitted)
-        evidence = _evidence(counts, there, posterior(there), less, settings)
+        there = refit(counts, settings.priors, habits.without(out), fitted)
+        evidence = _evidence(counts, there, posterior(there), settings)
         log_p = _log_probability(evidence, _share(evidence, settings.priors))
         rows, columns = np.nonzero(out)
         probability[rows, columns] = np.exp(log_p[rows, place[rows, columns]])
     return probability[:, :phrases], probability[:, phrases:]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Best:
-    """Each reader's most probable habit not yet let in: all (R,)."""
-
-    probability: FloatArray
-    place: IntArray
-    sign: FloatArray
-
-
 def _evidence(
-    counts: Counts, fitted: Fitted, found: Posterior, habits: Habits, settings: ProfileSettings
+    counts: Counts, fitted: Fitted, found: Posterior, settings: ProfileSettings
 ) -> FloatArray:
     """Log s_c B_c below and above, shape (2, R, K + F·K): the K phrases, then the cells."""
     readers = len(counts.n)
     whole = _phrase_evidence(fitted, settings)
-    whole[:, np.asarray(habits.phrase)] = -np.inf
-    cells = _cell_evidence(counts, fitted, found, habits, settings)
+    whole[:, fitted.habits.phrase] = -np.inf
+    cells = _cell_evidence(counts, fitted, found, settings.priors)
     log_b = np.concatenate([whole, cells.reshape(2, readers, -1)], axis=2)
     by_phrase = counts.n.sum(axis=1)
     single = _SINGLE * _shares(counts.n * _excess(counts.n), counts.n)
@@ -220,14 +208,6 @@ def _log_probability(evidence: FloatArray, share: float) -> FloatArray:
     both = np.log(max(share, 1e-12)) + logsumexp(evidence, axis=0)
     every = np.logaddexp(np.log1p(-min(share, 1.0 - 1e-12)), logsumexp(both, axis=1))
     return np.asarray(both - every[:, None])
-
-
-def _best(evidence: FloatArray, share: float) -> _Best:
-    """Find every reader's most probable place for a habit."""
-    log_p = _log_probability(evidence, share)
-    place, rows = np.argmax(log_p, axis=1), np.arange(len(log_p))
-    sign = np.where(evidence[1, rows, place] >= evidence[0, rows, place], 1.0, -1.0)
-    return _Best(np.exp(log_p[rows, place]), place, sign)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,17 +270,15 @@ def _far(fitted: Fitted, priors: Priors) -> Far:
     return Far(np.asarray(probability), moved, wide - tight)
 
 
-def _cell_evidence(
-    counts: Counts, fitted: Fitted, found: Posterior, habits: Habits, settings: ProfileSettings
-) -> FloatArray:
+def _cell_evidence(counts: Counts, fitted: Fitted, found: Posterior, priors: Priors) -> FloatArray:
     """Log B of a habit below and above for every cell, shape (2, R, F, K)."""
     log_b = np.full((2, *counts.n.shape), -np.inf)
     open_ = counts.n >= FEW_USES
-    rows, _, finding, phrase = places(habits.cell, len(counts.meaning))
+    rows, _, finding, phrase = places(found.cell, len(counts.meaning))
     open_[rows, finding, phrase] = False
     if not open_.any():
         return log_b
-    variance, read = cell_variance(counts, found, habits.cell)[open_], fitted.counts
+    variance, read = cell_variance(counts, found)[open_], fitted.counts
     remainder = np.broadcast_to(fitted.scales.remainder, open_.shape)[open_]
     n, mass, chance = read.n[open_], read.mass[open_], found.chance[open_]
     weight = n * chance * (1.0 - chance)
@@ -311,10 +289,9 @@ def _cell_evidence(
     spike = 1.0 / precision + remainder
     cells = counts.take(open_)
     plain = _log_evidence(cells, centre, spike)
-    priors = settings.priors
+    slab = spike + priors.habit_spread**2
     for side, sign in enumerate((-1.0, 1.0)):
         moved = centre + sign * priors.habit_size
-        slab = spike + priors.habit_spread**2
         log_b[side][open_] = _log_evidence(cells, moved, slab) - plain
     return log_b
 
@@ -335,20 +312,28 @@ def _log_evidence(cells: Counts, centre: FloatArray, variance: FloatArray) -> Fl
     return np.asarray(inner + np.log(scale) - np.log(variance) / 2.0)
 
 
-def _admitted(habits: Habits, best: _Best, settings: ProfileSettings) -> Habits:
-    """Let each reader's best habit in where it is probable enough; add a column for cells."""
-    chosen = best.probability >= settings.habit_probability
-    signs = habits.phrase_sign.copy()
-    place, count = best.place, signs.shape[1]
+def _admitted(
+    habits: Habits, evidence: FloatArray, share: float, settings: ProfileSettings
+) -> Habits | None:
+    """Let each reader's most probable habit in where it is probable enough; None where none is.
+
+    Habits in single cells get a column.
+    """
+    log_p = _log_probability(evidence, share)
+    place, rows = np.argmax(log_p, axis=1), np.arange(len(log_p))
+    chosen = np.exp(log_p[rows, place]) >= settings.habit_probability
+    if not chosen.any():
+        return None
+    side = np.where(evidence[1, rows, place] >= evidence[0, rows, place], 1.0, -1.0)
+    signs, count = habits.phrase_sign.copy(), habits.phrase_sign.shape[1]
     whole = np.flatnonzero(chosen & (place < count))
-    signs[whole, place[whole]] = best.sign[whole]
+    signs[whole, place[whole]] = side[whole]
     single = (chosen & (place >= count))[:, None]
     if not single.any():
-        return Habits(signs, habits.cell, habits.cell_sign)
+        return replace(habits, phrase_sign=signs)
     column = np.where(single, place[:, None] - count, -1)
-    side = np.where(single, best.sign[:, None], 0.0)
     return Habits(
         signs,
         np.concatenate([habits.cell, column], axis=1),
-        np.concatenate([habits.cell_sign, side], axis=1),
+        np.concatenate([habits.cell_sign, np.where(single, side[:, None], 0.0)], axis=1),
     )

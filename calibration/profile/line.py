@@ -169,11 +169,11 @@ def _without(found: HabitFit, rates: FloatArray) -> FloatArray:
     score = counts.mass - counts.n * chance
     weight = counts.n * chance * (1.0 - chance)
     weight = weight / (1.0 + remainder * weight)
-    lever = weight * cell_variance(counts, found.posterior, found.habits.cell)
+    lever = weight * cell_variance(counts, found.posterior)
     through = rates @ found.posterior.covariance
     each = through[:, :, :CURVE] @ counts.curve.T + through[:, :, counts.phrases]
     moved = each[:, :, None, :] + through[:, :, counts.findings, None]
-    rows, columns, finding, phrase = places(found.habits.cell, len(counts.meaning))
+    rows, columns, finding, phrase = places(found.posterior.cell, len(counts.meaning))
     moved[rows, :, finding, phrase] += through[rows, :, counts.size + columns]
     step = -score / np.maximum(1.0 - lever, _LEAST)
     return np.asarray((moved * step[:, None]).transpose(0, 2, 3, 1))
@@ -243,9 +243,7 @@ def in_the_large(
 def _spread(found: HabitFit, uses: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Log-odds of the phrases' rates (R, K), and what θ (R, K, J) and the rest (R, K, K) add."""
     mode, used = found.fitted.mode, uses.sum(axis=1) > 0
-    rate, gradient, rest = phrase_slopes(
-        found.counts, found.posterior, found.habits.cell, uses=uses
-    )
+    rate, gradient, rest = phrase_slopes(found.counts, found.posterior, uses=uses)
     safe = np.clip(np.where(used, rate, 0.5), _EDGE, 1.0 - _EDGE)
     scale = np.where(used, 1.0 / (safe * (1.0 - safe)), 0.0)
     slope = scale[:, :, None] * gradient

@@ -82,6 +82,7 @@ _EVEN, _WORTH, _TINY, _TOGETHER = 0.5, 20.0, 1e-9, 3.0
 _ENDS = np.array([0.5, 0.025, 0.975])
 NOWHERE = Coordinate(*[float("nan")] * 4)
 """A coordinate of a line that there is not."""
+_NO_RISE = Verdict(state="no rise", parts=(), question=False, more_exams=None)
 
 
 Certainties: TypeAlias = tuple[AtomCounts, AtomCounts]
@@ -274,10 +275,7 @@ def certainties(absent: AtomCounts, present: AtomCounts) -> tuple[Certain, ...]:
     z = (apart - _APART) / sd
     holds, fails = ndtr(z) >= _SURE, ndtr(-z) >= _VERY_SURE
     few = np.minimum(low, high) < _LEAST_CERTAIN
-    kinds: list[Certain] = [
-        "open" if f else "hold" if h else "fail" if b else "open"
-        for f, h, b in zip(few.tolist(), holds.tolist(), fails.tolist(), strict=True)
-    ]
+    kinds: list[Certain] = np.select([few, holds, fails], ["open", "hold", "fail"], "open").tolist()
     return tuple(kinds)
 
 
@@ -352,26 +350,27 @@ def with_aside(
     for r, reader in enumerate(readers):
         places = [None] if found.whole[r] else np.flatnonzero(found.out[r]).tolist()
         aside = tuple(_aside(r, f, found, own, settings) for f in places)
-        told.append(replace(reader, aside=aside))
         if found.whole[r]:
             hold = found.mixed[r] and found.certain[r] == "hold"
-            whole = replace(aside[0], certain="open" if hold else found.certain[r])
-            absent, present = (uncompared(each, r) for each in atoms)
-            told[r] = replace(
-                reader, hedges=whole.n, pattern=_no_rise(reader.pattern, whole), absent=absent,
-                present=present, phrases=own.phrases(r), sides=whole.sides, aside=(whole,),
-            )  # fmt: skip
+            aside = (replace(aside[0], certain="open" if hold else found.certain[r]),)
+            pattern = replace(lineless(reader.pattern, aside[0].slope), verdict=_NO_RISE)
+            reader = counted(replace(reader, pattern=pattern), r, own, atoms)
+        told.append(replace(reader, aside=aside))
     return tuple(told)
 
 
-def _no_rise(pattern: Pattern, whole: Aside) -> Pattern:
-    """Give the pattern of a reader of whom no line holds: only the slope of the words alone."""
-    verdict = Verdict(state="no rise", parts=(), question=False, more_exams=None)
-    return replace(lineless(pattern, whole.slope), verdict=verdict)
+def counted(reader: ReaderProfile, r: int, own: Own, atoms: Certainties) -> ReaderProfile:
+    """Give reader r's profile with the counts alone of hedges and certainties."""
+    absent, present = (uncompared(each, r) for each in atoms)
+    every = np.ones(len(own.findings), dtype=bool)
+    return replace(
+        reader, hedges=float(own.n[r].sum()), absent=absent, present=present,
+        phrases=own.phrases(r), sides=own.sides(r, every),
+    )  # fmt: skip
 
 
 def lineless(pattern: Pattern, slope: Coordinate) -> Pattern:
-    """Give the pattern of a reader of whom there is no line."""
+    """Give the pattern of a reader of whom there is no line, only the slope of the words alone."""
     none = float("nan")
     return replace(
         pattern, shift=NOWHERE, slope=slope, correlation=none, within=none, clearly_off=none,

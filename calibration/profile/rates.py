@@ -30,6 +30,8 @@ class Posterior:
 
     Attributes
     ----------
+    cell
+        Single cells with a habit, as `Habits.cell`, shape (R, H).
     covariance
         Of θ + u_r with habits, shape (R, L, L).
     base, chance
@@ -42,6 +44,7 @@ class Posterior:
         The survey's error of each phrase's meaning and its variance, shape (K,).
     """
 
+    cell: IntArray
     covariance: FloatArray
     base: FloatArray
     chance: FloatArray
@@ -64,6 +67,7 @@ def posterior(fitted: Fitted) -> Posterior:
     quirks = mode.covariance[:, :, effect] - quirks
     chance = np.asarray(expit(base + mode.remainder))
     return Posterior(
+        cell=fitted.scales.cell,
         covariance=covariance,
         base=base,
         chance=chance,
@@ -139,7 +143,7 @@ class Rate:
         return float(brentq(missing, low, high, xtol=1e-8))
 
 
-def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArray:
+def cell_variance(counts: Counts, found: Posterior) -> FloatArray:
     """Posterior variance of every cell's log-odds without its remainder, shape (R, F, K)."""
     c, curve = found.covariance, counts.curve
     k, f, b = counts.phrases, counts.findings, slice(0, CURVE)
@@ -148,7 +152,7 @@ def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArra
     own = own + 2.0 * np.einsum("ki,rik->rk", curve, c[:, b, k])
     with_f = diagonal[:, f, None] + 2.0 * c[:, f, b] @ curve.T
     variance = own[:, None, :] + with_f + 2.0 * c[:, f, k]
-    rows, columns, finding, phrase = places(cell, len(curve))
+    rows, columns, finding, phrase = places(found.cell, len(curve))
     at = counts.size + columns
     joint = (c[rows, at, :CURVE] * curve[phrase]).sum(axis=1) + c[rows, at, k.start + phrase]
     joint = joint + c[rows, at, f.start + finding]
@@ -156,10 +160,10 @@ def cell_variance(counts: Counts, found: Posterior, cell: IntArray) -> FloatArra
     return np.asarray(np.maximum(variance, 1e-12))
 
 
-def cell_rates(counts: Counts, found: Posterior, cell: IntArray) -> tuple[FloatArray, FloatArray]:
+def cell_rates(counts: Counts, found: Posterior) -> tuple[FloatArray, FloatArray]:
     """Log-odds and variance of every cell, shape (R, F, K) each."""
     centre = logit(np.clip(found.chance, _EDGE, 1.0 - _EDGE))
-    own = _free(counts, found) ** 2 * cell_variance(counts, found, cell)
+    own = _free(counts, found) ** 2 * cell_variance(counts, found)
     return np.asarray(centre), own + found.remainder
 
 
@@ -169,19 +173,14 @@ def _free(counts: Counts, found: Posterior) -> FloatArray:
 
 
 def phrase_rates(
-    counts: Counts,
-    found: Posterior,
-    cell: IntArray,
-    *,
-    uses: FloatArray,
-    sides: BoolArray | None = None,
+    counts: Counts, found: Posterior, *, uses: FloatArray, sides: BoolArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Log-odds and variance of the rates over findings, shape (R, K); NaN where not used.
 
     ``uses`` (R, F, K) are the weights. With ``sides`` (S, K) the phrases of each are taken
     together, shape (R, S).
     """
-    rate, gradient, rest = phrase_slopes(counts, found, cell, uses=uses)
+    rate, gradient, rest = phrase_slopes(counts, found, uses=uses)
     if sides is not None:
         n = uses.sum(axis=1)[:, None, :] * sides
         share = divided(n, n.sum(axis=2, keepdims=True))
@@ -192,18 +191,16 @@ def phrase_rates(
     return np.asarray(logit(safe)), np.asarray((variance + rest) / (safe * (1.0 - safe)) ** 2)
 
 
-def phrase_pulls(
-    counts: Counts, found: Posterior, cell: IntArray, *, uses: FloatArray
-) -> FloatArray:
+def phrase_pulls(counts: Counts, found: Posterior, *, uses: FloatArray) -> FloatArray:
     """Give how far the log-odds of a rate over findings follow the word's own quirk, (R, K)."""
-    rate, gradient, _ = phrase_slopes(counts, found, cell, uses=uses)
+    rate, gradient, _ = phrase_slopes(counts, found, uses=uses)
     safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
     pull = np.einsum("rkl,rlk->rk", gradient, found.with_quirks)
     return np.asarray(pull / (safe * (1.0 - safe)))
 
 
 def phrase_slopes(
-    counts: Counts, found: Posterior, cell: IntArray, *, uses: FloatArray
+    counts: Counts, found: Posterior, *, uses: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Give rates over findings (R, K), NaN where not used, and their gradients (R, K, L).
 
@@ -212,7 +209,7 @@ def phrase_slopes(
     total = uses.sum(axis=1, keepdims=True)
     weight = divided(uses, total, nothing=0.0)
     slope = weight * found.chance * (1.0 - found.chance)
-    gradient = _gradient(counts, slope * _free(counts, found), cell)
+    gradient = _gradient(counts, slope * _free(counts, found), found.cell)
     rest = (slope**2 * found.remainder).sum(axis=1)
     rate = np.where(total[:, 0] > 0, (weight * found.chance).sum(axis=1), np.nan)
     return np.asarray(rate), gradient, np.asarray(rest)

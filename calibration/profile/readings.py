@@ -14,7 +14,7 @@ from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.habits import FEW_USES, HabitFit
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
-from calibration.profile.rates import Posterior, Rate, cell_rates, phrase_pulls, phrase_rates
+from calibration.profile.rates import Rate, cell_rates, phrase_pulls, phrase_rates
 from calibration.profile.results import (
     AtomJudgement,
     Cell,
@@ -86,7 +86,7 @@ def all_rates(found: HabitFit, *, uses: FloatArray) -> tuple[FloatArray, FloatAr
 
     The last axis holds the fields of `Rate`.
     """
-    single = (cell_rates(found.counts, *fit) for fit in _fits(found))
+    single = (cell_rates(found.counts, fit) for fit in (found.posterior, found.plain))
     return whole_rates(found, uses=uses), _stacked(single, found.probability(), found)
 
 
@@ -95,7 +95,8 @@ def whole_rates(found: HabitFit, *, uses: FloatArray, sides: BoolArray | None = 
 
     Of all phrases of each of ``sides`` (S, K) together, shape (R, S, 6).
     """
-    whole = (phrase_rates(found.counts, *fit, uses=uses, sides=sides) for fit in _fits(found))
+    fits = found.posterior, found.plain
+    whole = (phrase_rates(found.counts, fit, uses=uses, sides=sides) for fit in fits)
     habit = found.probability().max(axis=1, initial=0.0)
     if sides is not None:
         habit = (habit[:, None, :] * sides).max(axis=2, initial=0.0)
@@ -108,19 +109,13 @@ def _with_far(
 ) -> FloatArray:
     """Average rates of words without a habit (R, K, 6) over their being far off all the same."""
     far, counts = found.far, found.counts
-    pull = phrase_pulls(counts, found.posterior, found.habits.cell, uses=uses)
+    pull = phrase_pulls(counts, found.posterior, uses=uses)
     other = rates[..., [0, 1, 0, 1, 4, 5]]
     other[..., 0] += pull * far.moved
     other[..., 1] += pull**2 * far.widened
     other[..., 4] = far.probability
     doubtful = (habit == 0) & (far.probability >= _DOUBTFUL) & np.isfinite(pull)
     return np.where(doubtful[..., None], other, rates)
-
-
-def _fits(found: HabitFit) -> tuple[tuple[Posterior, IntArray], tuple[Posterior, IntArray]]:
-    """Give the fits with habits and without, with the cells of their habits."""
-    cell = found.habits.cell
-    return (found.posterior, cell), (found.plain, cell[:, :0])
 
 
 def _stacked(
@@ -300,7 +295,7 @@ def _habits(reading: Reading, r: int) -> list[Habit]:
         for k in np.flatnonzero(found.phrase[r]).tolist()
     ]
     for h in np.flatnonzero(found.cell[r]).tolist():
-        place = divmod(int(found.habits.cell[r, h]), len(counts.meaning))
+        place = divmod(int(found.posterior.cell[r, h]), len(counts.meaning))
         held.append((float(found.cell[r, h]), *place, float(size[counts.size + h])))
     held = [habit for habit in held if habit[0] >= reading.settings.habit_probability]
     held.sort(key=lambda habit: -habit[0])

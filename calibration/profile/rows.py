@@ -102,14 +102,15 @@ def read_rows(frame: pd.DataFrame, *, table: PhraseTable) -> Rows:
     findings: tuple[str, ...] = (ALL_FINDINGS,)
     if "pathology" in frame.columns:
         finding, findings = _named(frame["pathology"], "pathology")
-    phrase, unmapped = _phrases(frame["phrase"], count, table)
+    phrase, unmapped = table.codes(frame["phrase"], count=count)
     patient = None
     if "patient" in frame.columns:
         person, people = _named(frame["patient"], "patient")
         patient = np.unique(reader * len(people) + person, return_inverse=True)[1]
+    exams = _exams(frame, reader, finding, patient, len(readers), count)
     rows = Rows(
-        reader, finding, phrase, label, count, patient, readers, findings,
-        _exams(frame, reader, finding, patient, len(readers), count), unmapped,
+        reader, finding, phrase, label, count, patient, readers, findings, exams,
+        dict(sorted(unmapped.items())),
     )  # fmt: skip
     return rows.take(phrase >= 0)
 
@@ -143,23 +144,6 @@ def _named(column: pd.Series, name: str) -> tuple[IntArray, tuple[str, ...]]:
     words = np.array([str(each).strip() for each in found], dtype=object)
     names, place = np.unique(words, return_inverse=True) if len(words) else (words, code)
     return np.asarray(place[code], dtype=np.int64), tuple(map(str, names))
-
-
-def _phrases(
-    column: pd.Series, count: FloatArray, table: PhraseTable
-) -> tuple[IntArray, dict[str, int]]:
-    """Place of every phrase in the table, −1 where it has none, and those counted."""
-    code, found = pd.factorize(column, use_na_sentinel=False)
-    said = [str(each).strip() for each in found]
-    exact = {phrase: k for k, phrase in enumerate(table.phrases)}
-    folded = {phrase.casefold(): k for phrase, k in exact.items()}
-    place = np.array([exact.get(s, folded.get(s.casefold(), -1)) for s in said], dtype=np.int64)
-    uses = np.bincount(code, weights=count, minlength=len(said))
-    unmapped: dict[str, int] = {}
-    for phrase, at, n in zip(said, place.tolist(), uses.tolist(), strict=True):
-        if at < 0:
-            unmapped[phrase] = unmapped.get(phrase, 0) + round(n)
-    return place[code] if len(said) else code.astype(np.int64), dict(sorted(unmapped.items()))
 
 
 def _exams(

@@ -24,8 +24,7 @@ import numpy as np
 from scipy.special import logit
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.profile.atoms import uncompared
-from calibration.profile.order import NOWHERE, Certainties, Own, lineless
+from calibration.profile.order import NOWHERE, Certainties, Own, counted, lineless
 from calibration.profile.pattern import rounded_up
 from calibration.profile.results import Habit, Part, PhraseRate, ReaderProfile, Swap, Verdict
 
@@ -125,16 +124,12 @@ def with_doubted(
 
     Which of the words of both is right nobody knows, so they stand in nobody else's figures.
     """
-    every = np.ones(len(own.findings), dtype=bool)
-    alone = {
-        r: replace(
-            readers[r], hedges=float(own.n[r].sum()), pattern=lineless(readers[r].pattern, NOWHERE),
-            absent=uncompared(atoms[0], r), present=uncompared(atoms[1], r),
-            phrases=own.phrases(r), sides=own.sides(r, every), large=own.large(r),
-        )
-        for r in np.flatnonzero(doubted).tolist()
-    }  # fmt: skip
-    return tuple(alone.get(r, each) for r, each in enumerate(readers))
+    told = list(readers)
+    for r in np.flatnonzero(doubted).tolist():
+        pattern = lineless(readers[r].pattern, NOWHERE)
+        lone = replace(readers[r], pattern=pattern, large=own.large(r))
+        told[r] = counted(lone, r, own, atoms)
+    return tuple(told)
 
 
 def as_standard(readers: Sequence[ReaderProfile], plain: FloatArray) -> tuple[ReaderProfile, ...]:

@@ -117,6 +117,7 @@ class Fitted:
     """
 
     counts: Counts
+    habits: Habits
     mode: Mode
     scales: Scales
     held: Held
@@ -154,7 +155,7 @@ def _at(counts: Counts, priors: Priors, habits: Habits, held: Held, start: Fitte
     scales = _scales(counts, priors, habits, held)
     mode = find_mode(counts, scales, start=None if start is None else start.mode)
     read = counts.rightly_read(linear_predictor(counts, scales, mode.total) + mode.remainder)
-    return Fitted(read, mode, scales, held, 0, settled=False)
+    return Fitted(read, habits, mode, scales, held, 0, settled=False)
 
 
 def _scales(counts: Counts, priors: Priors, habits: Habits, held: Held) -> Scales:

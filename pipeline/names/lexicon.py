@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pipeline.errors import ConfigurationError
 
@@ -23,10 +23,10 @@ RULES: Final = "rules.toml"
 _ALSO_GIVEN_NAMES: Final = frozenset({"ed", "al", "dee", "vi", "ty", "jo", "bo", "do"})
 _FREQUENT: Final = 3000
 """How many family names count as names even where they are English words (Hill, Wood, Brown)."""
-_KINDS: Final[dict[str, list[str]]] = tomllib.loads(
+_KINDS: Final[dict[str, Any]] = tomllib.loads(
     resources.files("pipeline.names").joinpath("words", "kinds.toml").read_text(encoding="utf-8")
 )
-"""Lists of triggers.toml by what their words tell, and endings of words."""
+"""Lists of triggers.toml by what their words tell, endings of words, and files of our sets."""
 _FORMED, _ENDINGS = (tuple(_KINDS[each]) for each in ("formed", "inflected"))
 _ASIDE: Final = frozenset((*_KINDS["as_written"], *_KINDS["hints"]))
 _MIN_FORMED: Final = 6
@@ -218,43 +218,32 @@ def load(folder: Path | None = None) -> Lexicon:
     def many(*lists: str) -> frozenset[str]:
         return frozenset(word for name in lists for word in _many(name, folder))
 
-    given = _words("given_names", folder) | many("census_given_names", "world_given_names")
-    family = _words("surnames", folder) | many("census_surnames", "world_surnames")
-    lists = ("not_names", "report_words", "common_words", "eponyms")
-    words = {name: _words(name, folder) for name in lists}
-    ordinary = many("ordinary_words")
-    cities = _words("cities", folder) | _words("towns", folder)
+    def each(*lists: str) -> frozenset[str]:
+        return frozenset(line.casefold() for name in lists for line in _lines(name, folder))
+
+    sets = {name: many(*lists) for name, lists in _KINDS["single"].items()}
+    sets |= {name: each(*lists) for name, lists in _KINDS["expressions"].items()}
+    given = each("given_names") | many("census_given_names", "world_given_names")
+    family = each("surnames") | many("census_surnames", "world_surnames")
+    frequent = _many("census_surnames", folder)[:_FREQUENT]
+    cities = each("cities", "towns")
     people = (*_own("surnames", folder), *_own("given_names", folder))
     own_people = frozenset(unaccented(part) for name in people for part in name.split())
-    words["eponyms"] -= own_people
+    eponyms = each("eponyms") - own_people
+    told = (sets[name] for name in ("not_names", "report_words", "common_words", "ordinary"))
     rare = given.union(family, many("rare_names"))
-    rare = rare.difference(*words.values(), ordinary, cities, many("names_that_are_words"))
+    rare = rare.difference(*told, eponyms, cities, many("names_that_are_words"))
     lexicon = Lexicon(
-        not_names=words["not_names"],
-        report_words=words["report_words"],
-        common_words=words["common_words"],
-        ordinary=ordinary,
         given_names=given,
         surnames=family,
+        frequent_surnames=each("surnames").union(frequent),
         rare_names=frozenset(name for name in rare if len(name) >= _MIN_RARE and name.isalpha()),
-        unreported=many("names_no_report_uses"),
-        known=many("known_words"),
-        namesakes=many("namesakes"),
-        products=many("products", "things"),
         things=many("things") - own_people,
-        acronyms=many("acronyms"),
-        person_words=many("person_words"),
-        frequent_surnames=frozenset(_many("census_surnames", folder)[:_FREQUENT])
-        | _words("surnames", folder),
-        eponyms=words["eponyms"],
-        eponym_nouns=_words("eponym_nouns", folder),
-        openers=_words("openers", folder),
+        eponyms=eponyms,
         cities=cities,
-        hospitals=_words("hospitals", folder),
-        towns=_words("towns_in_context", folder),
-        sites=_words("sites", folder),
         own_people=own_people,
         rules=_site_rules(folder),
+        **sets,
     )
     for name, derived in vars(Lexicon).items():
         if isinstance(derived, cached_property):
@@ -306,10 +295,6 @@ def _site_rules(folder: Path | None) -> str:
 
 def _many(name: str, folder: Path | None) -> list[str]:
     return [word for line in _lines(name, folder) for word in line.casefold().split()]
-
-
-def _words(name: str, folder: Path | None) -> frozenset[str]:
-    return frozenset(line.casefold() for line in _lines(name, folder))
 
 
 def _lines(name: str, folder: Path | None) -> list[str]:

@@ -35,7 +35,11 @@ from pipeline.neighbours.options import Disagreement, Scalar
 def disagreement(given: Disagreement) -> None:
     """Measure predictions against votes, and write what was asked for."""
     predicted = read_predictions(given.predictions)
-    voted = aligned(read_votes(given.votes, classes=predicted.classes), predicted)
+    votes = read_votes(given.votes, classes=predicted.classes)
+    few = votes.cells.sum(axis=1) < given.control
+    fault = f"rows hold fewer than {given.control} votes"
+    refuse(few, given.votes.name, fault, advice="Lower --control.")
+    voted = aligned(votes, predicted)
     with blaming(given.votes.name):
         found = measure(
             probs=predicted.cells,

@@ -24,7 +24,7 @@ from calibration.arrays import FloatArray, IntArray
 from calibration.errors import CalibrationError
 from calibration.neighbours.categorical import checked_probabilities, checked_votes
 from pipeline.errors import InputError
-from pipeline.formats.tables import read_table, refuse, require_columns
+from pipeline.formats.tables import read_table, refuse, require_columns, texts
 
 _ITEM: Final = {"item": "the exam or case"}
 _ALSO: Final = {"item": ("exam", "exam_id", "case", "uid"), "class": ("label", "vote")}
@@ -140,7 +140,7 @@ def read_pool(path: Path, *, votes: Path | None = None) -> Pool:
     classes = _classes(frame, ("model", "item", "reference"), path.name)
     values = _checked(checked_probabilities, _numbers(frame, classes, path.name), path.name)
     model, models = pd.factorize(frame["model"].astype(str))
-    item, items = pd.factorize(frame["item"].astype(str))
+    item, items = pd.factorize(frame["item"])
     count = np.bincount(model * len(items) + item, minlength=len(models) * len(items))
     if (count != 1).any():
         first = int(np.flatnonzero(count != 1)[0])
@@ -161,16 +161,20 @@ def read_pool(path: Path, *, votes: Path | None = None) -> Pool:
 
 
 def _read(path: Path, needed: Mapping[str, str]) -> pd.DataFrame:
+    """Read a table of items, each named as every other table names it, without blanks around."""
     frame = _renamed(read_table(path), "item")
     require_columns(frame, needed, source=path.name)
-    return frame
+    items = texts(frame["item"])
+    refuse(items == "", path.name, "rows name no item")
+    return frame.assign(item=items)
 
 
 def _wide(frame: pd.DataFrame, source: str, check: Callable[..., FloatArray]) -> ClassTable:
     """Take a row's cells beside its item for the item's values, one for each class."""
-    items, classes = _items(frame["item"], source), _classes(frame, ("item",), source)
+    refuse(frame["item"].duplicated(), source, "rows repeat an item")
+    classes = _classes(frame, ("item",), source)
     values = _checked(check, _numbers(frame, classes, source), source)
-    return ClassTable(source, items, classes, values)
+    return ClassTable(source, tuple(frame["item"]), classes, values)
 
 
 def _renamed(frame: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -200,17 +204,10 @@ def _counted(frame: pd.DataFrame, classes: tuple[str, ...], source: str) -> pd.D
     named = frame["class"].astype(str).str.strip()
     known = classes or tuple(sorted(set(named)))
     refuse(~named.isin(known), source, f"rows name none of the classes {', '.join(known)}")
-    counts = pd.crosstab(frame["item"].astype(str), named).reindex(
-        index=pd.unique(frame["item"].astype(str)), columns=list(known), fill_value=0
+    counts = pd.crosstab(frame["item"], named).reindex(
+        index=pd.unique(frame["item"]), columns=list(known), fill_value=0
     )
     return counts.reset_index(names="item")
-
-
-def _items(column: pd.Series, source: str) -> tuple[str, ...]:
-    names = column.astype(str).str.strip()
-    refuse(names == "", source, "rows name no item")
-    refuse(names.duplicated(), source, "rows repeat an item")
-    return tuple(names)
 
 
 def _classes(frame: pd.DataFrame, others: tuple[str, ...], source: str) -> tuple[str, ...]:

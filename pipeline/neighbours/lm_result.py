@@ -198,10 +198,8 @@ def _counted(
 
 def _phrases(rows: _Rows, named: str) -> StatedAnswers:
     """Phrases of the table, in any case of letters; blank ones and unknown ones set aside."""
-    table = phrase_table(named)
-    spoken = _text(rows.frame, "phrase").str.casefold()
-    folded = pd.Index([phrase.casefold() for phrase in table.phrases])
-    code = np.asarray(folded.get_indexer(pd.Index(spoken)), dtype=np.int64)
+    table, spoken = phrase_table(named), _text(rows.frame, "phrase")
+    code, _ = table.codes(spoken)
     said = (spoken != "").to_numpy()
     return _tallied(
         rows, code, table, between=True, lost=lambda at: "unmapped" if said[at] else "unparseable"

@@ -32,13 +32,15 @@ class _Plan:
 def dictate(
     order: Order, cells: Sequence[Cell], style: str, rng: Random
 ) -> tuple[Document, str, dict[int, str]]:
-    """Dictate one chest report.
+    """Dictate one chest report, or an addendum to one where that is its style.
 
     Returns
     -------
     The document, its finished text, and pathology → deciding section (``findings``,
     ``impression``, or ``body`` for a report without headings).
     """
+    if style == "addendum":
+        return _addendum(order, cells, rng)
     is_film = order.exam["modality"] == "XR"
     mode = "xray" if is_film else "translated" if style == "translated" else "ct"
     lungs = any(k and wording().pathologies[p].compartment == "lungs" for p, k in cells)
@@ -48,7 +50,7 @@ def dictate(
     return report.document, text, where
 
 
-def dictate_addendum(
+def _addendum(
     order: Order, cells: Sequence[Cell], rng: Random
 ) -> tuple[Document, str, dict[int, str]]:
     """Dictate an addendum, written after the CT, that gives its findings away."""

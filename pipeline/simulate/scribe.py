@@ -8,7 +8,7 @@ from datetime import datetime
 from random import Random
 from typing import Any, Final
 
-from pipeline.simulate.dictation import dictate, dictate_addendum, dictate_other
+from pipeline.simulate.dictation import dictate, dictate_other
 from pipeline.simulate.episodes import Episode
 from pipeline.simulate.identifiers import Document, Order
 from pipeline.simulate.lexicon import hospital, wording
@@ -60,15 +60,16 @@ class Scribe:
         )
 
     def chest(self, order: Order, cells: Sequence[Cell], written: Version) -> str:
-        """Write a chest report; return its exam_id."""
+        """Write a chest report and what it states; return its exam_id."""
         of_version = replace(order, signed=written.signed)
-        dictated = dictate(of_version, cells, written.style, self.rng)
-        return self._report(order, cells, dictated, written)
-
-    def addendum(self, order: Order, cells: Sequence[Cell], written: Version) -> str:
-        """Write an addendum that gives the CT away; return its exam_id."""
-        dictated = dictate_addendum(replace(order, signed=written.signed), cells, self.rng)
-        return self._report(order, cells, dictated, written)
+        document, text, where = dictate(of_version, cells, written.style, self.rng)
+        exam_id = self._row(order, text, document, written)
+        rows, words = self.ledger.rows["report_findings"], wording()
+        about = (exam_id, order.accession, written.version, written.status)
+        how = (order.exam["modality"], written.style)
+        for p, k in cells:
+            rows.append((*about, *how, words.pathologies[p].name, words.phrases[k], where[p]))
+        return exam_id
 
     def other(self, order: Order, *, signed: datetime) -> str:
         """Write a report of another body part; return its exam_id."""
@@ -100,23 +101,6 @@ class Scribe:
             identifiers.append(
                 (exam_id, start, end, category, kind, found, _distinctive(found, category))
             )
-        return exam_id
-
-    def _report(
-        self,
-        order: Order,
-        cells: Sequence[Cell],
-        dictated: tuple[Document, str, Mapping[int, str]],
-        written: Version,
-    ) -> str:
-        """Enter a dictated report and what it states."""
-        document, text, where = dictated
-        exam_id = self._row(order, text, document, written)
-        rows, words = self.ledger.rows["report_findings"], wording()
-        about = (exam_id, order.accession, written.version, written.status)
-        how = (order.exam["modality"], written.style)
-        for p, k in cells:
-            rows.append((*about, *how, words.pathologies[p].name, words.phrases[k], where[p]))
         return exam_id
 
 

@@ -196,7 +196,7 @@ class _Visit:
             leaked = [c for c in _cells(self.cohort.ct[i]) if c[1] in (0, present)]
             version = 3 if versions["prelim"][i] or versions["corrected"][i] else 2
             signed = episode.ct_signed + timedelta(hours=1)
-            self.scribe.addendum(xr, leaked, Version(signed, "addendum", version, "addendum"))
+            self.scribe.chest(xr, leaked, Version(signed, "addendum", version, "addendum"))
         if versions["second_ct"][i]:
             later = replace(
                 episode,

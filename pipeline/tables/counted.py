@@ -111,17 +111,22 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
     require_columns(frame, _needed(columns), source=source)
     if frame.empty:
         raise InputError(f"{source}: no observations; the table has a header only.")
-    code, unmapped = _codes(frame["phrase"], table)
+    code, unmapped = table.codes(frame["phrase"])
     known = code >= 0
     if not known.any():
         raise InputError(
             f"{source}: none of {len(frame)} phrases is in {table.name}; "
             f"it has {', '.join(table.phrases[:5])}, …"
         )
-    labels = _numbers(frame["label"], "label", source)[known]
-    weights = None
+    told = _numbers(frame["label"], "label", source)
+    wrong = known & ((told < 0.0) | (told > 1.0))
+    refuse(wrong, f"{source}: label", "values are outside [0, 1]")
+    labels, weights = told[known], None
     if columns.weight:
-        weights = _numbers(frame[columns.weight], columns.weight, source)[known]
+        told = _numbers(frame[columns.weight], columns.weight, source)
+        wrong = known & ((told < 0.0) | np.isinf(told))
+        refuse(wrong, f"{source}: {columns.weight}", "values are negative or not finite")
+        weights = told[known]
     group, names = _grouped(frame.loc[known], columns.by)
     if len(names) > columns.most_groups:
         raise InputError(
@@ -160,23 +165,6 @@ def _sliders(
         advice="Correct or blank them.",
     )
     return values[known]
-
-
-def _codes(spoken: pd.Series, table: PhraseTable) -> tuple[IntArray, dict[str, int]]:
-    """Position of every phrase in the table whatever its capitals, and the unknown ones counted."""
-    place, found = pd.factorize(spoken, use_na_sentinel=False)
-    said = [str(phrase).strip() for phrase in found]
-    folded = pd.Index([phrase.casefold() for phrase in table.phrases])
-    exact = not folded.is_unique
-    names = pd.Index(table.phrases) if exact else folded
-    wanted = pd.Index(said if exact else [phrase.casefold() for phrase in said])
-    code = np.asarray(names.get_indexer(wanted), dtype=np.int64)
-    uses = np.bincount(place, minlength=len(said))
-    unknown: dict[str, int] = {}
-    for phrase, known, count in zip(said, code >= 0, uses.tolist(), strict=True):
-        if not known:
-            unknown[phrase] = unknown.get(phrase, 0) + count
-    return code[place], unknown
 
 
 def _needed(columns: Columns) -> dict[str, str]:

@@ -92,10 +92,11 @@ def pair(
     statuses = (*_SIGNED, "prelim") if accept_preliminary else _SIGNED
     read, exams = len(exams), in_force(exams)
     exams = exams.assign(apart=contradictory(exams))
-    studies = _studies(exams)
+    versions = in_order(exams)
+    studies = _studies(versions)
     eligible = studies[studies["is_chest"] & studies["is_adult"]]
     candidates = _candidates(eligible, window_hours=window_hours, ct_before_hours=ct_before_hours)
-    films, cts = (exams[exams["modality"] == kind] for kind in ("XR", "CT"))
+    films, cts = (versions[versions["modality"] == kind] for kind in ("XR", "CT"))
     answered = _with_ct_report(_with_forecast(candidates, films, statuses), cts)
     chosen = _nearest_first(_usable(answered))
     xr = _with_signing_reader(studies[studies["modality"] == "XR"], films, chosen)
@@ -113,15 +114,13 @@ def pair(
     )
 
 
-def _studies(exams: pd.DataFrame) -> pd.DataFrame:
-    ordered = in_order(exams)
+def _studies(versions: pd.DataFrame) -> pd.DataFrame:
     columns = [
         "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
         "is_adult", *CASE_FACTS, "performed_month",
     ]  # fmt: skip
-    return ordered.drop_duplicates(["study_code", "modality"])[columns].assign(
-        order=lambda each: range(len(each))
-    )
+    studies = versions.drop_duplicates(["study_code", "modality"])[columns]
+    return studies.assign(order=range(len(studies)))
 
 
 def _with_signing_reader(
@@ -129,7 +128,7 @@ def _with_signing_reader(
 ) -> pd.DataFrame:
     """Count an X-ray with the reader of its forecast, else with the last who signed it."""
     signed = films[films["status"].isin(_SIGNED) & (films["reader_code"].fillna("") != "")]
-    last = in_order(signed).drop_duplicates("study_code", keep="last")
+    last = signed.drop_duplicates("study_code", keep="last")
     named = (chosen.set_index("xr_study_code"), last.set_index("study_code"))
     reader = pd.concat([each["reader_code"] for each in named])
     reader = reader[~reader.index.duplicated()]
@@ -139,7 +138,7 @@ def _with_signing_reader(
 
 def _cues(xr: pd.DataFrame, films: pd.DataFrame, chosen: pd.DataFrame) -> list[str]:
     """Give the words of certainty in each X-ray's forecast, else in its last signed version."""
-    signed = in_order(films[films["status"].isin(_SIGNED)])
+    signed = films[films["status"].isin(_SIGNED)]
     version = dict(zip(signed["study_code"], signed["exam_key"], strict=True))
     version |= dict(zip(chosen["xr_study_code"], chosen["xr_exam_key"], strict=True))
     said = dict(zip(films["exam_key"], films["cues"], strict=True))
@@ -188,9 +187,8 @@ def _with_forecast(
 
 def _with_ct_report(candidates: pd.DataFrame, cts: pd.DataFrame) -> pd.DataFrame:
     """Attach the latest signed version of the CT's report."""
-    signed = cts[cts["status"].isin(_SIGNED)]
-    versions = in_order(signed).drop_duplicates("study_code", keep="last")
-    versions = versions[["study_code", "exam_key", "apart"]].rename(
+    signed = cts[cts["status"].isin(_SIGNED)].drop_duplicates("study_code", keep="last")
+    versions = signed[["study_code", "exam_key", "apart"]].rename(
         columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key", "apart": "ct_apart"}
     )
     return candidates.merge(versions, on="ct_study_code", how="left")

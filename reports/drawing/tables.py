@@ -214,25 +214,21 @@ class Table:
 
     def draw(self, drawing: Drawing, box: Box) -> None:
         """Header, hairlines, rows."""
-        with drawing.tag("Table"):
-            self._draw(drawing, box)
-
-    def _draw(self, drawing: Drawing, box: Box) -> None:
         widths = self._widths(box.width)
-        with drawing.tag("TR"):
-            y = self._draw_header(drawing, box, widths)
-        if not self.rows:
-            line = y + CAPTION.leading
-            with drawing.tag("TR"), drawing.tag("TD"):
-                put(drawing, (box.x, line), self.empty, CAPTION.oblique.muted)
-            return
-        for i, row in enumerate(self.rows):
-            height = self._row_height(row, widths)
+        with drawing.tag("Table"):
             with drawing.tag("TR"):
-                self._draw_row(drawing, row, Box(box.x, y, box.width, height), widths, i)
-            y += height
-            ink = palette.rule if i == len(self.rows) - 1 else palette.hairline
-            drawing.add(Line(box.x, y, box.right, y, ink, 0.5))
+                y = self._draw_header(drawing, box, widths)
+            if not self.rows:
+                with drawing.tag("TR"), drawing.tag("TD"):
+                    at = (box.x, y + CAPTION.leading)
+                    put(drawing, at, self.empty, CAPTION.oblique.muted)
+            for i, row in enumerate(self.rows):
+                height = self._row_height(row, widths)
+                with drawing.tag("TR"):
+                    self._draw_row(drawing, row, Box(box.x, y, box.width, height), widths, i)
+                y += height
+                ink = palette.rule if i == len(self.rows) - 1 else palette.hairline
+                drawing.add(Line(box.x, y, box.right, y, ink, 0.5))
 
     def _draw_header(self, drawing: Drawing, box: Box, widths: tuple[float, ...]) -> float:
         height, kind = self._header_height(widths), self._head(widths)
@@ -310,22 +306,17 @@ def _tick_box(drawing: Drawing, slot: Box, cell: TickBox) -> None:
 
 def draw_span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
     """Draw an estimate with its interval on the column's scale."""
-    with drawing.tag("Figure", alt=span.hint or BLANK, box=box):
-        _span(drawing, box, span, quiet=quiet)
-
-
-def _span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
     scale = Scale(*span.domain, box.x, box.right)
-    middle = box.y + box.height / 2
-    for x in (box.x, box.right):
-        drawing.add(Line(x, box.y, x, box.bottom, palette.hairline, 0.5))
-    if span.reference is not None:
-        x = scale(span.reference)
-        drawing.add(Line(x, box.y, x, box.bottom, palette.rule, 0.5))
-    if math.isnan(span.value):
-        return
-    ink = palette.own_soft if quiet else palette.own
-    if not (math.isnan(span.low) or math.isnan(span.high)):
-        ends = scale(span.low), scale(span.high)
-        drawing.add(Line(ends[0], middle, ends[1], middle, ink, 1.0, hint=span.hint))
-    drawing.add(Disc(scale(span.value), middle, 2.2, "circle", ink, hint=span.hint))
+    middle, ink = box.y + box.height / 2, palette.own_soft if quiet else palette.own
+    with drawing.tag("Figure", alt=span.hint or BLANK, box=box):
+        for x in (box.x, box.right):
+            drawing.add(Line(x, box.y, x, box.bottom, palette.hairline, 0.5))
+        if span.reference is not None:
+            x = scale(span.reference)
+            drawing.add(Line(x, box.y, x, box.bottom, palette.rule, 0.5))
+        if math.isnan(span.value):
+            return
+        if not (math.isnan(span.low) or math.isnan(span.high)):
+            ends = scale(span.low), scale(span.high)
+            drawing.add(Line(ends[0], middle, ends[1], middle, ink, 1.0, hint=span.hint))
+        drawing.add(Disc(scale(span.value), middle, 2.2, "circle", ink, hint=span.hint))

@@ -159,6 +159,12 @@ def test_unmapped_phrases_are_counted_and_exit_says_so(observations: Path) -> No
     ("table", "arguments", "message"),
     [
         ("phrase,label\nlikely,1.4\nlikely,0\n", [], "1 of 2 values are outside [0, 1]"),
+        ("phrase,label\nwhat,1\nlikely,0\nlikely,-1\n", [], "outside [0, 1]; first at row 3."),
+        (
+            "phrase,label,w\nwhat,1,1\nlikely,0,-2\n",
+            ["--weight", "w"],
+            "w: 1 of 2 values are negative or not finite; first at row 2.",
+        ),
         ("phrase,label\nlikely,\nlikely,0\n", [], "1 of 2 values are missing or not numbers"),
         ("phrase,label\nlikely,yes\n", [], "missing or not numbers; first at row 1"),
         ("phrase,label\n", [], "no observations"),

@@ -157,7 +157,11 @@ def test_one_class_and_other_classes_are_refused(folder: Path) -> None:
 def test_control_of_more_votes_than_there_are_says_how_many(folder: Path) -> None:
     done = compare(folder, "--control", "13")
     assert done.returncode == 2
-    assert "rows hold fewer than 13 votes" in done.stderr
+    assert "v.csv: 120 of 120 rows hold fewer than 13 votes; first at row 1." in done.stderr
+    for name in CLASSES:
+        edited(folder / "v.csv", 5, name, 1)
+    assert "v.csv: 1 of 120 rows hold fewer than 12" in compare(folder, "--control", "12").stderr
+    assert "first at row 5. Lower --control." in compare(folder, "--control", "12").stderr
 
 
 def test_sliders_are_calibrated_without_bins_and_phrases_get_distributions(folder: Path) -> None:
@@ -230,6 +234,16 @@ def test_arrays_and_table_of_a_pool_give_the_same_indicators(folder: Path) -> No
     first_in_line = items.sort_values("review_rank")
     assert (np.diff(first_in_line["M_dis"]) <= 1e-12).all()
     assert a["split"]["n_success"] + a["split"]["n_failure"] == 120
+
+
+def test_blanks_around_an_items_name_are_no_part_of_it_in_a_pool_either(folder: Path) -> None:
+    pool = pd.read_csv(folder / "pool.csv", dtype=str)
+    edited(folder / "pool.csv", 1, "item", f" {pool['item'][0]} ")
+    given = ("difficulty", folder / "pool.csv", "--votes", folder / "v.csv")
+    assert radcal(*given, "--out", folder / "d.json").returncode == 0
+    assert strict(folder / "d.json")["n"] == 120
+    edited(folder / "pool.csv", 1, "item", " ")
+    assert "1 of 360 rows name no item" in radcal(*given, "--out", folder / "d.json").stderr
 
 
 def test_reference_column_of_the_pool_is_used_and_checked(folder: Path) -> None:

@@ -14,6 +14,7 @@ from calibration.distributions import (
     moments_of_percentages,
 )
 from calibration.errors import SurveyError
+from calibration.survey import PhraseTable
 from calibration.survey_fit import PhraseSurvey, fit_phrase
 from calibration.survey_frames import read_survey
 
@@ -22,6 +23,16 @@ NONE = np.zeros(0)
 
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+def test_a_phrase_is_found_whatever_its_capitals_unless_these_tell_two_apart() -> None:
+    table = PhraseTable(
+        "twins", ("likely", "Odd", "odd"), (Atom(0.7), Atom(0.2), Atom(0.3)), (5,) * 3
+    )
+    spoken = pd.Series(["LIKELY", " likely ", "Odd", "odd", "ODD", "what", None, "what"])
+    code, unknown = table.codes(spoken, count=np.array([1, 1, 1, 1, 2, 3, 1, 4.0]))
+    assert code.tolist() == [0, 0, 1, 2, -1, -1, -1, -1]
+    assert unknown == {"ODD": 2, "what": 7, "nan": 1}
 
 
 def test_percentages_use_the_population_variance() -> None:

@@ -621,8 +621,10 @@ def test_a_word_that_may_be_far_off_lies_where_a_fit_with_a_habit_there_puts_it(
     assert not found.phrase[2, k]
     sign = np.zeros_like(found.phrase)
     sign[2, k] = -1.0
-    there = refit(counts, rules.priors, replace(found.habits, phrase_sign=sign), found.fitted)
-    rate, variance = phrase_rates(there.counts, posterior(there), found.habits.cell, uses=counts.n)
+    there = refit(
+        counts, rules.priors, replace(found.fitted.habits, phrase_sign=sign), found.fitted
+    )
+    rate, variance = phrase_rates(there.counts, posterior(there), uses=counts.n)
     moved = Rate(*whole_rates(found, uses=counts.n)[2, k])
     assert 0.02 < moved.weight < 0.9
     # One Newton step from where the word lies without a habit, instead of all.
@@ -635,6 +637,6 @@ def _without_habits(fitted: Fitted) -> HabitFit:
     found, (readers, _, phrases) = posterior(fitted), fitted.counts.n.shape
     nothing, first = np.zeros((readers, phrases)), np.zeros((readers, 1, phrases))
     return HabitFit(
-        fitted, found, found, Habits.none(fitted.counts), nothing, nothing[:, :0], first,
+        fitted, found, found, nothing, nothing[:, :0], first,
         Far(nothing, nothing, nothing),
     )  # fmt: skip
