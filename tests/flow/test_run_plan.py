@@ -233,6 +233,42 @@ def test_a_damaged_profile_of_an_issue_stops_a_run_and_is_not_made_as_if_nothing
     assert shard.exists()
 
 
+def test_what_an_issue_told_is_not_taken_for_nothing_where_it_is_gone_or_not_known(
+    place: Path,
+) -> None:
+    here = Here(site(place))
+    gathered, store = here.gather(), here.site.workspace
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    two_before, one_before = (here.choose(gathered, month).key for month in months[-3:-1])
+    for month, key in zip(months[-3:], (two_before, one_before), strict=False):
+        store.note_issue(month, key, ["R-1"])
+    note = store.root / "delivery" / f"{months[-2]}.json"
+
+    def before() -> str | None:
+        return issue.request(here.site, gathered.paired, gathered.tallied, None).before
+
+    assert before() == one_before
+    whole = note.read_bytes()
+    for damaged in (whole[:-9], b'{"recipients": []}', b"7"):
+        note.write_bytes(damaged)
+        with pytest.raises(StorageError, match=f"or run once with `--period {months[-2]}`"):
+            before()
+    here.site.workspace.note_issue(months[-2], here.choose(gathered, months[-2]).key, ["R-1"])
+    assert note.read_bytes() == whole
+    shard = store.root / "analysis" / "profiles" / f"{one_before}.parquet"
+    shard.rename(gone := place / "gone")
+    for noted in (whole, b'["R-1"]'):  # as this version and as 0.8.0 noted it
+        note.write_bytes(noted)
+        with pytest.raises(StorageError, match=f"lacks what the issue of {months[-2]} told"):
+            before()
+    # As the message says: the readers' last issue is the one before it.
+    note.unlink()
+    assert before() == two_before
+    # An issue that was made and never delivered told nobody anything.
+    gone.rename(shard)
+    assert before() == two_before
+
+
 def stray_month(place: Path, gathered: Gathered, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Give a department's months, its issues gone, with but two X-rays in the last of them."""
     months = sorted({month for block in gathered.tallied for month in block.months})
