@@ -12,6 +12,8 @@ export DO_NOT_TRACK=1
 
 prefect --no-prompt work-pool create radcal --type process --overwrite
 prefect --no-prompt work-pool clear-concurrency-limit radcal # that of 0.9.0 and before
+# Made anew: places that a server without lasting leases lost track of are taken for ever.
+prefect --no-prompt concurrency-limit delete gpu >/dev/null 2>&1 || true
 prefect --no-prompt concurrency-limit create gpu "${RADCAL_GPU_SLOTS:-1}"
 prefect --no-prompt deploy --all --prefect-file prefect.yaml
 

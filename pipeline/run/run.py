@@ -132,12 +132,27 @@ class Run:
         """Take all items through a stage in parallel; returns their counts in the items' order."""
         each = list(items)
         with self.books.stage(stage.name) as page:
+            self._refuse_edited()
             found: list[Found] = []
             for done in self.runners.work(stage, self.config, each):
                 found.append(page.note(done))
                 page.advance(len(each))
             page.count(stage, found)
         return found
+
+    def _refuse_edited(self) -> None:
+        """Stop where the configuration was edited: workers open it anew, and would go by both.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is not what the run began with.
+        """
+        if Site.open(self.config).config != self.site.config:
+            raise ConfigurationError(
+                f"{Path(self.config).name} was changed while the run was at work; nothing was "
+                "delivered. Run again: what depends on the change is made anew."
+            )
 
     def call(self, stage: Stage[Item, Found], item: Item) -> Found:
         """Take the one item of a stage through it; returns its counts."""
@@ -170,6 +185,7 @@ class Run:
         GateFailedError
             If a gate did not pass; a page and the manifest say which, and nothing is delivered.
         """
+        self._refuse_edited()
         name, a = run_id(self.site, gathered), gathered.accounting()
         checked = check(a, self.site.config)
         self._size = self._input_size(gathered)

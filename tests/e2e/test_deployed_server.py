@@ -288,7 +288,7 @@ def test_run_that_died_with_its_worker_keeps_no_other_from_being_run(
             assert time.monotonic() < until, "the run never began"
             time.sleep(0.2)
     finally:
-        for process in reversed(tree(worker.pid)):
+        for process in tree(worker.pid):  # the worker first: it would tell of the run
             os.kill(process, signal.SIGKILL)
         worker.wait()
     next_run = site.order().json()["id"]

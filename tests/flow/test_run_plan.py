@@ -22,6 +22,7 @@ from pipeline.errors import (
     RunLockedError,
     StorageError,
 )
+from pipeline.flows import nightly
 from pipeline.run.gates import Gathered
 from pipeline.run.manifest import KEYED
 from pipeline.run.outlook import outlook
@@ -33,6 +34,7 @@ from pipeline.stages.clean import CLEAN
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.pages import FEEDBACK
+from pipeline.stages.pair import Pair, Paired, PatientBlock
 from pipeline.tables.profiles import profile_of
 from pipeline.vault.key import Key, new_key
 from pipeline.vault.upkeep import replace_key
@@ -231,6 +233,29 @@ def test_a_damaged_profile_of_an_issue_stops_a_run_and_is_not_made_as_if_nothing
     with pytest.raises(DamagedShardError, match="it holds what an issue told readers"):
         run.mending(lambda: here.choose(gathered))
     assert shard.exists()
+
+
+def test_a_run_whose_configuration_is_edited_stops_and_goes_by_the_new_one_when_run_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = place / "radcal.toml"
+    calls: list[bool] = []
+
+    def edited(self: Pair, here: Site, block: PatientBlock, key: str) -> Paired:
+        if not calls:
+            configured(place, '[calibration]\nct_silence = "exclude"\n')
+            os.utime(path, ns=(1, 1))
+        calls.append(True)
+        return made(self, here, block, key)
+
+    made = Pair.make
+    monkeypatch.setattr(Pair, "make", edited)
+    configured(place, "[pairing]\nwindow_hours = 11.0\n")
+    with pytest.raises(ConfigurationError, match="was changed while the run was at work; nothing"):
+        nightly.fn(str(path))
+    stages = json.loads((place / "workspace" / "runs" / "last.json").read_text())["stages"]
+    assert [each["stage"] for each in stages][-1] == "extract"
+    assert nightly.fn(str(path)).outcome == "gathered"
 
 
 def test_what_an_issue_told_is_not_taken_for_nothing_where_it_is_gone_or_not_known(

@@ -78,6 +78,22 @@ def test_one_run_at_a_time_is_the_workers_doing_and_no_place_on_the_server_is_ke
         assert command[command.index("--limit") + 1] == "1"
 
 
+def test_a_server_that_restarts_finds_the_places_before_the_model_server_that_are_taken() -> None:
+    leases = "prefect.server.concurrency.lease_storage.filesystem"
+    name = "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE"
+    composed, pod = COMPOSE["services"]["server"], dict(pods())["server"]
+    (container,) = pod["containers"]
+    given = {each["name"]: each.get("value") for each in container["env"]}
+    assert composed["environment"][name] == given[name] == leases
+    assert "server:/var/lib/radcal" in composed["volumes"]
+    (home,) = (v for v in pod["volumes"] if v["name"] == "home")
+    assert home["persistentVolumeClaim"]["claimName"] in claims()
+
+
+def claims() -> set[str]:
+    return {m["metadata"]["name"] for m in manifests() if m["kind"] == "PersistentVolumeClaim"}
+
+
 def test_a_run_that_gives_no_sign_of_life_is_called_crashed_after_three_signs_are_missing() -> None:
     (died,) = yaml.safe_load((DEPLOY / "dead-runs.yaml").read_text())["automations"]
     trigger = AutomationCore.model_validate(died).trigger.model_dump()
