@@ -274,8 +274,8 @@ def _months(site: Site) -> str | Finding:
     if zone == own:
         return f"of {zone}"
     told = (
-        f"UTC's and not {own}'s, as a version before 0.10.0 began this workspace: an exam near a "
-        "month's end may count to the next. To change that would tell the day of such exams; a "
+        f"UTC's and not {own}'s, as 0.9.0 or an earlier version began this workspace: an exam "
+        "near a month's end may count to the next. To change that would tell its day; a "
         f"workspace begun now has {own}'s."
     )
     return Finding("months", "note", told)

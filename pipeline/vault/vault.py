@@ -214,7 +214,7 @@ class Vault:
     def stated(path: Path) -> tuple[int, int, int, bool]:
         """Give the epoch of its reader codes, and how often codes came and its key was replaced.
 
-        And whether months are the site's, or UTC's as before 0.10.0. No key is needed.
+        And whether months are the site's, or UTC's as up to 0.9.0. No key is needed.
 
         Raises
         ------

@@ -7,8 +7,9 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -35,6 +36,7 @@ from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.pages import FEEDBACK
 from pipeline.stages.pair import Pair, Paired, PatientBlock
+from pipeline.store.workspace import Workspace, Zone
 from pipeline.tables.profiles import profile_of
 from pipeline.vault.key import Key, new_key
 from pipeline.vault.upkeep import replace_key
@@ -256,6 +258,21 @@ def test_a_run_whose_configuration_is_edited_stops_and_goes_by_the_new_one_when_
     stages = json.loads((place / "workspace" / "runs" / "last.json").read_text())["stages"]
     assert [each["stage"] for each in stages][-1] == "extract"
     assert nightly.fn(str(path)).outcome == "gathered"
+
+
+def test_xrays_by_month_are_counted_once_a_run(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def read(self: Workspace, zone: Zone, name: str, keys: Sequence[str], **how: Any) -> Any:
+        asked.append(name)
+        return real(self, zone, name, keys, **how)
+
+    real = Workspace.read
+    monkeypatch.setattr(Workspace, "read", read)
+    nightly.fn(str(place / "radcal.toml"))
+    assert asked.count("coverage") == 1
 
 
 def test_what_an_issue_told_is_not_taken_for_nothing_where_it_is_gone_or_not_known(
