@@ -111,19 +111,19 @@ def _before_it(store: Workspace, kept: Mapping[str, Issue], period: Period) -> s
     StorageError
         If what the delivered one told is gone: that is not an issue that told nothing.
     """
-    within = period.months[:-1]
-    noted = {m: key for m in within for key, whom in [store.issued(m)] if whom is not None}
-    made = {(x.period.name, len(x.tallies), key) for key, x in kept.items()}
-    last = max(noted or {month for month, *_ in made if month in within}, default=None)
+    within, months = period.months[-2::-1], {issue.period.name for issue in kept.values()}
+    told = next((month for month in within if store.issued(month)[1] is not None), None)
+    last = told or max(months.intersection(within), default=None)
     if last is None:
         return None
-    key = noted.get(last) or max((each for each in made if each[0] == last), default=("",))[-1]
+    made = [(len(issue.tallies), key) for key, issue in kept.items() if issue.period.name == last]
+    key = store.issued(last)[0] or max(made, default=(0, ""))[-1]
     if key not in kept:
         raise StorageError(
             f"analysis/profiles lacks what the issue of {last} told readers. Restore it from your "
             f"backup; or delete delivery/{last}.json: then that issue counts as never told."
         )
-    return str(key)
+    return key
 
 
 class MakeIssue(Keyed[IssueRequest, Issue]):
