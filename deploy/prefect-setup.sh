@@ -11,20 +11,27 @@ export RADCAL_CONFIG RADCAL_TIME_ZONE="${RADCAL_TIME_ZONE:-UTC}"
 export DO_NOT_TRACK=1
 
 prefect --no-prompt work-pool create radcal --type process --overwrite
-prefect --no-prompt work-pool set-concurrency-limit radcal 1
+prefect --no-prompt work-pool clear-concurrency-limit radcal # that of 0.9.0 and before
+# Made anew: places that a server without lasting leases lost track of are taken for ever.
+prefect --no-prompt concurrency-limit delete gpu >/dev/null 2>&1 || true
 prefect --no-prompt concurrency-limit create gpu "${RADCAL_GPU_SLOTS:-1}"
 prefect --no-prompt deploy --all --prefect-file prefect.yaml
 
+automate() { # `create` knows no names: without this a second time doubles every automation
+  while read -r name; do
+    if prefect --no-prompt automation inspect "$name" >/dev/null 2>&1; then
+      prefect --no-prompt automation delete "$name"
+    fi
+  done < <(sed -n 's/^  - name: //p' "$1")
+  prefect --no-prompt automation create --from-file "$1"
+}
+
+automate dead-runs.yaml
 if [[ -n "${RADCAL_NOTIFICATION_BLOCK:-}" ]]; then
   filled=$(mktemp --suffix=.yaml)
   trap 'rm -f "$filled"' EXIT
   sed "s/00000000-0000-0000-0000-000000000000/${RADCAL_NOTIFICATION_BLOCK}/" automations.yaml >"$filled"
-  while read -r name; do # `create` knows no names: without this a second time doubles every message
-    if prefect --no-prompt automation inspect "$name" >/dev/null 2>&1; then
-      prefect --no-prompt automation delete "$name"
-    fi
-  done < <(sed -n 's/^  - name: //p' automations.yaml)
-  prefect --no-prompt automation create --from-file "$filled"
+  automate "$filled"
 else
   echo "No RADCAL_NOTIFICATION_BLOCK: failures are told by [notify] of radcal.toml alone."
 fi

@@ -53,7 +53,7 @@ _CURES: Final = {
     "returns": "Restore it from your backup, or delete it and record the sheet again.",
     "merges": "Restore it from your backup, or delete it: a run makes it of its export.",
     "profiles": "Restore it from your backup: it holds what an issue told readers. Or delete it: a "
-    "run makes that of its own issue again; of an earlier one the next counts as never told.",
+    "run makes that of its own issue again, and says what to do about one of an earlier issue.",
 }
 
 

@@ -36,7 +36,7 @@ cp -r "$root"/{pyproject.toml,README.md,LICENSE,calibration,extraction,reports,p
 
 cp "$root/deploy/runtime.lock" "$root/deploy/airgap/install.sh" "$root/LICENSE" "$root/CHANGELOG.md" "$out"
 mkdir "$out/deploy"
-cp -r "$root"/deploy/{README.md,prefect.yaml,automations.yaml,prefect-setup.sh,once.sh,systemd} "$out/deploy"
+cp -r "$root"/deploy/{README.md,prefect.yaml,automations.yaml,dead-runs.yaml,prefect-setup.sh,once.sh,systemd} "$out/deploy"
 for model in "${models[@]}"; do
   mkdir -p "$out/models"
   cp -rL "$model" "$out/models/"

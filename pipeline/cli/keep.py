@@ -133,7 +133,7 @@ def purge(
     site = Site.open(str(config.resolve()))
     store, shared = site.workspace, site.config.input.patient_ids_shared
     _, events = _opened(config)
-    start = retained_from(store, older_than_days, before)
+    start = retained_from(store, older_than_days, before, site.month_zone)
     at = start.isoformat()
     told = nullcontext() if dry_run else events.attempt("purge", before=at)
     with store.locked(), told, _vault(store.root, read_only=dry_run) as vault:
@@ -211,16 +211,18 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
 
 def audit_shifts(config: ConfigArgument, output: Output) -> None:
     """Count the patients by how many date shifts fit their times and stated months."""
+    from pipeline.site.site import Site
     from pipeline.vault.shifts import shift_summary
 
-    store = _store(_opened(config)[0])
+    site = Site.open(str(config.resolve()))
+    store = site.workspace
     keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
     if not keys:
         why = "no exams in the analysis zone yet. A run makes them."
         raise ConfigurationError(f"{store.root}: {why}")
     columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
     exams = store.read("analysis", "clean_exams", keys, columns=columns)
-    output.tell(shift_summary(exams))
+    output.tell(shift_summary(exams, site.month_zone))
 
 
 def verify_log(

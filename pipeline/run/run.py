@@ -72,6 +72,7 @@ class Run:
         self.books = Books(self.site.workspace, self.site.config.digest)
         self.gates: tuple[Gate, ...] = ()
         self.damaged: list[tuple[str, str, str]] = []
+        self._size: InputSize | None = None
         self._unfit = ""
         self._log = AuditLog(self.site.workspace.root / "audit.jsonl")
 
@@ -131,12 +132,27 @@ class Run:
         """Take all items through a stage in parallel; returns their counts in the items' order."""
         each = list(items)
         with self.books.stage(stage.name) as page:
+            self._refuse_edited()
             found: list[Found] = []
             for done in self.runners.work(stage, self.config, each):
                 found.append(page.note(done))
                 page.advance(len(each))
             page.count(stage, found)
         return found
+
+    def _refuse_edited(self) -> None:
+        """Stop where the configuration was edited: workers open it anew, and would go by both.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is not what the run began with.
+        """
+        if Site.open(self.config).config != self.site.config:
+            raise ConfigurationError(
+                f"{Path(self.config).name} was changed while the run was at work; nothing was "
+                "delivered. Run again: what depends on the change is made anew."
+            )
 
     def call(self, stage: Stage[Item, Found], item: Item) -> Found:
         """Take the one item of a stage through it; returns its counts."""
@@ -169,10 +185,11 @@ class Run:
         GateFailedError
             If a gate did not pass; a page and the manifest say which, and nothing is delivered.
         """
+        self._refuse_edited()
         name, a = run_id(self.site, gathered), gathered.accounting()
         checked = check(a, self.site.config)
-        now = self._input_size(gathered)
-        before = against_last_good(self.books.last.last_good, now, self.site.config)
+        self._size = self._input_size(gathered)
+        before = against_last_good(self.books.last.last_good, self._size, self.site.config)
         self.gates = (*checked, *before)
         failed = [gate for gate in self.gates if gate.passed is not True]
         publish_stages(name, self.books.entries())
@@ -235,7 +252,6 @@ class Run:
         """Write manifest, audit entry, books and report of the ending; returns the run's folder."""
         store, run = self.site.workspace, run_id(self.site, gathered)
         stages, counts = self.books.entries(), plain(gathered.accounting())
-        now = self._input_size(gathered)
         ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued)
         folder = store.root / "runs" / run
         keep_list(folder, self.books.used() | store.take_used())
@@ -254,7 +270,7 @@ class Run:
             outcome=outcome,
             exit_code=gathered.exit_code,
             last_run=run,
-            last_good=self.books.last.last_good if outcome == "refused" else now,
+            last_good=self.books.last.last_good if outcome == "refused" else self._size,
             counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),

@@ -180,6 +180,16 @@ class Site:
         """How often the vault's key was replaced: marks and invented values hang on it."""
         return Vault.stated(self.vault_path)[2] if self.vault_path.exists() else 0
 
+    @cached_property
+    def month_zone(self) -> str:
+        """The time zone by whose clocks an exam's month is told.
+
+        UTC for good where an earlier version began the workspace: two months of one exam, as it was
+        told and as it is, would tell its day, and with it the patient's date shift.
+        """
+        zone, path = self.config.input.time_zone, self.vault_path
+        return zone if not path.exists() or Vault.stated(path)[3] else "UTC"
+
     def note_vault(self) -> None:
         """Note how often codes came into the vault under which exams are coded from now on."""
         write_whole(_noted(self), f"{Vault.stated(self.vault_path)[1]}\n".encode())
@@ -224,6 +234,7 @@ def site_findings(site: Site) -> Iterator[Finding]:
     """Check what a site's own files and this machine must offer; the sources are not opened."""
     yield finding("vault key", lambda: _key(site))
     yield finding("workspace", lambda: _workspace(site))
+    yield finding("months", lambda: _months(site))
     yield finding("logo", lambda: "none" if site.logo is None else "a PNG that can be drawn")
     yield finding("passphrases", lambda: _passphrases(site))
     yield finding("vocabulary", lambda: f"{len(site.vocabulary.entries)} findings")
@@ -256,6 +267,18 @@ def _key(site: Site) -> str:
             "run then codes every exam anew, and gives readers new codes."
         )
     return "opens this workspace's vault"
+
+
+def _months(site: Site) -> str | Finding:
+    zone, own = site.month_zone, site.config.input.time_zone
+    if zone == own:
+        return f"of {zone}"
+    told = (
+        f"UTC's and not {own}'s, as 0.9.0 or an earlier version began this workspace: an exam "
+        "near a month's end may count to the next. To change that would tell its day; a "
+        f"workspace begun now has {own}'s."
+    )
+    return Finding("months", "note", told)
 
 
 def _noted(site: Site) -> Path:

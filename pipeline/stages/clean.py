@@ -88,6 +88,7 @@ class Clean(Keyed[ExamShard, Coded]):
             "input.max_text_characters": str(site.config.input.max_text_characters),
             "reader codes' epoch": str(site.reader_epoch),
             "vault's key": str(site.vault_keys),
+            "time zone of months": site.month_zone,
         }
 
     def key(self, site: Site, item: ExamShard) -> str:
@@ -107,7 +108,7 @@ class Clean(Keyed[ExamShard, Coded]):
             exams = under_one_number(exams, stands)
         cleaned = clean(
             exams,
-            codes=replace(_codes(site, exams), months=_stated(site, item)),
+            codes=replace(_codes(site, exams), months=_stated(site, item, exams)),
             deidentifier=site.once(_deidentifier),
             scan=_leak_scan(site, item.batch),
             min_age_years=site.config.pairing.min_age_years,
@@ -143,17 +144,19 @@ def _codes(site: Site, exams: pd.DataFrame) -> Codes:
         )
 
 
-def _stated(site: Site, item: ExamShard) -> Mapping[str, tuple[str, bool]]:
-    """Give the months of the shard's exams that are stated as others, by the exam's digest."""
+def _stated(site: Site, item: ExamShard, exams: pd.DataFrame) -> Mapping[str, tuple[str, bool]]:
+    """Give each exam's month, its own by the site's clocks or another, by the exam's digest."""
+    months = exams["performed_at"].dt.tz_convert(site.month_zone).dt.strftime("%Y-%m")
+    own = {digest: (m, True) for digest, m in zip(exams["source_digest"], months, strict=True)}
     if not item.moved:
-        return {}
+        return own
     moved = site.workspace.read("raw", "months", [item.months])
     moved = moved[moved["shard"] == item.shard]
     if moved.empty:  # true months beside shifted times would tell the shift
         table: tuple[Literal["raw"], str, str] = ("raw", "months", item.months)
         raise DamagedShardError(*table, "names no exam of a shard that it is of")
     both = zip(moved["month"], moved["is_own"].astype(bool), strict=True)
-    return dict(zip(moved["source_digest"], both, strict=True))
+    return own | dict(zip(moved["source_digest"], both, strict=True))
 
 
 def _deidentifier(site: Site) -> Deidentifier:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from calibration.profile import ProfileSettings
 from pipeline.config.basis import digest_of
+from pipeline.errors import StorageError
 from pipeline.stages import Keyed, Named
 from pipeline.tables.observations import added
 from pipeline.tables.pairing import INELIGIBLE
@@ -101,13 +102,28 @@ def _after(store: Workspace, tallies: Sequence[str], last: str) -> tuple[tuple[s
 
 
 def _before_it(store: Workspace, kept: Mapping[str, Issue], period: Period) -> str | None:
-    """Find the issue before; of several of one month the one delivered, else that made of most."""
-    found = [
-        (month, store.issued(month)[0] == key, len(issue.tallies), key)
-        for key, issue in kept.items()
-        if (month := issue.period.name) in period.months[:-1]
-    ]
-    return max(found)[-1] if found else None
+    """Find the issue that readers were told last: the newest delivered, else the newest made.
+
+    Where a month's note does not say which issue was delivered, it is that made of most.
+
+    Raises
+    ------
+    StorageError
+        If what the delivered one told is gone: that is not an issue that told nothing.
+    """
+    within, months = period.months[-2::-1], {issue.period.name for issue in kept.values()}
+    told = next((month for month in within if store.issued(month)[1] is not None), None)
+    last = told or max(months.intersection(within), default=None)
+    if last is None:
+        return None
+    made = [(len(issue.tallies), key) for key, issue in kept.items() if issue.period.name == last]
+    key = store.issued(last)[0] or max(made, default=(0, ""))[-1]
+    if key not in kept:
+        raise StorageError(
+            f"analysis/profiles lacks what the issue of {last} told readers. Restore it from your "
+            f"backup; or delete delivery/{last}.json: then that issue counts as never told."
+        )
+    return key
 
 
 class MakeIssue(Keyed[IssueRequest, Issue]):

@@ -36,7 +36,7 @@ from pipeline.vault.codes import (
 )
 from pipeline.vault.merges import folded, patients_joined, said_in, under_one_number
 from pipeline.vault.objections import NOBODY, SAID_OF, Traces, marks
-from pipeline.vault.shifts import LEAST_SHIFTS, Room, stated_months
+from pipeline.vault.shifts import LEAST_SHIFTS, Room, bounds, stated_months
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -153,17 +153,18 @@ def _unmet(site: Site, shards: Sequence[str], stands: Mapping[str, str]) -> int:
 def _times(
     site: Site, shard: str, stands: Mapping[str, str], more: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Say of a shard's exams whose they are, and by how many days they could differ."""
+    """Say of a shard's exams whose they are, when by the clocks of the months stated, and room."""
     found = site.workspace.read("raw", "exams", [shard], columns=[*_WHEN, *more])
     was = [each if (each := normalised(n)) in stands else "" for n in patient_identifiers(found)]
     exams = under_one_number(found, stands).assign(was=was, shard=shard)
     exams = exams[exams["performed_at"] >= _NO_EARLIER]
-    at = pd.to_datetime(exams["performed_at"], utc=True)
-    start = at.dt.normalize() - pd.to_timedelta(at.dt.day - 1, unit="D")
+    at = pd.to_datetime(exams["performed_at"], utc=True).dt.tz_convert(site.month_zone)
+    months = at.dt.tz_localize(None).to_numpy().astype("datetime64[M]").astype("datetime64[s]")
+    start, end = bounds(pd.Series(months, index=at.index), site.month_zone)
     day = pd.Timedelta(days=1)
-    end = start + pd.to_timedelta(start.dt.days_in_month, unit="D")
     people = [normalised(each) for each in patient_identifiers(exams)]
     return exams.assign(
+        performed_at=at,
         patient=pd.util.hash_array(np.array(people, dtype=object), categorize=False),
         earlier=(at - start) // day,
         later=-(-(end - at) // day) - 1,

@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.config import Configuration
-from pipeline.errors import ConfigurationError, DamagedShardError, InputError
+from pipeline.errors import ConfigurationError, DamagedShardError, InputError, StorageError
 from pipeline.store import objects
 from pipeline.store.files import held, holder, no_room, plain, typed, write_whole
 
@@ -192,12 +192,23 @@ class Workspace:
         """Give the key and the recipients of a month's issue; None where it is not noted.
 
         Versions up to 0.8.0 noted the recipients alone.
+
+        Raises
+        ------
+        StorageError
+            If the note is damaged: that is not an issue that nobody has.
         """
         try:
             told = json.loads((self.root / "delivery" / f"{period}.json").read_bytes())
-        except (FileNotFoundError, ValueError):
+            return (None, told) if isinstance(told, list) else (told["issue"], told["recipients"])
+        except FileNotFoundError:
             return None, None
-        return (None, told) if isinstance(told, list) else (told["issue"], told["recipients"])
+        except (ValueError, LookupError, TypeError):
+            raise StorageError(
+                f"delivery/{period}.json is damaged: it says which issue of {period} readers have. "
+                f"Restore it from your backup; or run once with `--period {period}`, which makes "
+                "that issue again and notes it; or delete it: then it counts as never told."
+            ) from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -7,12 +7,16 @@ in the stated month, and fits a patient if it fits all of the patient's exams. O
 31 shifts; exams on several days of a month, or on both sides of its end, leave fewer. Where fewer
 than `LEAST_SHIFTS` would be left, `stated_months` states other months: those of a calendar that
 runs some days ahead or behind.
+
+A month is the site's, from its first midnight to its last by the clocks of the site's time zone,
+which is no secret; shifts are whole days of 24 hours.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -60,7 +64,7 @@ def stated_months(times: Sequence[pd.Timestamp]) -> tuple[list[str], list[bool],
     Parameters
     ----------
     times
-        True times of all the patient's exams, UTC.
+        True times of all the patient's exams, in the time zone whose months are stated.
 
     Returns
     -------
@@ -107,13 +111,40 @@ def _heads(ordered: Sequence[pd.Timestamp], span: int) -> dict[pd.Timestamp, pd.
 
 def _room(times: Iterable[pd.Timestamp]) -> Room:
     """Give the `Room` under true months, by the fewest days to the end and since the start."""
-    starts = [at.normalize().replace(day=1) for at in times]
-    both = [(at - start, start + pd.offsets.MonthBegin(1) - at)
-            for at, start in zip(times, starts, strict=True)]  # fmt: skip
+    ends = [(at, *month_ends(f"{at:%Y-%m}", str(at.tz))) for at in times]
+    both = [(at - start, end - at) for at, start, end in ends]
     return -min(-(-rest // _DAY) - 1 for _, rest in both), min(since // _DAY for since, _ in both)
 
 
-def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
+@lru_cache(maxsize=4096)
+def month_ends(month: str, zone: str) -> tuple[pd.Timestamp, pd.Timestamp]:
+    """Give the first moment of a month in a time zone, and that of the next month.
+
+    Examples
+    --------
+    >>> [str(at.tz_convert("UTC")) for at in month_ends("2026-03", "Australia/Sydney")]
+    ['2026-02-28 13:00:00+00:00', '2026-03-31 13:00:00+00:00']
+    """
+    at = pd.Period(month, freq="M")
+    # Clocks may be changed at the very midnight with which a month begins.
+    first, next_one = (
+        each.start_time.tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
+        for each in (at, at + 1)
+    )
+    return first, next_one
+
+
+def bounds(months: pd.Series, zone: str) -> tuple[pd.Series[pd.Timestamp], pd.Series[pd.Timestamp]]:
+    """Give `month_ends` of many months, each told by its first day."""
+    ends = {month: month_ends(f"{month:%Y-%m}", zone) for month in months.unique()}
+    first, next_one = (
+        pd.to_datetime(months.map({month: both[i] for month, both in ends.items()}), utc=True)
+        for i in (0, 1)
+    )
+    return first, next_one
+
+
+def feasible_shifts(exams: pd.DataFrame, zone: str = "UTC") -> pd.Series:
     """Count the date shifts that fit each patient's exams.
 
     Parameters
@@ -121,6 +152,8 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
     exams
         ``patient_code, performed_at`` (shifted, UTC), ``performed_month`` (as stated, ``YYYY-MM``)
         and, where some have the month of an earlier exam, ``month_is_own``.
+    zone
+        The time zone whose months are stated.
 
     Returns
     -------
@@ -138,8 +171,7 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
     """
     if "month_is_own" in exams:
         exams = exams[exams["month_is_own"]]
-    start = pd.to_datetime(exams["performed_month"], format="%Y-%m", utc=True)
-    end = start + pd.offsets.MonthBegin(1)
+    start, end = bounds(pd.to_datetime(exams["performed_month"], format="%Y-%m"), zone)
     limits = exams[["patient_code"]].assign(  # back into the month: start <= t - s < end
         least=np.floor((exams["performed_at"] - end) / _DAY) + 1,
         most=np.floor((exams["performed_at"] - start) / _DAY),
@@ -151,9 +183,9 @@ def feasible_shifts(exams: pd.DataFrame) -> pd.Series:
     return (most - least + 1 - none).astype(np.int64)
 
 
-def shift_summary(exams: pd.DataFrame) -> dict[str, int]:
+def shift_summary(exams: pd.DataFrame, zone: str = "UTC") -> dict[str, int]:
     """Count patients by how many shifts fit their exams."""
-    left, most = feasible_shifts(exams), ONE_EXAM_SHIFTS - 1
+    left, most = feasible_shifts(exams, zone), ONE_EXAM_SHIFTS - 1
     return {
         "patients": len(left),
         f"{ONE_EXAM_SHIFTS} or more": int((left >= ONE_EXAM_SHIFTS).sum()),

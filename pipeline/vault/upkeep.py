@@ -146,8 +146,10 @@ class Purged:
     codes: int
 
 
-def retained_from(store: Workspace, days: int | None, day: datetime | None) -> pd.Timestamp:
-    """Give the time before which exams go: so many days ago, or the day named.
+def retained_from(
+    store: Workspace, days: int | None, day: datetime | None, zone: str = "UTC"
+) -> pd.Timestamp:
+    """Give the time before which exams go: so many days ago, or the day named, in a time zone.
 
     Raises
     ------
@@ -155,7 +157,7 @@ def retained_from(store: Workspace, days: int | None, day: datetime | None) -> p
         If neither is given, or both; if exams would go by a clock that all exams lie far behind.
     """
     if day is not None and days is None:
-        return pd.Timestamp(day, tz="UTC")
+        return pd.Timestamp(day).tz_localize(zone, ambiguous=True, nonexistent="shift_forward")
     if days is None or day is not None:
         raise ConfigurationError("purge: give --older-than-days or --before, one of the two.")
     now = _now()
@@ -168,7 +170,7 @@ def retained_from(store: Workspace, days: int | None, day: datetime | None) -> p
             f"{performed.max():%Y-%m-%d}. A clock that is ahead deletes exams before their time. "
             "Correct it; or, if no newer exams were brought, say --before YYYY-MM-DD instead."
         )
-    return start
+    return start.tz_convert(zone)
 
 
 def _now() -> pd.Timestamp:

@@ -82,6 +82,7 @@ class Vault:
             with connection:
                 connection.execute("INSERT INTO meta VALUES ('check', ?)", (sealed,))
                 connection.execute("INSERT INTO meta VALUES ('reader_epoch', ?)", (b"0",))
+                connection.execute("INSERT INTO meta VALUES ('months', 'site')")
             connection.close()
             try:
                 path.hardlink_to(new)
@@ -210,10 +211,10 @@ class Vault:
         return self._box.open(row[0], place_of(domain, row[1], code)).decode()
 
     @staticmethod
-    def stated(path: Path) -> tuple[int, int, int]:
+    def stated(path: Path) -> tuple[int, int, int, bool]:
         """Give the epoch of its reader codes, and how often codes came and its key was replaced.
 
-        No key is needed.
+        And whether months are the site's, or UTC's as up to 0.9.0. No key is needed.
 
         Raises
         ------
@@ -224,7 +225,8 @@ class Vault:
             with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
                 said = dict(db.execute("SELECT name, value FROM meta"))
                 epoch = int(said["reader_epoch"])
-                return epoch, int(said.get("times", 0)), int(said.get("keys", 0))
+                counts = int(said.get("times", 0)), int(said.get("keys", 0))
+                return epoch, *counts, "months" in said
         except (sqlite3.DatabaseError, KeyError):
             raise ConfigurationError(f"{path.name}: {_DAMAGED}") from None
 

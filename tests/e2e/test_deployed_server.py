@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -188,22 +189,24 @@ def test_both_deployments_stand_with_schedules_in_the_sites_time_zone(site: Site
         assert schedule["schedule"]["timezone"] == "Europe/Berlin"
         assert deployment["enforce_parameter_schema"]
         assert deployment["parameters"] == {"config": str(site.folder / "radcal.toml")}
-        assert deployment["global_concurrency_limit"]["limit"] == 1
+        assert deployment["global_concurrency_limit"] is None
     assert found["monthly"]["schedules"][0]["schedule"]["cron"] == "0 5 2 * *"
 
 
-def test_model_server_and_work_pool_have_limits(site: Site) -> None:
+def test_only_the_model_server_has_a_limit(site: Site) -> None:
     limits = {limit["tag"]: limit["concurrency_limit"] for limit in _tags(site)}
     assert limits == {"gpu": 1}
     (pool,) = (p for p in site.ask("work_pools/filter") if p["name"] == "radcal")
-    assert pool["concurrency_limit"] == 1
+    assert pool["concurrency_limit"] is None
 
 
 def test_setting_up_again_after_an_upgrade_doubles_no_message(site: Site) -> None:
     automations = site.ask("automations/filter")
-    assert sorted(a["name"] for a in automations) == ["radcal-gates-failed", "radcal-run-failed"]
+    doing = {a["name"]: a["actions"][0] for a in automations}
+    assert len(doing) == len(automations) == 3
+    assert doing.pop("radcal-run-died")["state"] == "CRASHED"
     block = site.environment["RADCAL_NOTIFICATION_BLOCK"]
-    assert {a["actions"][0]["block_document_id"] for a in automations} == {block}
+    assert {each["block_document_id"] for each in doing.values()} == {block}
 
 
 def _tags(site: Site) -> list[dict[str, Any]]:
@@ -258,6 +261,40 @@ def test_server_holds_no_identifier_and_no_text(site: Site, worked: dict[str, An
         for value in set(exams[column]) - {""}:
             shown = value if column != "text" else value.strip().splitlines()[-1].strip()
             assert len(shown) < 5 or shown not in kept, f"a value of {column} is in the database"
+
+
+def tree(process: int) -> list[int]:
+    """Name a process and all that it and its own started."""
+    threads = Path(f"/proc/{process}/task").glob("*/children")
+    started = [int(each) for children in threads for each in children.read_text().split()]
+    return [process, *(each for one in started for each in tree(one))]
+
+
+def test_run_that_died_with_its_worker_keeps_no_other_from_being_run(
+    site: Site, worked: dict[str, Any]
+) -> None:
+    def state_of(run: str) -> str:
+        (found,) = site.ask("flow_runs/filter", flow_runs={"id": {"any_": [run]}})
+        return str(found["state"]["type"])
+
+    died = site.order().json()["id"]
+    command = [*PREFECT, "worker", "start", "--pool", "radcal", "--limit", "1"]
+    worker = subprocess.Popen(
+        command, env=site.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        until = time.monotonic() + PATIENCE_S
+        while state_of(died) != "RUNNING":
+            assert time.monotonic() < until, "the run never began"
+            time.sleep(0.2)
+    finally:
+        for process in tree(worker.pid):  # the worker first: it would tell of the run
+            os.kill(process, signal.SIGKILL)
+        worker.wait()
+    next_run = site.order().json()["id"]
+    site.prefect("worker", "start", "--pool", "radcal", "--limit", "1", "--run-once")
+    assert (state_of(died), state_of(next_run)) == ("RUNNING", "COMPLETED")
+    assert worked["id"] not in {died, next_run}
 
 
 def test_gate_that_fails_is_told_to_the_quality_office_once(

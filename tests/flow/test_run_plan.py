@@ -7,8 +7,9 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -22,6 +23,7 @@ from pipeline.errors import (
     RunLockedError,
     StorageError,
 )
+from pipeline.flows import nightly
 from pipeline.run.gates import Gathered
 from pipeline.run.manifest import KEYED
 from pipeline.run.outlook import outlook
@@ -33,6 +35,8 @@ from pipeline.stages.clean import CLEAN
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.pages import FEEDBACK
+from pipeline.stages.pair import Pair, Paired, PatientBlock
+from pipeline.store.workspace import Workspace, Zone
 from pipeline.tables.profiles import profile_of
 from pipeline.vault.key import Key, new_key
 from pipeline.vault.upkeep import replace_key
@@ -231,6 +235,80 @@ def test_a_damaged_profile_of_an_issue_stops_a_run_and_is_not_made_as_if_nothing
     with pytest.raises(DamagedShardError, match="it holds what an issue told readers"):
         run.mending(lambda: here.choose(gathered))
     assert shard.exists()
+
+
+def test_a_run_whose_configuration_is_edited_stops_and_goes_by_the_new_one_when_run_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = place / "radcal.toml"
+    calls: list[bool] = []
+
+    def edited(self: Pair, here: Site, block: PatientBlock, key: str) -> Paired:
+        if not calls:
+            configured(place, '[calibration]\nct_silence = "exclude"\n')
+            os.utime(path, ns=(1, 1))
+        calls.append(True)
+        return made(self, here, block, key)
+
+    made = Pair.make
+    monkeypatch.setattr(Pair, "make", edited)
+    configured(place, "[pairing]\nwindow_hours = 11.0\n")
+    with pytest.raises(ConfigurationError, match="was changed while the run was at work; nothing"):
+        nightly.fn(str(path))
+    stages = json.loads((place / "workspace" / "runs" / "last.json").read_text())["stages"]
+    assert [each["stage"] for each in stages][-1] == "extract"
+    assert nightly.fn(str(path)).outcome == "gathered"
+
+
+def test_xrays_by_month_are_counted_once_a_run(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def read(self: Workspace, zone: Zone, name: str, keys: Sequence[str], **how: Any) -> Any:
+        asked.append(name)
+        return real(self, zone, name, keys, **how)
+
+    real = Workspace.read
+    monkeypatch.setattr(Workspace, "read", read)
+    nightly.fn(str(place / "radcal.toml"))
+    assert asked.count("coverage") == 1
+
+
+def test_what_an_issue_told_is_not_taken_for_nothing_where_it_is_gone_or_not_known(
+    place: Path,
+) -> None:
+    here = Here(site(place))
+    gathered, store = here.gather(), here.site.workspace
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    two_before, one_before = (here.choose(gathered, month).key for month in months[-3:-1])
+    for month, key in zip(months[-3:], (two_before, one_before), strict=False):
+        store.note_issue(month, key, ["R-1"])
+    note = store.root / "delivery" / f"{months[-2]}.json"
+
+    def before() -> str | None:
+        return issue.request(here.site, gathered.paired, gathered.tallied, None).before
+
+    assert before() == one_before
+    whole = note.read_bytes()
+    for damaged in (whole[:-9], b'{"recipients": []}', b"7"):
+        note.write_bytes(damaged)
+        with pytest.raises(StorageError, match=f"or run once with `--period {months[-2]}`"):
+            before()
+    here.site.workspace.note_issue(months[-2], here.choose(gathered, months[-2]).key, ["R-1"])
+    assert note.read_bytes() == whole
+    shard = store.root / "analysis" / "profiles" / f"{one_before}.parquet"
+    shard.rename(gone := place / "gone")
+    for noted in (whole, b'["R-1"]'):  # as this version and as 0.8.0 noted it
+        note.write_bytes(noted)
+        with pytest.raises(StorageError, match=f"lacks what the issue of {months[-2]} told"):
+            before()
+    # As the message says: the readers' last issue is the one before it.
+    note.unlink()
+    assert before() == two_before
+    # An issue that was made and never delivered told nobody anything.
+    gone.rename(shard)
+    assert before() == two_before
 
 
 def stray_month(place: Path, gathered: Gathered, monkeypatch: pytest.MonkeyPatch) -> list[str]:

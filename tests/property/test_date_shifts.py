@@ -23,6 +23,8 @@ from pipeline.vault.shifts import (
 )
 
 DAY = pd.Timedelta(days=1)
+ZONES = ["UTC", "Australia/Sydney", "America/Los_Angeles", "America/Havana"]
+"""Havana changed its clocks at the midnight with which April 2012 began."""
 
 
 def patient(code: str, times: list[pd.Timestamp], shift: int) -> pd.DataFrame:
@@ -39,9 +41,13 @@ def patient(code: str, times: list[pd.Timestamp], shift: int) -> pd.DataFrame:
 @given(
     hours=st.lists(st.integers(0, 24 * 400), min_size=1, max_size=4),
     shift=st.integers(-365, 365).filter(bool),
+    zone=st.sampled_from(ZONES),
+    year=st.sampled_from(["2012", "2025"]),
 )
-def test_counting_agrees_with_trying_every_shift(hours: list[int], shift: int) -> None:
-    start = pd.Timestamp("2025-01-01", tz="UTC")
+def test_counting_agrees_with_trying_every_shift(
+    hours: list[int], shift: int, zone: str, year: str
+) -> None:
+    start = pd.Timestamp(f"{year}-01-01", tz=zone)
     exams = patient("A", [start + pd.Timedelta(hours=h) for h in hours], shift)
     fits = [
         days
@@ -53,7 +59,7 @@ def test_counting_agrees_with_trying_every_shift(hours: list[int], shift: int) -
         )
     ]
     assert shift in fits
-    assert feasible_shifts(exams).tolist() == [len(fits)]
+    assert feasible_shifts(exams, zone).tolist() == [len(fits)]
 
 
 def test_a_patient_seen_on_the_first_and_the_last_of_a_month_keeps_one_shift(
@@ -97,10 +103,15 @@ daily = st.integers(1, 200).map(
 
 
 @settings(max_examples=60)
-@given(times=st.one_of(moments, edges, daily), seed=st.randoms(use_true_random=False))
+@given(
+    at=st.one_of(moments, edges, daily),
+    seed=st.randoms(use_true_random=False),
+    zone=st.sampled_from(ZONES),
+)
 def test_eight_shifts_fit_whatever_the_exams_and_their_order_decides_nothing(
-    times: list[pd.Timestamp], seed: random.Random
+    at: list[pd.Timestamp], seed: random.Random, zone: str
 ) -> None:
+    times = [each.tz_convert(zone) for each in at]
     months, is_own, room = stated_months(times)
     again = list(zip(times, months, strict=True))
     seed.shuffle(again)
@@ -108,10 +119,11 @@ def test_eight_shifts_fit_whatever_the_exams_and_their_order_decides_nothing(
     exams = pd.DataFrame({"performed_month": months, "month_is_own": is_own})
     for shift in (random_shift(room), *(random_shift(room) for _ in range(3))):
         shifted = pd.Series([t + shift * DAY for t in times])
-        left = feasible_shifts(exams.assign(patient_code="A", performed_at=shifted))
+        coded = exams.assign(patient_code="A", performed_at=shifted.dt.tz_convert("UTC"))
+        left = feasible_shifts(coded, zone)
         assert left.item() >= LEAST_SHIFTS
-    for at, month, own in zip(times, months, is_own, strict=True):
-        near = {(at + days * DAY).strftime("%Y-%m") for days in range(-15, 16)}
+    for each, month, own in zip(times, months, is_own, strict=True):
+        near = {(each + days * DAY).strftime("%Y-%m") for days in range(-15, 16)}
         assert month in near or not own
 
 

@@ -17,6 +17,7 @@ import pytest
 import yaml
 from prefect.events.schemas.automations import AutomationCore
 from prefect.flows import load_flow_from_entrypoint
+from prefect.settings import get_current_settings
 from prefect.utilities.callables import parameter_schema
 
 from pipeline import config
@@ -47,7 +48,6 @@ def test_deployment_names_a_flow_and_gives_only_its_parameters(deployment: dict[
     known = parameter_schema(flow.fn).properties
     assert set(deployment["parameters"]) == {"config"} <= set(known)
     assert deployment["enforce_parameter_schema"] is True
-    assert deployment["concurrency_limit"]["limit"] == 1
 
 
 @pytest.mark.parametrize("guide", [DEPLOY / "README.md", DEPLOY.parent / "docs" / "operations.md"])
@@ -69,6 +69,38 @@ def test_flows_take_paths_and_months_and_nothing_else() -> None:
     assert re.search(month, "2026-09")
     assert not re.search(month, "2026-13")
     assert set(parameter_schema(nightly.fn).properties) == {"config"}
+
+
+def test_one_run_at_a_time_is_the_workers_doing_and_no_place_on_the_server_is_kept() -> None:
+    assert not [d for d in PREFECT["deployments"] if "concurrency_limit" in d]
+    (worker,) = dict(pods())["worker"]["containers"]
+    for command in (COMPOSE["services"]["worker"]["command"], worker["args"]):
+        assert command[command.index("--limit") + 1] == "1"
+
+
+def test_a_server_that_restarts_finds_the_places_before_the_model_server_that_are_taken() -> None:
+    leases = "prefect.server.concurrency.lease_storage.filesystem"
+    name = "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE"
+    composed, pod = COMPOSE["services"]["server"], dict(pods())["server"]
+    (container,) = pod["containers"]
+    given = {each["name"]: each.get("value") for each in container["env"]}
+    assert composed["environment"][name] == given[name] == leases
+    assert "server:/var/lib/radcal" in composed["volumes"]
+    (home,) = (v for v in pod["volumes"] if v["name"] == "home")
+    assert home["persistentVolumeClaim"]["claimName"] in claims()
+
+
+def claims() -> set[str]:
+    return {m["metadata"]["name"] for m in manifests() if m["kind"] == "PersistentVolumeClaim"}
+
+
+def test_a_run_that_gives_no_sign_of_life_is_called_crashed_after_three_signs_are_missing() -> None:
+    (died,) = yaml.safe_load((DEPLOY / "dead-runs.yaml").read_text())["automations"]
+    trigger = AutomationCore.model_validate(died).trigger.model_dump()
+    signs = get_current_settings().flows.heartbeat_frequency
+    assert signs is not None
+    assert trigger["within"].total_seconds() > 3 * signs
+    assert trigger["after"] <= trigger["expect"]
 
 
 def test_automations_are_what_prefect_takes_and_expect_events_that_are_emitted() -> None:
