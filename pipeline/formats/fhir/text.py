@@ -6,12 +6,19 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
+from pipeline.formats.attachments import (
+    Attachment,
+    Chosen,
+    chosen,
+    decoded_base64,
+    form_of,
+    is_as_stated,
+)
 from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.fhir.directory import Directory
 from pipeline.formats.fhir.resources import Resource, items, text_of
 from pipeline.formats.markup import plain_text
-from pipeline.formats.values import PART, is_sentence, section_of
+from pipeline.formats.values import CONCLUDING, PART, is_sentence, section_of
 
 WITHOUT_REPORT: Final = ("registered", "unknown")
 """Statuses of a report that must not be read."""
@@ -22,7 +29,7 @@ NOTES: Final = "FHIR report of which notes are left out: they are remarks beside
 _DAMAGED: Final = SetAside("bad_attachment", "base64 that is none")
 _ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
 _LACKING: Final = "a report of which an observation (result) is in no file"
-_IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
+_IMPRESSION: Final = re.compile(rf"(?im)^[ \t]{{0,8}}(?:{CONCLUDING})[ \t]{{0,4}}:")
 
 
 def words_of(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
@@ -62,6 +69,19 @@ def words_of(report: Resource, directory: Directory) -> tuple[str, str, SetAside
         return shown, best.document, None
     is_open = any(text_of(each, "status") in _UNFINISHED for each in observed)
     return shown, _LACKING if not all(observed) else DRAFT * is_open, fault or best
+
+
+def texts_of(report: Resource, directory: Directory) -> Iterator[tuple[str, str]]:
+    """Give a report's texts as they stand in it, each with its place; of parts alike the last."""
+    for form in items(report, "presentedForm"):
+        content = decoded_base64(text_of(form, "data")) or b""
+        if not form_of(content):
+            yield "presentedForm", content.decode("utf-8", "replace")
+    observed = [] if report.get("presentedForm") else directory.observed(report, "result")
+    parts = {_headed(each): said for each in observed if (said := _said(each))}
+    yield from parts.items()
+    yield from (("text", text_of(each, "div")) for each in items(report, "text"))
+    yield "conclusion", text_of(report, "conclusion")
 
 
 def _stands(said: str, shown: str) -> bool:

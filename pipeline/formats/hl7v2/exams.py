@@ -198,9 +198,8 @@ def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> li
         return [SetAside("malformed", type(error).__name__)]
     if any(isinstance(each, Mapping) and each["text"] for each in found):
         endings.add(lines)
-    return [
-        {**each, "decoded_as": decoded_as} if isinstance(each, Mapping) else each for each in found
-    ]
+    told = {"decoded_as": decoded_as, "text_cut": endings.cut(lines)}
+    return [{**each, **told} if isinstance(each, Mapping) else each for each in found]
 
 
 def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
