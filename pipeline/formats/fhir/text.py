@@ -13,6 +13,7 @@ from pipeline.formats.attachments import (
     decoded_base64,
     form_of,
     is_as_stated,
+    text_in_cell,
 )
 from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.fhir.directory import Directory
@@ -102,13 +103,19 @@ def _said(observation: Resource) -> str:
     The words of a coded value, or beside it, are some where they are a sentence; those beside a
     measurement are of it.
     """
-    words = [text_of(observation, f"value{kind}") for kind in ("String", "Markdown")]
+    words = [_read(text_of(observation, f"value{kind}")) for kind in ("String", "Markdown")]
     is_worded = any(words) or not any(name.startswith("value") for name in observation)
     coded = [text_of(each, "text") for each in items(observation, "valueCodeableConcept")]
     notes = [text_of(note, "text") for note in items(observation, "note")]
     is_coded = "valueCodeableConcept" in observation
     beside = [each for each in (*coded, *notes) if is_coded and is_sentence(each)]
     return "\n".join(filter(None, [*words, *(notes if is_worded else beside)]))
+
+
+def _read(written: str) -> str:
+    """Read a text that may be a document or have marks in it; as it is, where that cannot be read."""
+    found = text_in_cell(written)
+    return written if isinstance(found, SetAside) else found[0]
 
 
 def _noted(report: Resource, shown: str) -> Iterator[tuple[str, str]]:
@@ -121,7 +128,7 @@ def _noted(report: Resource, shown: str) -> Iterator[tuple[str, str]]:
 
 def _concluded(report: Resource) -> Iterator[tuple[str, str]]:
     """Give the conclusion, and what its codes say in sentences."""
-    yield "IMPRESSION:", text_of(report, "conclusion")
+    yield "IMPRESSION:", _read(text_of(report, "conclusion"))
     for each in items(report, "conclusionCode"):
         if is_sentence(said := text_of(each, "text")):
             yield "IMPRESSION:", said

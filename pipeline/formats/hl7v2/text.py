@@ -9,6 +9,7 @@ and codes are no text, and rows that were deleted or posted as wrong (OBX-11 D, 
 
 from __future__ import annotations
 
+import quopri
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -345,6 +346,8 @@ def _encapsulated(row: Sequence[str], separators: Separators) -> Attachment | Se
 def _bytes(data: str, encoding: str) -> bytes | None:
     if encoding == "base64" or data.lstrip().startswith(CODED_DOCUMENTS):
         return decoded_base64(data)
+    if encoding == "quoted-printable":
+        return quopri.decodestring(data.encode())
     if encoding == "hex":
         try:
             return bytes.fromhex(data)
