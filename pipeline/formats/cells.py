@@ -35,7 +35,7 @@ from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import FeedRow, Note, Row, SetAside
 from pipeline.formats.values import data, known_words
-from pipeline.formats.whole import Whole
+from pipeline.formats.whole import Whole, width_of
 
 SEVERAL: Final = known_words("several")
 """Columns that may hold several, parted by semicolons."""
@@ -163,12 +163,9 @@ _APART: Final = (LINE_NUMBER, "text", "decoded_as")
 _TIMED: Final = ("performed_at", "signed_at", "sent_at")
 _ADDED: Final = re.compile(r"[\W_]{0,8}ADDEND", re.IGNORECASE)
 
-_RARE, _OFTEN, _SELDOM = 20, 19, 5
+_RARE, _SELDOM = 20, 5
 """One in twenty is an exception to a rule; of numbers, with gaps that are told, one in five."""
 _FEWEST: Final = 5
-_NARROWEST: Final = 40
-_TRIMMED: Final = 3
-"""So many blanks may be lost at the end of a piece."""
 _MISSING: Final = SetAside("lines_missing", "a line may be among the rows set aside, or lost")
 _LACKING: Final = "report in lines of which a number is missing: is it whole?"
 
@@ -240,12 +237,9 @@ def _text(lines: Mapping[str, str], width: int) -> str:
 
 def _width(reports: Collection[Mapping[str, str]]) -> int:
     """Give the length at which texts were cut into rows without regard to words; 0 for none."""
-    each = [[lines[at] for at in sorted(lines, key=int)] for lines in reports]
-    widest = max((len(line) for lines in each for line in lines), default=0)
-    inner = [line for lines in each for line in lines[:-1]]
-    full = sum(widest - len(line) <= _TRIMMED for line in inner)
-    is_full = widest >= _NARROWEST and len(inner) >= _FEWEST and full * _RARE >= len(inner) * _OFTEN
-    return widest if is_full else 0
+    each = [[len(lines[at]) for at in sorted(lines, key=int)] for lines in reports]
+    widest = max((length for lengths in each for length in lengths), default=0)
+    return width_of(Counter(length for lengths in each for length in lengths[:-1]), widest)
 
 
 def _torn(reports: Mapping[_Key, Mapping[str, str]], *, is_damaged: bool) -> set[_Key]:

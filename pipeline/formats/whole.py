@@ -47,6 +47,9 @@ _FEW: Final = 0.05
 """A way to end of fewer texts is one of few; an impression that no more lack is the rule."""
 _SOME: Final = 0.2
 """Where no more lack an impression, these are counted."""
+_LEAST: Final = 5
+_NARROWEST: Final = 40
+"""No piece of a text is shorter."""
 _ENOUGH: Final = 20
 """Of fewer reports nothing is said of how most of them are."""
 _ROUND: Final = frozenset(
@@ -58,6 +61,8 @@ _FILLING: Final = " \t\r\n\x00\u00a0\ufffd"
 _SAYS_SO: Final = re.compile(data("words")["cut"]["pattern"])
 _SUSPECTS: Final = 20
 """A store's limit is one of so many, where it is a round number."""
+_BESIDE: Final = ("INDICATION", "COMPARISON", "TECHNIQUE")
+"""Parts of which no statement is read: nothing is lost that counts where one is cut."""
 _OTHERS: Final = 10
 """A length that is none must be so many times clearer."""
 _MOST: Final = 0.5
@@ -78,6 +83,21 @@ def says_so(text: str) -> bool:
     (True, False)
     """
     return _SAYS_SO.search(text[-80:].rstrip(_FILLING)) is not None
+
+
+def width_of(inner: Counter[int], widest: int) -> int:
+    """Give the length at which texts were cut into rows without regard to words; 0 for none.
+
+    Parameters
+    ----------
+    inner
+        How many rows that others follow have which length.
+    widest
+        The length of the longest row of all.
+    """
+    full = sum(number for length, number in inner.items() if widest - length <= _TRIMMED)
+    is_rule = inner.total() >= _LEAST and full >= inner.total() * (1 - _FEW)
+    return widest if is_rule and widest >= _NARROWEST else 0
 
 
 class _Place:
@@ -246,8 +266,15 @@ class Whole:
 
 
 def _filled(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    stripped = ((place, text.rstrip(_FILLING)) for place, text in texts)
+    """Give the texts without what only fills them up; those of which nothing is read are none."""
+    stripped = ((place, text.rstrip(_FILLING)) for place, text in texts if not _is_beside(place))
     return [(place, text) for place, text in stripped if text]
+
+
+@cache
+def _is_beside(place: str) -> bool:
+    patterns = (data("words")["heading"][name] for name in _BESIDE)
+    return re.search("|".join(patterns), place, re.IGNORECASE) is not None
 
 
 def _is_impressed(texts: Iterable[tuple[str, str]]) -> bool:

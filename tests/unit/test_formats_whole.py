@@ -171,8 +171,32 @@ def test_a_text_may_say_at_its_end_that_it_goes_on(end: str, *, is_said: bool) -
     assert says_so(f"The left lower lobe {end}") is is_said
 
 
+def test_a_cut_indication_costs_no_report() -> None:
+    rng, whole = random.Random(6), Whole()
+    rows = [[("INDICATION", report(rng)[:255]), ("FINDINGS", report(rng))] for _ in range(60)]
+    for each in rows:
+        whole.add(each)
+    assert {whole.fault(each) for each in rows} == {""}
+    assert whole.fault([("FINDINGS", "The lungs are [truncated]")]) != ""
+
+
 def test_another_columns_value_is_no_report(tmp_path: Path) -> None:
     texts = stored(2, 6) | {"A900": "CT  Chest", "A901": "-", "A902": "a901", "A903": "Clear."}
     kept, aside = judged(table(tmp_path / "s", texts))
     assert set(texts) - kept == {"A900", "A901", "A902"}
     assert [reason for reason, _ in aside] == ["not_a_report", "missing_text", "not_a_report"]
+
+
+def test_rows_of_one_length_part_words_and_are_joined_without_a_lines_end(tmp_path: Path) -> None:
+    texts = {accession: text + "." * 60 for accession, text in stored(5, 12).items()}
+    path = tmp_path / "feed.hl7"
+    with path.open("w", encoding="utf-8", newline="") as out:
+        for accession, text in texts.items():
+            head = (
+                f"MSH|^~\\&|RIS|S|||20260301||ORU^R01|1|P|2.4\rPID|1||P7\rOBR|1||{accession}|X^CT\r"
+            )
+            pieces = [text[at : at + 100] for at in range(0, len(text), 100)]
+            rows = (each.replace("\n", "\\.br\\") for each in pieces)
+            out.write(head + "".join(f"OBX|{n}|TX|R||{r}||||||F\r" for n, r in enumerate(rows, 1)))
+    (batch,) = hl7v2.read(path, hl7v2.Hl7Options())
+    assert dict(zip(batch.exams["accession"], batch.exams["text"], strict=True)) == texts

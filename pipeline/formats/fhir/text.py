@@ -113,7 +113,7 @@ def _said(observation: Resource) -> str:
 
 
 def _read(written: str) -> str:
-    """Read a text that may be a document or have marks in it; as it is, where that cannot be read."""
+    """Read a text that may be a document or have marks in it; what cannot be read stays."""
     found = text_in_cell(written)
     return written if isinstance(found, SetAside) else found[0]
 

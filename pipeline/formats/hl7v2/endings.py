@@ -14,6 +14,7 @@ sender's, or lack the impression that these have, are counted.
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ from typing import Final, TypeAlias
 from pipeline.formats.exams import Note
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.values import PARTS, is_impressed, known_words, section_of, status_of
-from pipeline.formats.whole import OTHERWISE, Whole
+from pipeline.formats.whole import OTHERWISE, Whole, width_of
 
 _VALUE, _STATUS = 5, 11
 _SENDER: Final = slice(2, 4)
@@ -129,6 +130,7 @@ class Endings:
         self._files, self._encoding = files, encoding
         self._ends: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
         self._concluded: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
+        self._lengths: defaultdict[tuple[str, ...], list[array[int]]] = defaultdict(list)
         self._whole: defaultdict[tuple[str, ...], Whole] = defaultdict(Whole)
 
     def breaks_off(self, lines: Sequence[str]) -> bool:
@@ -182,13 +184,35 @@ class Endings:
                     found[_sender(lines)].add(lines)
                     for texts in _texts(lines):
                         self._whole[_sender(lines)].add(texts)
+                    self._lengths[_sender(lines)].append(_lengths(lines))
         return dict(found)
+
+    def width(self, lines: Sequence[str]) -> int:
+        """Give the length at which a message's sender cuts texts into rows; 0 for none."""
+        return self._widths.get(_sender(lines), 0)
+
+    @cached_property
+    def _widths(self) -> dict[tuple[str, ...], int]:
+        found = {}
+        for sender in self._rows:
+            each = self._lengths.pop(sender)
+            widest = max((length for one in each for length in one), default=0)
+            found[sender] = width_of(Counter(length for one in each for length in one[:-1]), widest)
+        return found
 
     def cut(self, lines: Sequence[str]) -> str:
         """Say why a text of a message counts as cut, by its sender's others; '' where none does."""
         is_known = _sender(lines) in self._rows
         whole = self._whole[_sender(lines)]
         return next(filter(None, map(whole.fault, _texts(lines))), "") if is_known else ""
+
+
+def _lengths(lines: Sequence[str]) -> array[int]:
+    """Give how long the texts of a message's rows are."""
+    separators = framing.Separators.of(lines[0])
+    rows = (line.split(separators.field) for line in lines if line.startswith("OBX"))
+    texts = ("".join(row[_VALUE : _VALUE + 1]) for row in rows if _kind(row)[0] not in _NO_TEXT)
+    return array("l", (len(framing.unescaped(text, separators)) for text in texts))
 
 
 def _texts(lines: Sequence[str]) -> Iterator[list[tuple[str, str]]]:

@@ -193,7 +193,9 @@ def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> li
     if endings.breaks_off(lines):
         return [_CUT]
     try:
-        found = list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
+        found = list(_exams(lines, options, endings.width(lines))) or [
+            SetAside("no_order", "no OBR segment")
+        ]
     except _FAULTS as error:
         return [SetAside("malformed", type(error).__name__)]
     if any(isinstance(each, Mapping) and each["text"] for each in found):
@@ -202,7 +204,7 @@ def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> li
     return [{**each, **told} if isinstance(each, Mapping) else each for each in found]
 
 
-def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
+def _exams(lines: Sequence[str], options: Hl7Options, width: int) -> Iterator[Said]:
     separators = Separators.of(lines[0])
     kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
     message, event, *_ = (*kind.split(separators.component), "")
@@ -222,7 +224,8 @@ def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
-        report = observations(_observed(found, kinds, at), separators, found[at].notes)
+        rows = _observed(found, kinds, at)
+        report = observations(rows, separators, found[at].notes, width)
         is_document = message == "MDM"
         is_deleted = event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
         is_off = not _CALLED_OFF.isdisjoint(head.value(place).upper() for place in _ORDER)

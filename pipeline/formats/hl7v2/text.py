@@ -45,6 +45,7 @@ _ADDED: Final = re.compile(
 )
 """A line that opens an addendum: up to a colon, or nothing else stands in it; not a form's empty
 one."""
+_TRIMMED: Final = 3
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
@@ -117,14 +118,18 @@ class Observations:
 
 
 def observations(
-    lines: Sequence[str], separators: Separators, notes: Sequence[str] = ()
+    lines: Sequence[str], separators: Separators, notes: Sequence[str] = (), width: int = 0
 ) -> Observations:
-    """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came."""
+    """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came.
+
+    Rows of one length, `width`, are pieces of a text that was cut without regard to its words.
+    """
     rows = _ordered([_whole(line.split(separators.field), separators) for line in lines])
     used = _standing(
         [row for row in rows if _cell(row, 11).strip().upper() not in GONE], separators
     )
     texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
+    texts = _whole_words(texts, width) if width else texts
     texts, form, fault = _with_documents(texts, used, separators)
     told = [CODES] if any(_is_left_out(row, separators) for row in used) else []
     if notes and not fault:
@@ -158,6 +163,20 @@ def observations(
 
 
 _Texts: TypeAlias = list[tuple[list[str], str]]
+
+
+def _whole_words(texts: _Texts, width: int) -> _Texts:
+    """Put pieces of a text together, a blank that was lost at the end of one included."""
+    whole: _Texts = []
+    is_open = False
+    for row, text in texts:
+        piece = text.ljust(width) if width - _TRIMMED <= len(text) else text
+        if is_open and whole[-1][0][3:4] == row[3:4]:
+            whole[-1] = whole[-1][0], whole[-1][1] + piece
+        else:
+            whole.append((row, piece))
+        is_open = len(piece) == width
+    return [(row, text.rstrip()) for row, text in whole]
 
 
 def _standing(rows: list[list[str]], separators: Separators) -> list[list[str]]:
