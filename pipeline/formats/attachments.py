@@ -269,6 +269,20 @@ def decoded_base64(written: str) -> bytes | None:
         return None
 
 
+def bytes_of(data: str, encoding: str) -> bytes | None:
+    """Give a document's bytes from data of a stated encoding; None where they are of another."""
+    if encoding == "base64" or data.lstrip().startswith(CODED_DOCUMENTS):
+        return decoded_base64(data)
+    if encoding == "quoted-printable":
+        return quopri.decodestring(data.encode())
+    if encoding == "hex":
+        try:
+            return bytes.fromhex(data)
+        except ValueError:
+            return None
+    return data.encode()
+
+
 def is_as_stated(content: bytes, size: object, digest: str) -> bool:
     """Tell whether content has the size, and the SHA-1 in base64, that are stated, if they are.
 

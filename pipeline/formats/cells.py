@@ -15,12 +15,13 @@ workbook of 5 kB has a cell in its last corner.
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, time
 from decimal import Decimal
 from itertools import chain, islice
@@ -45,6 +46,7 @@ _MAX_DEPTH: Final = 8
 _MAX_WHOLE: Final = 10**15
 """Up to here a floating-point number holds every whole one."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
+_SPELT: Final = re.compile(r'\s*\{\s*"')
 _LONGEST_CELL: Final = 64
 _NOTHING: Final = known_words("nothing")
 """What databases and programs write for nothing."""
@@ -71,6 +73,7 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
     is taken as it is. Parts that are documents (RTF, HTML) are read; where one cannot be, that one
     is given alone, so that whoever reads it says why, for half a report must not pass for a whole.
     """
+    parts = [(name, _object(value)) for name, value in parts]
     if len(parts) == 1 and not isinstance(parts[0][1], Mapping):
         return _raw(parts[0][1], "\n", 0)
     sections = []
@@ -85,6 +88,14 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
             needs_one = heading and not _is_headed(plain, heading)
             sections.append(f"{heading}:\n{plain}" if needs_one else plain)
     return "\n\n".join(sections)
+
+
+def _object(value: object) -> object:
+    """Give the object that a text spells as JSON; anything else as it is."""
+    if isinstance(value, str) and _SPELT.match(value):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
 
 
 def date_and_time(cells: Sequence[str]) -> str:

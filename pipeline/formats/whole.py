@@ -38,7 +38,7 @@ _MEASURES: Final = (
 )  # fmt: skip
 _SHORTEST: Final = 100
 """No store has a lower limit."""
-_TRIMMED: Final = 3
+TRIMMED: Final = 3
 """So much shorter a cut text may be: a blank at its end is trimmed, half a character dropped."""
 _ENDING: Final = 12
 _CHANCE: Final = 0.01
@@ -95,7 +95,7 @@ def width_of(inner: Counter[int], widest: int) -> int:
     widest
         The length of the longest row of all.
     """
-    full = sum(number for length, number in inner.items() if widest - length <= _TRIMMED)
+    full = sum(number for length, number in inner.items() if widest - length <= TRIMMED)
     is_rule = inner.total() >= _LEAST and full >= inner.total() * (1 - _FEW)
     return widest if is_rule and widest >= _NARROWEST else 0
 
@@ -130,7 +130,7 @@ class _Place:
         """Give the limit at which a text was cut, and in what it is counted; 0 for none."""
         lengths = _lengths(text) if self._limits else ()
         for measure, limit in self._limits:
-            if 0 <= limit - lengths[measure] <= _TRIMMED:
+            if 0 <= limit - lengths[measure] <= TRIMMED:
                 return _MEASURES[measure], limit
         return "", 0
 
@@ -156,7 +156,7 @@ class _Place:
             limit = each[measure][1]
             found.append((measure, limit))
             short = limit - measured[measure]
-            left = (short < 0) | (short > _TRIMMED)
+            left = (short < 0) | (short > TRIMMED)
             measured = [lengths[left] for lengths in measured]
             endings, shapes = endings[left], shapes[left]
 
@@ -174,7 +174,7 @@ def _clearest(
         rate = _rate(values, counts, length)
         if length not in _ROUND and count <= max(2.0, 2 * rate):
             continue
-        others = np.bincount(shapes[abs(lengths - length) > _TRIMMED], minlength=256)
+        others = np.bincount(shapes[abs(lengths - length) > TRIMMED], minlength=256)
         number = int(others.sum())
         odd = others <= max(1.0, _FEW * number)
         few = int(odd[shapes[lengths == length]].sum())
@@ -188,7 +188,7 @@ def _clearest(
 def _rate(values: NDArray[np.int64], counts: NDArray[np.int64], length: int) -> float:
     """Give how many different texts a length near this one has: the more of both sides."""
     width = max(_ENOUGH, length // 10)
-    below = (values >= length - width) & (values < length - _TRIMMED)
+    below = (values >= length - width) & (values < length - TRIMMED)
     above = (values > length) & (values <= length + width)
     return max(1.0, float(counts[below].sum()), float(counts[above].sum())) / width
 

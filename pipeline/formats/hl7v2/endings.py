@@ -26,7 +26,7 @@ from typing import Final, TypeAlias
 from pipeline.formats.exams import Note
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.values import PARTS, is_impressed, known_words, section_of, status_of
-from pipeline.formats.whole import OTHERWISE, Whole, width_of
+from pipeline.formats.whole import OTHERWISE, TRIMMED, Whole, width_of
 
 _VALUE, _STATUS = 5, 11
 _SENDER: Final = slice(2, 4)
@@ -213,6 +213,20 @@ def _lengths(lines: Sequence[str]) -> array[int]:
     rows = (line.split(separators.field) for line in lines if line.startswith("OBX"))
     texts = ("".join(row[_VALUE : _VALUE + 1]) for row in rows if _kind(row)[0] not in _NO_TEXT)
     return array("l", (len(framing.unescaped(text, separators)) for text in texts))
+
+
+def whole_words(texts: list[tuple[list[str], str]], width: int) -> list[tuple[list[str], str]]:
+    """Put pieces of a text together, a blank that was lost at the end of one included."""
+    whole: list[tuple[list[str], str]] = []
+    is_open = False
+    for row, text in texts:
+        piece = text.ljust(width) if width - TRIMMED <= len(text) else text
+        if is_open and whole[-1][0][3:4] == row[3:4]:
+            whole[-1] = whole[-1][0], whole[-1][1] + piece
+        else:
+            whole.append((row, piece))
+        is_open = len(piece) == width
+    return [(row, text.rstrip()) for row, text in whole]
 
 
 def _texts(lines: Sequence[str]) -> Iterator[list[tuple[str, str]]]:

@@ -9,7 +9,6 @@ and codes are no text, and rows that were deleted or posted as wrong (OBX-11 D, 
 
 from __future__ import annotations
 
-import quopri
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,11 +20,12 @@ from pipeline.formats.attachments import (
     CODED_DOCUMENTS,
     NOT_TEXT,
     Attachment,
+    bytes_of,
     chosen,
-    decoded_base64,
     text_in_cell,
 )
 from pipeline.formats.exams import DRAFT, SetAside
+from pipeline.formats.hl7v2.endings import whole_words
 from pipeline.formats.hl7v2.framing import CODED, LETTERS, Separators, unescaped
 
 _NO_TEXT: Final = values.known_words("no_text")
@@ -45,7 +45,6 @@ _ADDED: Final = re.compile(
 )
 """A line that opens an addendum: up to a colon, or nothing else stands in it; not a form's empty
 one."""
-_TRIMMED: Final = 3
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
@@ -129,7 +128,7 @@ def observations(
         [row for row in rows if _cell(row, 11).strip().upper() not in GONE], separators
     )
     texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
-    texts = _whole_words(texts, width) if width else texts
+    texts = whole_words(texts, width) if width else texts
     texts, form, fault = _with_documents(texts, used, separators)
     told = [CODES] if any(_is_left_out(row, separators) for row in used) else []
     if notes and not fault:
@@ -163,20 +162,6 @@ def observations(
 
 
 _Texts: TypeAlias = list[tuple[list[str], str]]
-
-
-def _whole_words(texts: _Texts, width: int) -> _Texts:
-    """Put pieces of a text together, a blank that was lost at the end of one included."""
-    whole: _Texts = []
-    is_open = False
-    for row, text in texts:
-        piece = text.ljust(width) if width - _TRIMMED <= len(text) else text
-        if is_open and whole[-1][0][3:4] == row[3:4]:
-            whole[-1] = whole[-1][0], whole[-1][1] + piece
-        else:
-            whole.append((row, piece))
-        is_open = len(piece) == width
-    return [(row, text.rstrip()) for row, text in whole]
 
 
 def _standing(rows: list[list[str]], separators: Separators) -> list[list[str]]:
@@ -355,24 +340,11 @@ def _encapsulated(row: Sequence[str], separators: Separators) -> Attachment | Se
     data = _data(row, separators)
     if not data:
         return None
-    content = _bytes(data, encoding)
+    content = bytes_of(data, encoding)
     if content is None:
         return SetAside("bad_attachment", "its data are not what its encoding says")
     named = subtype.rpartition("/")[2]
     return Attachment(content, _TEXT_KINDS.get(named, f"{kind or 'application'}/{named}"))
-
-
-def _bytes(data: str, encoding: str) -> bytes | None:
-    if encoding == "base64" or data.lstrip().startswith(CODED_DOCUMENTS):
-        return decoded_base64(data)
-    if encoding == "quoted-printable":
-        return quopri.decodestring(data.encode())
-    if encoding == "hex":
-        try:
-            return bytes.fromhex(data)
-        except ValueError:
-            return None
-    return data.encode()
 
 
 def _heading(row: Sequence[str], separators: Separators) -> str:
