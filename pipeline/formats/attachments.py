@@ -16,6 +16,7 @@ import atexit
 import base64
 import binascii
 import hashlib
+import quopri
 import re
 import signal
 import struct
@@ -29,8 +30,15 @@ from email import message_from_bytes
 from pathlib import Path
 from typing import Final
 
+from pipeline.formats.decoding import wide_of
 from pipeline.formats.exams import SetAside
-from pipeline.formats.markup import clinical_text, is_clinical, plain_text, without_marks
+from pipeline.formats.markup import (
+    clinical_text,
+    is_clinical,
+    plain_text,
+    with_tags,
+    without_marks,
+)
 from pipeline.formats.values import data
 
 MAX_DOCUMENT_BYTES: Final = 32 * 2**20
@@ -138,7 +146,19 @@ _MESSAGE: Final = re.compile(rb"(?i)(?:MIME-Version|Content-Type)[ \t]{0,4}:")
 """How a message of several parts begins."""
 _DEEPEST: Final = 2
 _LONGEST_HEAD: Final = 2**14
-_PAGES: Final = ("<!doctype html", "<html", "<body", "<div", "<p>", "<p ")
+_PAGES: Final = (
+    "<!doctype html", "<html", "<body", "<div", "<p>", "<p ", "<font", "<span", "<table", "<pre>",
+)  # fmt: skip
+_BEFORE: Final = re.compile(r"\s*(?:<!--[^>]{0,400}-->\s*)?")
+"""What may stand before a page: blanks, and what its generator remarks."""
+_ADDRESS: Final = re.compile(r"^\s*data:[\w/+.;=-]{0,100};base64,")
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/_-]{4,}[\r\n]{0,2})+={0,2}\s*")
+_HEXADECIMAL: Final = re.compile(r"(?:0x|\\x)?((?:[0-9A-Fa-f]{2}){24,})\s*")
+_SHORTEST: Final = 48
+"""No word of a report is so long."""
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ufffd]")
+_QUOTED: Final = re.compile(r"=0D=0A|=0A|=C3=[89AB][0-9A-F]")
+"""What stands in quoted-printable text and hardly in any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +191,14 @@ class Attachment:
         if form in ("RTF", "PDF"):
             return document_text(self.content)
         text = _decoded(self.content, self.kind.strip().casefold())
-        if form == "markup":
-            text = clinical_text(text)[0] if is_clinical(text) else plain_text(text)
+        if form == "markup" and is_clinical(text):
+            text = clinical_text(text)[0]
+        elif form == "markup":
+            text = plain_text(with_tags(text))
+        elif isinstance(found := text_in_cell(text), SetAside):
+            return found
+        else:
+            text = found[0]
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -235,11 +261,26 @@ def _parts(message: bytes) -> list[Attachment]:
 
 def decoded_base64(written: str) -> bytes | None:
     """Decode base64 of either alphabet, with or without padding; None if it is none."""
+    written = _ADDRESS.sub("", written[:_START]) + written[_START:]
     folded = "".join(written.split()).translate(_URL_SAFE).rstrip("=")
     try:
         return base64.b64decode(folded + "=" * (-len(folded) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
+
+
+def bytes_of(data: str, encoding: str) -> bytes | None:
+    """Give a document's bytes from data of a stated encoding; None where they are of another."""
+    if encoding == "base64" or data.lstrip().startswith(CODED_DOCUMENTS):
+        return decoded_base64(data)
+    if encoding == "quoted-printable":
+        return quopri.decodestring(data.encode())
+    if encoding == "hex":
+        try:
+            return bytes.fromhex(data)
+        except ValueError:
+            return None
+    return data.encode()
 
 
 def is_as_stated(content: bytes, size: object, digest: str) -> bool:
@@ -265,20 +306,36 @@ def text_in_cell(cell: str) -> tuple[str, str] | SetAside:
     tuple of str, or SetAside
         The text, and its form where it was none; why the document could not be read.
     """
-    start = cell[:64].lstrip(" \t\r\n\ufeff")
-    if start.startswith("{\\rtf"):
-        text = document_text(cell)
+    bare = cell.lstrip(" \t\r\n\ufeff")
+    if bare.startswith("{\\rtf"):
+        text = document_text(bare)
         return text if isinstance(text, SetAside) else (text, "RTF")
-    is_coded = start.startswith(CODED_DOCUMENTS)
-    if is_coded or is_clinical(cell):
-        content = decoded_base64(cell) if is_coded else cell.encode("utf-8", "replace")
-        if content is None:
-            return SetAside("bad_attachment", "base64 that is none")
-        found = chosen([Attachment(content)])
+    content, head = _coded(bare), bare[:_START].encode("utf-8", "replace")
+    if content is not None or is_clinical(cell) or _MESSAGE.match(head):
+        found = chosen([Attachment(content or bare.encode("utf-8", "replace"))])
         return found if isinstance(found, SetAside) else (found.parts[0][1], found.form)
-    if start.casefold().startswith(_PAGES):
+    if bare.startswith(CODED_DOCUMENTS):
+        return SetAside("bad_attachment", "base64 that is none")
+    if "=" in cell and _QUOTED.search(cell):
+        cell = quopri.decodestring(cell.encode("utf-8", "replace")).decode("utf-8", "replace")
+    cell = with_tags(cell)
+    if _BEFORE.sub("", cell[:_LONGEST_HEAD], count=1).casefold().startswith(_PAGES):
         return plain_text(cell), "markup"
     return without_marks(cell), ""
+
+
+def _coded(cell: str) -> bytes | None:
+    """Give what a cell holds as base64 or in hexadecimal figures, if that is all it holds."""
+    if cell.startswith(CODED_DOCUMENTS) or _ADDRESS.match(cell[:_START]):
+        return decoded_base64(cell)
+    if len(cell) < _SHORTEST or " " in cell[:_SHORTEST]:
+        return None
+    figures = _HEXADECIMAL.fullmatch(cell)
+    coded = figures is None and _BASE64.fullmatch(cell)
+    content = bytes.fromhex(figures[1]) if figures else decoded_base64(cell) if coded else None
+    if content is None or form_of(content):
+        return content
+    return None if _UNPRINTABLE.search(_decoded(content, "")) else content
 
 
 def text_of_bytes(content: bytes) -> str:
@@ -304,6 +361,8 @@ def _distinct(parts: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
 def _decoded(content: bytes, kind: str) -> str:
     if content.startswith(_WIDE):
         return content.decode("utf-16", errors="replace")
+    if wide := wide_of(content[:4]):
+        return content.decode(wide, errors="replace")
     charset = kind.partition("charset=")[2].split(";")[0].strip(" \"'")
     named = "cp1252" if charset in _LATIN_1 else charset
     for name in (named, "utf-8-sig", "cp1252"):

@@ -15,12 +15,13 @@ workbook of 5 kB has a cell in its last corner.
 
 from __future__ import annotations
 
+import json
 import re
 import warnings
 import zipfile
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime, time
 from decimal import Decimal
 from itertools import chain, islice
@@ -33,8 +34,9 @@ from openpyxl.utils.escape import unescape
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
-from pipeline.formats.exams import Row, SetAside
+from pipeline.formats.exams import FeedRow, Note, Row, SetAside
 from pipeline.formats.values import data, known_words
+from pipeline.formats.whole import Whole, width_of
 
 SEVERAL: Final = known_words("several")
 """Columns that may hold several, parted by semicolons."""
@@ -44,6 +46,7 @@ _MAX_DEPTH: Final = 8
 _MAX_WHOLE: Final = 10**15
 """Up to here a floating-point number holds every whole one."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
+_SPELT: Final = re.compile(r'\s*\{\s*"')
 _LONGEST_CELL: Final = 64
 _NOTHING: Final = known_words("nothing")
 """What databases and programs write for nothing."""
@@ -70,6 +73,7 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
     is taken as it is. Parts that are documents (RTF, HTML) are read; where one cannot be, that one
     is given alone, so that whoever reads it says why, for half a report must not pass for a whole.
     """
+    parts = [(name, _object(value)) for name, value in parts]
     if len(parts) == 1 and not isinstance(parts[0][1], Mapping):
         return _raw(parts[0][1], "\n", 0)
     sections = []
@@ -84,6 +88,14 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
             needs_one = heading and not _is_headed(plain, heading)
             sections.append(f"{heading}:\n{plain}" if needs_one else plain)
     return "\n\n".join(sections)
+
+
+def _object(value: object) -> object:
+    """Give the object that a text spells as JSON; anything else as it is."""
+    if isinstance(value, str) and _SPELT.match(value):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
 
 
 def date_and_time(cells: Sequence[str]) -> str:
@@ -162,16 +174,24 @@ _APART: Final = (LINE_NUMBER, "text", "decoded_as")
 _TIMED: Final = ("performed_at", "signed_at", "sent_at")
 _ADDED: Final = re.compile(r"[\W_]{0,8}ADDEND", re.IGNORECASE)
 
+_RARE, _SELDOM = 20, 5
+"""One in twenty is an exception to a rule; of numbers, with gaps that are told, one in five."""
+_FEWEST: Final = 5
+_MISSING: Final = SetAside("lines_missing", "a line may be among the rows set aside, or lost")
+_LACKING: Final = "report in lines of which a number is missing: is it whole?"
+
 _Key: TypeAlias = tuple[tuple[str, str], ...]
 _Report: TypeAlias = tuple[int, Mapping[str, str], dict[str, str]]
 
 
-def whole_reports(rows: Iterable[Row]) -> Iterator[Row]:
+def whole_reports(rows: Iterable[Row]) -> Iterator[FeedRow]:
     """Put the lines of each report together, in the order of their numbers.
 
     A report is set aside if a line of it has no number, or two lines have the same; so is one with
-    a gap in its numbers where rows were set aside that may belong there. Rows of differing times
-    are versions, or of one report where their numbers go on from one to the next.
+    a gap in its numbers where rows were set aside that may belong there, or where the numbers of
+    others have none. Rows of differing times are versions, or of one report where their numbers go
+    on from one to the next. Rows that all but the last are of one length are pieces of a text that
+    was cut without regard to its words: between these there is no line's end.
     """
     reports: dict[_Key, _Report] = {}
     faulty: dict[_Key, SetAside] = {}
@@ -191,15 +211,62 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[Row]:
         if row.get("decoded_as"):
             reports[key] = (first, {**cells, "decoded_as": row["decoded_as"]}, lines)
     _join({key: report for key, report in reports.items() if key not in faulty}, reports)
-    for key, (first, cells, lines) in reports.items():
-        numbers = sorted(lines, key=int)
+    sound = {key: lines for key, (_, _, lines) in reports.items() if key not in faulty}
+    torn = _torn(sound, is_damaged=is_damaged)
+    if not is_damaged and len(torn) * _RARE > len(sound) and all(map(_is_filled, sound.values())):
+        yield from ((0, Note(_LACKING)) for _ in torn)  # empty lines may have no rows
+        torn = set()
+    yield from _joined(reports, faulty | dict.fromkeys(torn, _MISSING), sound)
+
+
+def _joined(
+    reports: Mapping[_Key, _Report],
+    faulty: Mapping[_Key, SetAside],
+    sound: Mapping[_Key, Mapping[str, str]],
+) -> Iterator[FeedRow]:
+    """Give each report with its text, and what the texts tell of each other."""
+    width, whole = _width(sound.values()), Whole()
+    texts = {key: _text(lines, width) for key, lines in sound.items() if key not in faulty}
+    for text in texts.values():
+        whole.add([("text", text)])
+    for key, (first, cells, _) in reports.items():
         if key in faulty:
             yield first, faulty[key]
-        elif is_damaged and int(numbers[-1]) - int(numbers[0]) >= len(numbers):
-            yield first, SetAside("lines_missing", "a line may be among the rows set aside")
         else:
-            whole = {name: cell for name, cell in cells.items() if name != LINE_NUMBER}
-            yield first, {**whole, "text": "\n".join(lines[at] for at in numbers)}
+            rest = {name: cell for name, cell in cells.items() if name != LINE_NUMBER}
+            cut = whole.fault([("text", texts[key])])
+            yield first, {**rest, "text": texts[key], "text_cut": cut}
+    yield from ((0, note) for note in whole.notes)
+
+
+def _text(lines: Mapping[str, str], width: int) -> str:
+    each = [lines[at] for at in sorted(lines, key=int)]
+    if not width:
+        return "\n".join(each)
+    return "".join(line.ljust(width) for line in each[:-1]) + each[-1]
+
+
+def _width(reports: Collection[Mapping[str, str]]) -> int:
+    """Give the length at which texts were cut into rows without regard to words; 0 for none."""
+    each = [[len(lines[at]) for at in sorted(lines, key=int)] for lines in reports]
+    widest = max((length for lengths in each for length in lengths), default=0)
+    return width_of(Counter(length for lengths in each for length in lengths[:-1]), widest)
+
+
+def _torn(reports: Mapping[_Key, Mapping[str, str]], *, is_damaged: bool) -> set[_Key]:
+    """Find the reports whose numbers have a gap, or begin late, where those of others do not."""
+    spans = {key: sorted(map(int, lines)) for key, lines in reports.items()}
+    torn = {key for key, at in spans.items() if at[-1] - at[0] >= len(at)}
+    long = [key for key, at in spans.items() if len(at) > 1]
+    begun = Counter(at[0] for at in spans.values()).most_common(1)
+    if begun and (len(spans) - begun[0][1]) * _RARE <= len(spans):
+        torn |= {key for key, at in spans.items() if at[0] > begun[0][0]}
+    is_rule = len(long) >= _FEWEST + len(torn) and len(torn) * _SELDOM <= len(long)
+    return torn if is_damaged or is_rule else set()
+
+
+def _is_filled(lines: Mapping[str, str]) -> bool:
+    return all(line.strip() for line in lines.values())
 
 
 def _join(sound: Mapping[_Key, _Report], reports: dict[_Key, _Report]) -> None:

@@ -180,6 +180,14 @@ class Columns:
         parts = [part for places in self.places.values() for place in places for part in place]
         return tuple({name for part in parts for name in (part.name, str(part.steps[0]))})
 
+    def texts(self, row: Mapping[str, object]) -> list[tuple[str, str]]:
+        """Give the texts of a row's report as they stand there, each with its name."""
+        for place in self.places["text"]:
+            found = ((part.name, part.of(row)) for part in place)
+            if texts := [(name, v) for name, v in found if isinstance(v, str) and v.strip()]:
+                return texts
+        return []
+
     def cells(self, row: Mapping[str, object]) -> dict[str, str]:
         """Give a row's cells by our names; '' where there is nothing."""
         return {ours: _first(ours, places, row) for ours, places in self.places.items()}

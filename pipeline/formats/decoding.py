@@ -215,6 +215,11 @@ def _wide(content: BinaryIO) -> str:
     """Give the UTF-16 or 32 that a mark names, or the first letters show; '' for any other."""
     start = content.read(4)
     content.seek(0)
+    return wide_of(start)
+
+
+def wide_of(start: bytes) -> str:
+    """Give the UTF-16 or 32 that a text's first four bytes are of; '' for any other."""
     if start in _WIDEST:
         return "utf-32"
     if start[:2] in _WIDE:

@@ -53,9 +53,12 @@ class ExamBatch:
     faults: Mapping[str, int] = field(default_factory=dict)
 
 
-READING_COLUMNS: Final = ("reader_source", "reader_conflict", "decoded_as", "text_form")
+READING_COLUMNS: Final = (
+    "reader_source", "reader_conflict", "decoded_as", "text_form", "text_cut",
+)  # fmt: skip
 """Where the reader was found; "1" where the text names another; the encoding, where it is not the
-one that it should be; "RTF" or "PDF" where the text was read from such a document."""
+one that it should be; "RTF" or "PDF" where the text was read from such a document; what tells that
+the text is not whole."""
 
 _COLUMNS: Final = (*EXAM_COLUMNS, *OPTIONAL_COLUMNS, *READING_COLUMNS)
 
@@ -107,7 +110,7 @@ Said: TypeAlias = Mapping[str, str] | SetAside | Merge | Note
 FeedRow: TypeAlias = tuple[int, Said]
 
 
-def batches(source: str, rows: Iterable[Row], *, size: int) -> Iterator[ExamBatch]:
+def batches(source: str, rows: Iterable[FeedRow], *, size: int) -> Iterator[ExamBatch]:
     """Gather a source's rows into batches of at most `size` things read."""
     return gathered(((source, rows),), size=size)
 

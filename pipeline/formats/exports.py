@@ -33,7 +33,7 @@ from pipeline.formats.columns import (
     numbers_of,
 )
 from pipeline.formats.decoding import AUTO, FALLBACK, blank, opened_lines, require_file, suffix_of
-from pipeline.formats.exams import EMPTY, ExamBatch, Row, SetAside, batches
+from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Row, SetAside, batches
 from pipeline.formats.people import named_reader
 from pipeline.formats.records import (
     HEADER_WITHIN,
@@ -45,6 +45,7 @@ from pipeline.formats.records import (
 )
 from pipeline.formats.tables import shown_names
 from pipeline.formats.values import known_words, modality_of
+from pipeline.formats.whole import Whole
 
 _LOOKED_THROUGH: Final = 2**20
 """So many characters of a file are looked through for how it writes quotes."""
@@ -113,9 +114,11 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         return
     require_file(source)
     try:
+        whole = _looked_through(opener(source, options))
         tables = opener(source, options)
-        rows = chain.from_iterable(_rows(each, options.exam_codes) for each in tables)
-        yield from batches(source.name, rows, size=options.batch_rows)
+        rows = chain.from_iterable(_rows(each, options.exam_codes, whole) for each in tables)
+        told = ((0, note) for note in whole.notes)
+        yield from batches(source.name, chain(rows, told), size=options.batch_rows)
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source.name}: not valid {options.encoding} at byte {error.start} of a block. "
@@ -190,7 +193,7 @@ def _csv_records(
 
 def _is_line(row: Sequence[str]) -> bool:
     """Tell whether a row only draws a line, as databases' clients do below a header."""
-    return min(map(len, row)) > 0 and set().union(*row) <= set("-=")
+    return all(cell and not cell.strip("-=") for cell in row)
 
 
 def _is_name(cell: str, name: str) -> bool:
@@ -322,19 +325,32 @@ def require(source: str, names: Sequence[str], columns: Columns, twice: Sequence
         )
 
 
-def _rows(table: Table, exam_codes: Mapping[str, str]) -> Iterator[Row]:
-    rows = _cells(table)
+def _looked_through(tables: Iterable[Table]) -> Whole:
+    """Learn of a source's texts how long they are and how they end."""
+    whole = Whole()
+    for table in tables:
+        for record in table.records if LINE_NUMBER not in table.columns.places else ():
+            if not isinstance(record.cells, str):
+                whole.add(table.columns.texts(record.cells))
+    return whole
+
+
+def _rows(table: Table, exam_codes: Mapping[str, str], whole: Whole) -> Iterator[FeedRow]:
+    rows = _cells(table, whole)
     for number, exam in whole_reports(rows) if LINE_NUMBER in table.columns.places else rows:
-        yield number, exam if isinstance(exam, SetAside) else _exam(exam, exam_codes)
+        yield number, _exam(exam, exam_codes) if isinstance(exam, Mapping) else exam
 
 
-def _cells(table: Table) -> Iterator[Row]:
+def _cells(table: Table, whole: Whole) -> Iterator[Row]:
+    in_lines = LINE_NUMBER in table.columns.places
     for number, cells, decoded_as in table.records:
         if isinstance(cells, str):
             reason, _, detail = cells.partition(": ")
             yield number, SetAside(reason, detail)
         else:
-            yield number, {**table.columns.cells(cells), "decoded_as": decoded_as}
+            cut = "" if in_lines else whole.fault(table.columns.texts(cells))
+            found = table.columns.cells(cells)
+            yield number, {**found, "decoded_as": decoded_as, "text_cut": cut}
 
 
 def _exam(cells: Mapping[str, str], exam_codes: Mapping[str, str]) -> dict[str, str] | SetAside:

@@ -29,6 +29,11 @@ _MARKS: Final = re.compile(
 )
 _SPELT: Final = re.compile(r"(?:\\r)?\\n|\\r(?![a-z])")
 """Line breaks as some exports spell them."""
+_ESCAPED: Final = re.compile(r"\\(?:\.(?:br|sp\+?\d{0,2}|ce)|X0D0A|X0D\\\\X0A|X0[AD])\\", re.I)
+"""Line breaks as HL7 spells them; exports of what a feed brought may keep them."""
+_OTHER_BREAKS: Final = str.maketrans("\v\f\u2028\u2029", "\n" * 4)
+_TAG_ESCAPED: Final = re.compile(r"(?i)&lt;/?(?:html|body|p|br|div|span|b|pre|table)\b")
+_BREAK_ESCAPED: Final = re.compile(r"(?i)&#(?:13|x0?d);(?:&#(?:10|x0?a);)?|&#(?:10|x0?a);")
 _SPACES: Final = re.compile(r"[ \t\r\f\v\u00a0]+")
 _BLANK_LINES: Final = re.compile(r"\n{3,}")
 
@@ -225,6 +230,19 @@ def _lines(text: str) -> str:
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 
 
+def with_tags(text: str) -> str:
+    r"""Give a text in which tags and line breaks are no longer written by references to signs.
+
+    Examples
+    --------
+    >>> with_tags("&lt;p&gt;Clear.&lt;/p&gt;"), with_tags("Clear.&#13;&#10;5 &lt; 6")
+    ('<p>Clear.</p>', 'Clear.\n5 &lt; 6')
+    """
+    if "&" in text and _TAG_ESCAPED.search(text):
+        text = _characters(text)
+    return _BREAK_ESCAPED.sub("\n", text) if "&#" in text else text
+
+
 def without_marks(text: str) -> str:
     r"""Give the lines of a text that is no page of HTML but whose line breaks are spelt out.
 
@@ -238,7 +256,9 @@ def without_marks(text: str) -> str:
     >>> without_marks(r"FINDINGS:\r\nClear.\n"), without_marks("R < L, <1 cm")
     ('FINDINGS:\nClear.\n', 'R < L, <1 cm')
     """
-    if "\\" in text and "\n" not in text:
+    text = text.translate(_OTHER_BREAKS)
+    text = _ESCAPED.sub("\n", text) if "\\" in text else text
+    if "\\" in text and "\n" not in text.strip():
         text = _SPELT.sub("\n", text).replace("\\t", "\t")
     if "<" in text and _BREAK.search(text):
         text = _characters(_MARKS.sub("", _BREAK.sub("\n", text))).replace("\u00a0", " ")

@@ -192,8 +192,7 @@ class _Columns:
     def learn(self, row: Sequence[str]) -> None:
         """Take in the shapes of a whole row."""
         for shapes, cell in zip(self._shapes, row, strict=False):
-            shape = _shape(cell)
-            if "9" in shape and len(shapes) < _SHAPES:
+            if len(shapes) < _SHAPES and "9" in (shape := _shape(cell)):
                 shapes.add(shape)
 
     def like(self, cells: Sequence[str]) -> int:

@@ -50,6 +50,9 @@ _CONTROL: Final = r"[\x00-\x08\x0e-\x1f\x7f]"
 _MOST_CHARACTERS: Final = 2000
 """Of any column but the text; several names may stand in one."""
 _BESIDE: Final = ["text", "source_row"]
+_NAMING: Final = ["exam_name", "exam_code", "modality", "status", "reader_name", "accession"]
+"""What stands in one of these is no report, whichever column it stands in."""
+_HEADING: Final = r"^\s*(?:FINDINGS|IMPRESSION):\s"
 _EARLIEST: Final = pd.Timestamp("1980-01-01", tz="UTC")
 """Before it lie the days that programs write where the true one is lost: 0001, 1900, 1970."""
 _ROUNDED: Final = r"\d{1,3}(?:(?:[.,]\d*)?[Ee]\+|[.,]\d*[Ee])\d{1,3}"
@@ -105,14 +108,14 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     reason = pd.Series("", index=raw.index, dtype="object")
     for name in reversed(fails.columns):
         reason = reason.mask(fails[name], name)
-    kept = exams[reason == ""].reset_index(drop=True)
+    kept = exams[reason == ""].drop(columns="text_cut").reset_index(drop=True)
     early = exams[["performed_at", "signed_at"]].max(axis=1).where(reason == "future_date")
     set_aside = pd.DataFrame(
         {
             "source": pd.Series(batch.files or source, index=raw.index, dtype="str"),
             "row": raw["source_row"],
             "reason": reason,
-            "detail": reason.map(REASONS),
+            "detail": reason.map(REASONS).mask(reason == "text_cut", raw["text_cut"]),
             "not_before": early.dt.strftime("%Y-%m-%dT%H:%M:%SZ").fillna(""),
         }
     )[reason != ""]
@@ -186,8 +189,12 @@ def _fails(
         | (text.str.contains("\x00", regex=False) & ~gone),
         "field_too_long": _any(raw, lambda column: column.str.len() > _MOST_CHARACTERS),
         "unknown_status": exams["status"] == "",
-        "missing_text": text.str.strip() == "",
+        "missing_text": text.map(values.is_no_number).astype(bool),
+        "not_a_report": _folded(text.str.replace(_HEADING, "", regex=True)).isin(
+            pd.concat([_folded(raw[name]) for name in _NAMING]).dropna()
+        ),
         "text_too_long": text.str.len() > options.max_text_characters,
+        "text_cut": raw["text_cut"] != "",
         "unknown_modality": exams["modality"].isna(),
         "bad_performed_at": performed.isna(),
         "no_time_of_day": raw["performed_at"].str.strip().str.fullmatch(_DATE_ONLY),
@@ -198,6 +205,10 @@ def _fails(
     }
     fails |= {name: fails[name] & ~gone for name in _OF_A_REPORT}
     return pd.DataFrame(fails, index=raw.index).fillna(value=False).astype(bool)
+
+
+def _folded(cells: pd.Series) -> pd.Series:
+    return cells.str.casefold().str.split().str.join(" ").mask(cells.str.strip() == "", None)
 
 
 def _any(raw: pd.DataFrame, is_so: Callable[[pd.Series], pd.Series]) -> pd.Series:

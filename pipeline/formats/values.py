@@ -84,6 +84,28 @@ PARTS: Final = [name for name, of in known_words("section").items() if of in REP
 _TITLES: Final = "|".join(name for name in PARTS if name.isalpha() and name not in ("GDT", "IMP"))
 PART: Final = re.compile(rf"(?im)^[ \t]{{0,8}}({_TITLES})[ \t]{{0,4}}:")
 """A line that opens findings or an impression."""
+_CONCLUDING: Final = [n for n in PARTS if n.isalpha() and section_of([n]) == "IMPRESSION:"]
+CONCLUDING: Final = "|".join(_CONCLUDING)
+"""Names of an impression alone, for an expression."""
+_IMPRESSED: Final = re.compile(
+    rf"\b(?:{CONCLUDING})S?\s{{0,4}}:|^[ \t*#]{{0,8}}(?:{CONCLUDING})S?[ \t]{{0,4}}$", re.I | re.M
+)
+
+
+def is_impressed(text: str) -> bool:
+    """Tell a text in which an impression has its heading, wherever that stands.
+
+    Examples
+    --------
+    >>> is_impressed("Clear. Impression: normal."), is_impressed("My impression is that")
+    (True, False)
+    """
+    upper = text.upper()  # looked through faster than by an expression that is blind to case
+    first = min((at for name in _CONCLUDING if (at := upper.find(name)) >= 0), default=-1)
+    start = max(0, first - 16) if len(upper) == len(text) else 0
+    return first >= 0 and _IMPRESSED.search(text, start) is not None
+
+
 _SENTENCE: Final = re.compile(r"\w\W+(?<![.\w])\w{2,}[.!?]\s*$|[^\W\d_]{4}\.\s+[A-Z]")
 
 

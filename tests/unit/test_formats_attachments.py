@@ -301,3 +301,64 @@ def test_a_column_may_hold_documents(tmp_path: Path) -> None:
 
 def test_a_word_in_braces_is_no_document() -> None:
     assert text_in_cell("{normal} JVBER") == ("{normal} JVBER", "")
+
+
+SHORT = "FINDINGS: Clear.\nIMPRESSION: Likely edema."
+PAGE = "<html><body><p>FINDINGS: Clear.</p><p>IMPRESSION: Likely edema.</p></body></html>"
+MAIL = (
+    "MIME-Version: 1.0\nContent-Type: text/plain; charset=utf-8\n"
+    "Content-Transfer-Encoding: quoted-printable\n\n"
+)
+QUOTED = "FINDINGS: Clear.=0D=0AIMPRESSION: Likely ed=\nema."
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        coded(SHORT.encode()), coded(PAGE.encode()), coded(rtf(SHORT.split("\n"))),
+        coded(coded(SHORT.encode()).encode()), coded(SHORT.encode("utf-16-le")),
+        "data:text/plain;base64," + coded(SHORT.encode()), SHORT.encode().hex(),
+        "0x" + rtf(SHORT.split("\n")).hex().upper(), MAIL + QUOTED, QUOTED,
+        PAGE.replace("<", "&lt;").replace(">", "&gt;"), " " * 90 + PAGE, "<!-- 7.1 -->" + PAGE,
+        *(SHORT.replace("\n", each) for each in (
+            "&#13;&#10;", "&#x0A;", "\\.br\\", "\\X0D\\\\X0A\\", "\\.sp+1\\", "\v", "\u2028",
+            "<BR />", "\r\n",
+        )),
+        SHORT.replace("\n", "\\n") + "\n",
+    ],
+)  # fmt: skip
+def test_a_text_is_read_however_often_and_in_whatever_way_it_was_wrapped_up(cell: str) -> None:
+    found = text_in_cell(cell)
+    assert not isinstance(found, SetAside)
+    assert [line.strip() for line in found[0].splitlines() if line.strip()] == SHORT.split("\n")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "  Clear.\n", "x =3D 5 mm", "5 &lt; 6 &amp; stable", "NORMAL" * 20, "0123456789" * 6,
+        "Lungs/heart/pleura/bones/soft+tissues/all+without+change.", "Ratio =\n0.5; T=0.",
+    ],
+)  # fmt: skip
+def test_what_only_looks_wrapped_up_stays_as_it_is(cell: str) -> None:
+    assert text_in_cell(cell) == (cell, "")
+
+
+def test_what_hl7_and_fhir_wrap_up_is_read(tmp_path: Path) -> None:
+    plain = {"contentType": "text/plain"}
+    forms = [{"presentedForm": [{**plain, "data": coded(SHORT.encode("utf-16-le"))}]},
+             {"presentedForm": [{**plain, "data": coded(coded(SHORT.encode()).encode())}]},
+             {"conclusion": SHORT.replace("\n", "<br/>")}]  # fmt: skip
+    path = tmp_path / "reports.ndjson"
+    lines = [json.dumps({"resourceType": "DiagnosticReport", "id": f"r{n}", **form})
+             for n, form in enumerate(forms)]  # fmt: skip
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (batch,) = read_fhir(path, FhirOptions())
+    assert batch.exams["text"].tolist() == [SHORT] * 3
+    rows = [
+        "ED|R||^TEXT^PLAIN^Quoted-Printable^" + QUOTED.replace("\n", "\\X0A\\"),
+        f"ED|R||^application^pdf^Base64^data:application/pdf;base64,{coded(pdf(PLAIN))}",
+        f"ST|R||{coded(SHORT.encode())}",
+    ]
+    texts = [hl7(tmp_path, f"OBX|1|{row}||||||F")[0][0][0].replace("\r", "") for row in rows]
+    assert texts == [SHORT, "\n".join(PLAIN), SHORT]

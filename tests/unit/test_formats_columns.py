@@ -74,6 +74,14 @@ def test_a_part_that_cannot_be_read_is_given_alone_so_that_its_reader_says_why()
     assert cell("text", "a + b", a="One.", b=spoilt) == spoilt
 
 
+def test_a_report_that_spells_an_object_as_json_is_read_as_that_object() -> None:
+    cell = '{"findings": "Clear.", "impression": ["1. Likely edema.", "2. Stable."]}'
+    assert report([("REPORT", cell)]) == (
+        "FINDINGS:\nClear.\n\nIMPRESSION:\n1. Likely edema.\n2. Stable."
+    )
+    assert report([("REPORT", '{"findings": "Cl')]) == '{"findings": "Cl'
+
+
 def test_a_report_within_an_object_has_its_keys_for_headings() -> None:
     sections = {"findings": ["Line one.", "Line two."], "impression": "Normal.", "technique": None}
     expected = "FINDINGS:\nLine one.\nLine two.\n\nIMPRESSION:\nNormal."

@@ -434,6 +434,7 @@ def test_one_id_of_two_people_or_orders_is_nobodys(tmp_path: Path) -> None:
         ("Un-Likely pneumonia.", "Un-Likely pneumonia.\nIMPRESSION: Likely\npneumonia."),
         ("Clear.\n2) Likely pneumonia", "Clear.\n2) Likely pneumonia"),
         ("Clear.\nIMPRESSION: Infection.", "Clear.\nIMPRESSION: Infection."),
+        ("Frei.\nBeurteilung: Infekt.", "Frei.\nBeurteilung: Infekt."),
     ],
 )
 def test_a_conclusion_beside_an_attachment_that_lacks_it_is_part_of_the_report(

@@ -110,3 +110,42 @@ def test_lines_that_go_on_are_one_report_whatever_their_times(
     rows = [row("A1", *part) for part in parts]
     for each in (rows, rows[::-1]):
         assert read_rows(tmp_path / "t.csv", each) == (whole, [])
+
+
+def test_a_gap_or_a_late_first_line_is_a_lost_line_where_hardly_any_others_have_one(
+    tmp_path: Path,
+) -> None:
+    lines = ["FINDINGS:", "", "Clear.", "No mass.", "IMPRESSION:", "Normal."]
+    rows = [row(f"A{n}", each, at) for n in range(30) for at, each in enumerate(lines, start=1)]
+    hurt = [each for each in rows if each not in (rows[3], rows[6 * 7])]
+    texts, aside = read_rows(tmp_path / "t.csv", hurt)
+    assert aside == ["lines_missing"] * 2
+    assert {f"A{n} 10:30" for n in range(30)} - set(texts) == {"A0 10:30", "A7 10:30"}
+
+
+def test_gaps_of_lines_that_may_be_empty_are_counted_and_the_reports_kept(tmp_path: Path) -> None:
+    lines = ["FINDINGS:", "Clear.", "IMPRESSION:", "Normal."]
+    rows = [row(f"A{n}", each, at) for n in range(20) for at, each in enumerate(lines, start=1)]
+    path = tmp_path / "t.csv"
+    hurt = [each for at, each in enumerate(rows) if at not in (1, 5, 9)]
+    texts, aside = read_rows(path, hurt)
+    (batch,) = read(path, TableOptions(columns=MAP))
+    assert (len(texts), aside) == (20, [])
+    assert batch.notes == {"report in lines of which a number is missing: is it whole?": 3}
+
+
+@pytest.mark.parametrize("width", [60, 255])
+def test_pieces_that_part_words_are_joined_without_a_lines_end(tmp_path: Path, width: int) -> None:
+    whole = {
+        f"A{n} 10:30": "\n".join(
+            ["FINDINGS:", *(f"Mild atelectasis {k}, unchanged." for k in range(n, 30)), "Normal."]
+        )
+        for n in range(8)
+    }
+    rows = [
+        row(accession[:2], text[at : at + width].rstrip(" "), at // width + 1)
+        for accession, text in whole.items()
+        for at in range(0, len(text), width)
+    ]
+    random.Random(1).shuffle(rows)
+    assert read_rows(tmp_path / "t.csv", rows) == (whole, [])

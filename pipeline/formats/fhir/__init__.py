@@ -52,9 +52,10 @@ from pipeline.formats.fhir.resources import (
     resources_of,
     text_of,
 )
-from pipeline.formats.fhir.text import WITHOUT_REPORT, code_of, left_out, words_of
+from pipeline.formats.fhir.text import WITHOUT_REPORT, code_of, left_out, texts_of, words_of
 from pipeline.formats.people import numbers_of, several
 from pipeline.formats.values import RETRACTED, known_words, modality_of, status_of
+from pipeline.formats.whole import Whole
 
 __all__ = ["FhirOptions", "exams", "read", "resource_files"]
 
@@ -245,9 +246,12 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
         is_beside = any(each.startswith((REPORT, OBSERVATION, "urn:")) for each in wanted)
         for resource in index.resources(wanted, [*options.elsewhere, *(beside * is_beside)]):
             directory.add(resource, only=wanted)
-    pages = Pages()
-    rows = ((path.name, _rows(path, directory, options, pages)) for path in files)
-    told = source.name, ((0, note) for note in pages.notes)
+    pages, whole = Pages(), Whole()
+    for report in _resources(files):
+        if text_of(report, "resourceType") == REPORT:
+            whole.add(texts_of(report, directory.within(report)))
+    rows = ((path.name, _rows(path, directory, options, (pages, whole))) for path in files)
+    told = source.name, ((0, note) for each in (pages, whole) for note in each.notes)
     yield from gathered(chain(rows, [told]), size=options.batch_rows)
 
 
@@ -266,8 +270,9 @@ def _files(source: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _rows(
-    path: Path, directory: Directory, options: FhirOptions, pages: Pages
+    path: Path, directory: Directory, options: FhirOptions, known: tuple[Pages, Whole]
 ) -> Iterator[FeedRow]:
+    pages, whole = known
     if blank(path):
         yield 1, EMPTY
         return
@@ -283,8 +288,9 @@ def _rows(
                 continue
             if not is_gone and not directory.within(report).patient(report):
                 yield number, _NO_PATIENT
+            cut = "" if is_gone else whole.fault(texts_of(report, directory.within(report)))
             for found in exams(report, directory, options):
-                yield number, found
+                yield number, {**found, "text_cut": cut} if isinstance(found, Mapping) else found
         else:
             yield from ((number, found) for found in _beside(resource, directory, pages))
 

@@ -6,12 +6,20 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from pipeline.formats.attachments import Attachment, Chosen, chosen, decoded_base64, is_as_stated
+from pipeline.formats.attachments import (
+    Attachment,
+    Chosen,
+    chosen,
+    decoded_base64,
+    form_of,
+    is_as_stated,
+    text_in_cell,
+)
 from pipeline.formats.exams import DRAFT, SetAside
 from pipeline.formats.fhir.directory import Directory
 from pipeline.formats.fhir.resources import Resource, items, text_of
 from pipeline.formats.markup import plain_text
-from pipeline.formats.values import PART, is_sentence, section_of
+from pipeline.formats.values import CONCLUDING, PART, is_sentence, section_of
 
 WITHOUT_REPORT: Final = ("registered", "unknown")
 """Statuses of a report that must not be read."""
@@ -22,7 +30,7 @@ NOTES: Final = "FHIR report of which notes are left out: they are remarks beside
 _DAMAGED: Final = SetAside("bad_attachment", "base64 that is none")
 _ELSEWHERE: Final = SetAside("attachment_elsewhere", "its address is not in the export")
 _LACKING: Final = "a report of which an observation (result) is in no file"
-_IMPRESSION: Final = re.compile(r"(?im)^[ \t]{0,8}(?:impression|conclusion)[ \t]{0,4}:")
+_IMPRESSION: Final = re.compile(rf"(?im)^[ \t]{{0,8}}(?:{CONCLUDING})[ \t]{{0,4}}:")
 
 
 def words_of(report: Resource, directory: Directory) -> tuple[str, str, SetAside | None]:
@@ -64,6 +72,19 @@ def words_of(report: Resource, directory: Directory) -> tuple[str, str, SetAside
     return shown, _LACKING if not all(observed) else DRAFT * is_open, fault or best
 
 
+def texts_of(report: Resource, directory: Directory) -> Iterator[tuple[str, str]]:
+    """Give a report's texts as they stand in it, each with its place; of parts alike the last."""
+    for form in items(report, "presentedForm"):
+        content = decoded_base64(text_of(form, "data")) or b""
+        if not form_of(content):
+            yield "presentedForm", content.decode("utf-8", "replace")
+    observed = [] if report.get("presentedForm") else directory.observed(report, "result")
+    parts = {_headed(each): said for each in observed if (said := _said(each))}
+    yield from parts.items()
+    yield from (("text", text_of(each, "div")) for each in items(report, "text"))
+    yield "conclusion", text_of(report, "conclusion")
+
+
 def _stands(said: str, shown: str) -> bool:
     """Tell whether words are whole sentences of a text: "Pneumonia." is none of "No pneumonia."."""
     words = r"\s+".join(map(re.escape, said.rstrip(" .").split()))
@@ -82,13 +103,19 @@ def _said(observation: Resource) -> str:
     The words of a coded value, or beside it, are some where they are a sentence; those beside a
     measurement are of it.
     """
-    words = [text_of(observation, f"value{kind}") for kind in ("String", "Markdown")]
+    words = [_read(text_of(observation, f"value{kind}")) for kind in ("String", "Markdown")]
     is_worded = any(words) or not any(name.startswith("value") for name in observation)
     coded = [text_of(each, "text") for each in items(observation, "valueCodeableConcept")]
     notes = [text_of(note, "text") for note in items(observation, "note")]
     is_coded = "valueCodeableConcept" in observation
     beside = [each for each in (*coded, *notes) if is_coded and is_sentence(each)]
     return "\n".join(filter(None, [*words, *(notes if is_worded else beside)]))
+
+
+def _read(written: str) -> str:
+    """Read a text that may be a document or have marks in it; what cannot be read stays."""
+    found = text_in_cell(written)
+    return written if isinstance(found, SetAside) else found[0]
 
 
 def _noted(report: Resource, shown: str) -> Iterator[tuple[str, str]]:
@@ -101,7 +128,7 @@ def _noted(report: Resource, shown: str) -> Iterator[tuple[str, str]]:
 
 def _concluded(report: Resource) -> Iterator[tuple[str, str]]:
     """Give the conclusion, and what its codes say in sentences."""
-    yield "IMPRESSION:", text_of(report, "conclusion")
+    yield "IMPRESSION:", _read(text_of(report, "conclusion"))
     for each in items(report, "conclusionCode"):
         if is_sentence(said := text_of(each, "text")):
             yield "IMPRESSION:", said

@@ -14,16 +14,19 @@ sender's, or lack the impression that these have, are counted.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from array import array
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias
 
 from pipeline.formats.exams import Note
 from pipeline.formats.hl7v2 import framing
-from pipeline.formats.values import PARTS, section_of, status_of
+from pipeline.formats.values import PARTS, is_impressed, known_words, section_of, status_of
+from pipeline.formats.whole import OTHERWISE, TRIMMED, Whole, width_of
 
 _VALUE, _STATUS = 5, 11
 _SENDER: Final = slice(2, 4)
@@ -38,10 +41,14 @@ _NO_IMPRESSION: Final = (
     "HL7 report without an impression, which nearly all of its sender's have: is it whole?"
 )
 _NAMES: Final = "|".join(name for name in PARTS if section_of([name]) == "IMPRESSION:")
-_IMPRESSION: Final = re.compile(rf"[|&^](?:{_NAMES})[|^&]|\b(?:{_NAMES})\s?:", re.I)
+_IMPRESSION: Final = re.compile(rf"[|&^](?:{_NAMES})[|^&]", re.I)
+_HEAD: Final = 200
+"""On so many characters of a row it says of which part it is."""
 
 _Kind: TypeAlias = tuple[str, str]
 """Type and part of a row, by which rows are alike."""
+_CODE: Final = re.compile(r"[\w.&-]{1,20}")
+_NO_TEXT: Final = known_words("no_text")
 _ANY: Final[_Kind] = ("\r", "")
 """All kinds together; no row has this one."""
 
@@ -123,6 +130,8 @@ class Endings:
         self._files, self._encoding = files, encoding
         self._ends: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
         self._concluded: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
+        self._lengths: defaultdict[tuple[str, ...], list[array[int]]] = defaultdict(list)
+        self._whole: defaultdict[tuple[str, ...], Whole] = defaultdict(Whole)
 
     def breaks_off(self, lines: Sequence[str]) -> bool:
         """Tell a message that ends within a row."""
@@ -148,7 +157,8 @@ class Endings:
         whose = *_sender(lines), status_of("".join(of_order.split(bar)[25:26]))
         row = (len(last) > _STATUS, *_kind(last), _opening(last)) if last[0] == "OBX" else ("",)
         self._ends[whose][last[0], *map(str, row)] += 1
-        self._concluded[whose][any(map(_IMPRESSION.search, lines[1:]))] += 1
+        concluded = (_IMPRESSION.search(line, 0, _HEAD) or is_impressed(line) for line in lines[1:])
+        self._concluded[whose][any(concluded)] += 1
 
     @property
     def notes(self) -> Iterator[Note]:
@@ -161,6 +171,8 @@ class Endings:
             yield from [Note(_OTHERWISE)] * _others(ends.total(), *tops)
             concluded = self._concluded[whose]
             yield from [Note(_NO_IMPRESSION)] * _others(concluded.total(), concluded[True])
+        told = (note for whole in self._whole.values() for note in whole.notes)
+        yield from (note for note in told if note.told == OTHERWISE)
 
     @cached_property
     def _rows(self) -> dict[tuple[str, ...], _Rows]:
@@ -170,7 +182,71 @@ class Endings:
                 lines = framing.segments(framing.decoded(message, self._encoding)[0])
                 if framing.is_headed(lines):
                     found[_sender(lines)].add(lines)
+                    for texts in _texts(lines):
+                        self._whole[_sender(lines)].add(texts)
+                    self._lengths[_sender(lines)].append(_lengths(lines))
         return dict(found)
+
+    def width(self, lines: Sequence[str]) -> int:
+        """Give the length at which a message's sender cuts texts into rows; 0 for none."""
+        return self._widths.get(_sender(lines), 0)
+
+    @cached_property
+    def _widths(self) -> dict[tuple[str, ...], int]:
+        found = {}
+        for sender in self._rows:
+            each = self._lengths.pop(sender)
+            widest = max((length for one in each for length in one), default=0)
+            found[sender] = width_of(Counter(length for one in each for length in one[:-1]), widest)
+        return found
+
+    def cut(self, lines: Sequence[str]) -> str:
+        """Say why a text of a message counts as cut, by its sender's others; '' where none does."""
+        is_known = _sender(lines) in self._rows
+        whole = self._whole[_sender(lines)]
+        return next(filter(None, map(whole.fault, _texts(lines))), "") if is_known else ""
+
+
+def _lengths(lines: Sequence[str]) -> array[int]:
+    """Give how long the texts of a message's rows are."""
+    separators = framing.Separators.of(lines[0])
+    rows = (line.split(separators.field) for line in lines if line.startswith("OBX"))
+    texts = ("".join(row[_VALUE : _VALUE + 1]) for row in rows if _kind(row)[0] not in _NO_TEXT)
+    return array("l", (len(framing.unescaped(text, separators)) for text in texts))
+
+
+def whole_words(texts: list[tuple[list[str], str]], width: int) -> list[tuple[list[str], str]]:
+    """Put pieces of a text together, a blank that was lost at the end of one included."""
+    whole: list[tuple[list[str], str]] = []
+    is_open = False
+    for row, text in texts:
+        piece = text.ljust(width) if width - TRIMMED <= len(text) else text
+        if is_open and whole[-1][0][3:4] == row[3:4]:
+            whole[-1] = whole[-1][0], whole[-1][1] + piece
+        else:
+            whole.append((row, piece))
+        is_open = len(piece) == width
+    return [(row, text.rstrip()) for row, text in whole]
+
+
+def _texts(lines: Sequence[str]) -> Iterator[list[tuple[str, str]]]:
+    """Give the texts of each order, in what they are called: of rows that go on the last alone.
+
+    A store may have cut a text before it was written with escapes, or as it stands.
+    """
+    separators = framing.Separators.of(lines[0])
+    rows = [line.split(separators.field) for line in lines if line.startswith(("OBR", "OBX"))]
+    for is_order, of_order in groupby(rows, lambda row: row[0] == "OBR"):
+        texts = []
+        for kind, run in groupby(() if is_order else of_order, _kind):
+            written = "".join(deque(run, maxlen=1)[0][_VALUE : _VALUE + 1])
+            if kind[0] not in _NO_TEXT:
+                place = f"OBX-5 {kind[1]}" if _CODE.fullmatch(kind[1]) else "OBX-5"
+                texts.append((place, framing.unescaped(written, separators)))
+                if texts[-1][1] != written:
+                    texts.insert(0, (f"{place} with its escapes", written))
+        if texts:
+            yield texts
 
 
 def _others(number: int, *alike: int) -> int:

@@ -193,17 +193,18 @@ def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> li
     if endings.breaks_off(lines):
         return [_CUT]
     try:
-        found = list(_exams(lines, options)) or [SetAside("no_order", "no OBR segment")]
+        found = list(_exams(lines, options, endings.width(lines))) or [
+            SetAside("no_order", "no OBR segment")
+        ]
     except _FAULTS as error:
         return [SetAside("malformed", type(error).__name__)]
     if any(isinstance(each, Mapping) and each["text"] for each in found):
         endings.add(lines)
-    return [
-        {**each, "decoded_as": decoded_as} if isinstance(each, Mapping) else each for each in found
-    ]
+    told = {"decoded_as": decoded_as, "text_cut": endings.cut(lines)}
+    return [{**each, **told} if isinstance(each, Mapping) else each for each in found]
 
 
-def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
+def _exams(lines: Sequence[str], options: Hl7Options, width: int) -> Iterator[Said]:
     separators = Separators.of(lines[0])
     kind = "".join(lines[0].split(separators.field)[8:9]).strip().upper()
     message, event, *_ = (*kind.split(separators.component), "")
@@ -223,7 +224,8 @@ def _exams(lines: Sequence[str], options: Hl7Options) -> Iterator[Said]:
     heads = [Head(order.segments, separators) for order in found]
     kinds = [_modality(head, options) for head in heads]
     for at, head in enumerate(heads):
-        report = observations(_observed(found, kinds, at), separators, found[at].notes)
+        rows = _observed(found, kinds, at)
+        report = observations(rows, separators, found[at].notes, width)
         is_document = message == "MDM"
         is_deleted = event == _CANCELLED or head.value(_AVAILABILITY).upper() == _DELETED
         is_off = not _CALLED_OFF.isdisjoint(head.value(place).upper() for place in _ORDER)

@@ -20,11 +20,12 @@ from pipeline.formats.attachments import (
     CODED_DOCUMENTS,
     NOT_TEXT,
     Attachment,
+    bytes_of,
     chosen,
-    decoded_base64,
     text_in_cell,
 )
 from pipeline.formats.exams import DRAFT, SetAside
+from pipeline.formats.hl7v2.endings import whole_words
 from pipeline.formats.hl7v2.framing import CODED, LETTERS, Separators, unescaped
 
 _NO_TEXT: Final = values.known_words("no_text")
@@ -116,14 +117,18 @@ class Observations:
 
 
 def observations(
-    lines: Sequence[str], separators: Separators, notes: Sequence[str] = ()
+    lines: Sequence[str], separators: Separators, notes: Sequence[str] = (), width: int = 0
 ) -> Observations:
-    """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came."""
+    """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came.
+
+    Rows of one length, `width`, are pieces of a text that was cut without regard to its words.
+    """
     rows = _ordered([_whole(line.split(separators.field), separators) for line in lines])
     used = _standing(
         [row for row in rows if _cell(row, 11).strip().upper() not in GONE], separators
     )
     texts = [(row, text) for row in used if (text := _text(row, separators)) is not None]
+    texts = whole_words(texts, width) if width else texts
     texts, form, fault = _with_documents(texts, used, separators)
     told = [CODES] if any(_is_left_out(row, separators) for row in used) else []
     if notes and not fault:
@@ -335,22 +340,11 @@ def _encapsulated(row: Sequence[str], separators: Separators) -> Attachment | Se
     data = _data(row, separators)
     if not data:
         return None
-    content = _bytes(data, encoding)
+    content = bytes_of(data, encoding)
     if content is None:
         return SetAside("bad_attachment", "its data are not what its encoding says")
     named = subtype.rpartition("/")[2]
     return Attachment(content, _TEXT_KINDS.get(named, f"{kind or 'application'}/{named}"))
-
-
-def _bytes(data: str, encoding: str) -> bytes | None:
-    if encoding == "base64" or data.lstrip().startswith(CODED_DOCUMENTS):
-        return decoded_base64(data)
-    if encoding == "hex":
-        try:
-            return bytes.fromhex(data)
-        except ValueError:
-            return None
-    return data.encode()
 
 
 def _heading(row: Sequence[str], separators: Separators) -> str:
