@@ -234,14 +234,14 @@ def _again(element: Element, frame: Box) -> str:
 
 
 def to_html(
-    pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings, sheet: Sequence[str]
+    pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings, sheet: str
 ) -> bytes:
     """Turn tagged pages into one file; equal pages give equal bytes.
 
     Parameters
     ----------
     sheet
-        Columns of the file that the page saves what was ticked and written on it into.
+        The file that the page saves answers into, as JSON (`reports.pages.return_sheet.Sheet`).
     """
     body = _Body(pages, words).render(pages[0].root.inside[1:])  # the head has the banner
     asks = any(page.fields for page in pages)
@@ -249,9 +249,9 @@ def to_html(
     return whole("page.html", slots, head=head, words=words)
 
 
-def _save(words: Strings, sheet: Sequence[str]) -> str:
+def _save(words: Strings, sheet: str) -> str:
     """Offer to save the answers; hidden where no script can do it."""
-    said = {"columns": ",".join(sheet), "done": words("html.saved"), "none": words("html.none")}
+    said = {"sheet": sheet, "done": words("html.saved"), "none": words("html.none")}
     data = "".join(f' data-{key}="{escape(text, quote=True)}"' for key, text in said.items())
     button, note = escape(words("html.save")), escape(words("html.save_note"))
     return (
