@@ -40,7 +40,7 @@ from reports.drawing.marks import (
     Text,
 )
 from reports.drawing.style import LEAD, NOTE, palette
-from reports.drawing.typeset import adjoins, width_of_font
+from reports.drawing.typeset import adjoins, ends, width_of_font
 from reports.strings import Strings
 
 _ENLARGED = 1.75
@@ -58,13 +58,16 @@ def to_svg(
 ) -> str:
     """Make one ``<svg>`` element that scales to its container's width; ``at``: its upper left.
 
-    On hovering each mark shows its value, or the whole picture its label, or nothing.
+    On hovering each mark shows its value, or the whole picture its label, or nothing. It is wide
+    enough for every line of text.
     """
-    size = f"{_n(at[0])} {_n(at[1])} {_n(drawing.width)} {_n(drawing.height)}"
+    far = [x for mark in drawing.marks if isinstance(mark, Text) for x in ends(mark)]
+    start, width = min([at[0], *far]), max([at[0] + drawing.width, *far]) - min([at[0], *far])
+    size = f"{_n(start)} {_n(at[1])} {_n(width)} {_n(drawing.height)}"
     body = "".join(map(_draw, _once(drawing.marks, hovers=values == "shown")))
     name = escape(label, quote=True)
     said, title = (f' aria-label="{name}"', "") if values != "whole" else ("", _title(label))
-    wide = f' width="{_n(_ENLARGED * drawing.width)}"' if values == "shown" else ""
+    wide = f' width="{_n(_ENLARGED * width)}"' if values == "shown" else ""
     return f'<svg viewBox="{size}"{wide} role="img"{said}>{title}{body}</svg>'
 
 
