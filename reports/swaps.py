@@ -220,7 +220,13 @@ def _action(
     told = here[alike.index(swap)] or swap is alike[first]
     own = _own(swap, profile, words) if told else ""
     joined = _joined(alike, swaps, profile, words) if swap is alike[0] else ""
-    parts = own, evidence, _open(swap, profile, words, scale), joined
+    parts = (
+        own,
+        evidence,
+        _without(swap, profile, words),
+        _open(swap, profile, words, scale),
+        joined,
+    )
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
 
 
@@ -335,6 +341,17 @@ def _open(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> s
         return ""
     short = side_of(swap.rate.value, swap.instead_meaning) == side
     return words(f"verdict.swap.{'short' if short else 'past'}")
+
+
+def _without(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
+    """Give the rate in all findings but those of habits, of a swap in all: page 1 names these."""
+    own = {h.finding for h in profile.habits if h.phrase == swap.phrase}
+    left = (each for each in profile.rest if each.phrase == swap.phrase and not swap.finding)
+    rest = next((each for each in left if own >= {*each.besides} and each.n >= LEAST_USES), None)
+    if rest is None:
+        return ""
+    findings, rate = ", ".join(rest.besides), about(rest.rate.value, words)
+    return words("verdict.swap.without", findings=findings, rate=rate)
 
 
 def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:

@@ -1366,6 +1366,24 @@ def test_a_word_that_one_finding_carries_names_that_finding(swap: bool) -> None:
     assert "other findings together" not in alike.lead
 
 
+def test_a_swap_in_all_findings_of_a_word_named_in_one_says_what_holds_without_it() -> None:
+    """Page 1 named one finding, its card was of all, and nothing said what the others show."""
+    drawn = _carried(others=0.93, swap=True)
+    verdict = replace(drawn.pattern.verdict, carried=None, untold="too few")
+    low = Interval(0.5, 0.3, 0.7)
+    habit = Habit("consistent with", "pneumonia", 20.0, 0.5, low, 0.9, 0.97, 0.8)
+    named = replace(
+        drawn, pattern=replace(drawn.pattern, verdict=verdict), habits=(habit,), considered=()
+    )
+    said = in_words(named, words=WORDS)
+    assert said.first.startswith("Your “consistent with” for pneumonia says more than CT shows")
+    (card,) = said.actions
+    assert card.swap.finding is None
+    assert "Without pneumonia CT shows it about 93\u00a0% of the time." in card.evidence
+    alone = in_words(replace(named, habits=()), words=WORDS)
+    assert "Without" not in alone.actions[0].evidence
+
+
 def test_a_word_on_which_a_pattern_hangs_is_spoken_of_and_no_rule_is_given_to_the_others() -> None:
     """A reader of one word too high was asked whether all are, and told to lower them all."""
     drawn = samples.profile_of(np.random.default_rng(5), state="too few", off=0.0)
