@@ -440,6 +440,20 @@ def test_figures_that_count_what_page_1_reads_nothing_from_say_so(
     assert counts == {key: 2 * (key == state.replace(" ", "_")) for key in keys}
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "You answered 7 cases; left out of the figures since, as you asked: 1 case."),
+     ("de", "Beantwortet haben Sie 7 Fälle; davon auf Ihren Wunsch seither nicht mehr gewertet: 1 ")],
+)  # fmt: skip
+def test_what_became_of_answers_is_a_sentence_of_one_case_and_of_several(
+    reader: content.RadiologistContent, language: str, said: str
+) -> None:
+    """It read "4 cases of these are left out"."""
+    back = replace(reader, returned=content.Returned(concordant=6, wrong_pair=1))
+    drawn = radiologist.pages(back, style=Style(strings=Strings.load(language=language)))
+    assert said in " ".join(" ".join(strings([page])) for page in drawn)
+
+
 def test_a_trend_tells_a_fall_before_the_rise_and_one_that_goes_on_once(
     reader: content.RadiologistContent,
 ) -> None:
