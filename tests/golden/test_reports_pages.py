@@ -443,7 +443,7 @@ def test_figures_that_count_what_page_1_reads_nothing_from_say_so(
 @pytest.mark.parametrize(
     ("language", "said"),
     [("en", "You answered 7 cases; left out of the figures since, as you asked: 1 case."),
-     ("de", "Beantwortet haben Sie 7 Fälle; davon auf Ihren Wunsch seither nicht mehr gewertet: 1 ")],
+     ("de", "Beantwortet haben Sie 7 Fälle; davon auf Ihren Wunsch seither nicht mehr gewertet: 1")],
 )  # fmt: skip
 def test_what_became_of_answers_is_a_sentence_of_one_case_and_of_several(
     reader: content.RadiologistContent, language: str, said: str
