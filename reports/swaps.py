@@ -215,13 +215,20 @@ def _action(
     apart = _not_for(swap, profile)
     evidence = _evidence(swap, apart, words, exception=exception)
     alike = [each for each in swaps if each.instead == swap.instead]
-    here = [isinstance(off_itself(each, profile), Habit) for each in alike]
+    here = [_in_its_finding(each, swaps, profile) for each in alike]
     first = here.index(False) if False in here else 0
     told = here[alike.index(swap)] or swap is alike[first]
     own = _own(swap, profile, words) if told else ""
     joined = _joined(alike, swaps, profile, words) if swap is alike[0] else ""
-    parts = own, evidence, _open(swap, profile, words, scale), joined
+    beyond = _without(swap, profile, words), _open(swap, profile, words, scale), joined
+    parts = own, evidence, *beyond
     return Action(swap, instead, apart, title, " ".join(part for part in parts if part))
+
+
+def _in_its_finding(swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile) -> bool:
+    """Whether what a card says of the advised word holds in its finding alone."""
+    moved = {(each.phrase, each.finding) for each in swaps if each.finding}
+    return (swap.instead, swap.finding) in moved or isinstance(off_itself(swap, profile), Habit)
 
 
 def _joined(
@@ -268,7 +275,8 @@ def _own(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
     One that a swap replaces as well is free for the new uses; one that these bring nearer to what
     it says is not a word to be careful with.
     """
-    replaced = (s for s in kept_swaps(profile) if s.phrase == swap.instead and not s.finding)
+    moved = (s for s in kept_swaps(profile) if s.phrase == swap.instead)
+    replaced = (s for s in moved if s.finding in {None, swap.finding})
     if after := next(replaced, None):
         return words("verdict.swap.own_moved", instead=swap.instead, after=after.instead)
     own = off_itself(swap, profile)
@@ -335,6 +343,17 @@ def _open(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> s
         return ""
     short = side_of(swap.rate.value, swap.instead_meaning) == side
     return words(f"verdict.swap.{'short' if short else 'past'}")
+
+
+def _without(swap: Swap, profile: ReaderProfile, words: Strings) -> str:
+    """Give the rate in all findings but those of habits, of a swap in all: page 1 names these."""
+    own = {h.finding for h in profile.habits if h.phrase == swap.phrase}
+    left = (each for each in profile.rest if each.phrase == swap.phrase and not swap.finding)
+    rest = next((each for each in left if own >= {*each.besides} and each.n >= LEAST_USES), None)
+    if rest is None:
+        return ""
+    findings, rate = ", ".join(rest.besides), about(rest.rate.value, words)
+    return words("verdict.swap.without", findings=findings, rate=rate)
 
 
 def _not_for(swap: Swap, profile: ReaderProfile) -> tuple[str, ...]:

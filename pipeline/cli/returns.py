@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -90,7 +90,8 @@ def record(site: Site, paths: Sequence[Path]) -> Recorded:
     with store.locked():
         known = _known_readers(store)
         phrases = _passphrases(site)
-        checked = [_sheet(path, known, phrases) for path in paths]
+        findings = site.vocabulary.pathologies
+        checked = [_sheet(path, known, phrases, findings) for path in paths]
         _check_words(site, dict(zip(paths, checked, strict=True)), known)
         last = answers(store)
         recorded = {name.partition("-")[0] for name in store.keys("analysis", "returns")}
@@ -147,7 +148,9 @@ def _passphrases(site: Site) -> tuple[str, ...]:
     return ("",) if file is None else ("", *read_passphrases(site.config.path(file)).values())
 
 
-def _sheet(path: Path, known: pd.DataFrame, phrases: Sequence[str]) -> _Sheet:
+def _sheet(
+    path: Path, known: pd.DataFrame, phrases: Sequence[str], findings: Collection[str]
+) -> _Sheet:
     """Read one sheet: its key, a row for every case or swap answered, and what is said of swaps."""
     import pandas as pd
 
@@ -156,7 +159,11 @@ def _sheet(path: Path, known: pd.DataFrame, phrases: Sequence[str]) -> _Sheet:
     try:
         content = path.read_bytes()
         page = content[:1024].lstrip().startswith(b"%PDF-")
-        given, swaps = read_page(content, passphrases=phrases) if page else read(content)
+        given, swaps = (
+            read_page(content, passphrases=phrases, findings=findings)
+            if page
+            else read(content, findings=findings)
+        )
     except OSError as error:
         raise InputError(f"{path.name}: cannot be read ({error.strerror}).") from None
     except ReturnSheetError as error:

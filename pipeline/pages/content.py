@@ -76,8 +76,10 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         version=version(),
         config_hash=issue.config.digest,
         contact=settings.contact or words("page.no_contact"),
-        returns_by=settings.returns_by,
-        next_issue=words("page.next_issue", when=when) if (when := settings.next_issue) else "",
+        returns_by=words.day(settings.returns_by),
+        next_issue=words("page.next_issue", when=words.day(when))
+        if (when := settings.next_issue)
+        else "",
         logo=issue.logo,
         language=MANNERS[settings.language].tag,
         demonstration=settings.demonstration,

@@ -28,7 +28,7 @@ def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -
     filled = RunReportContent(
         masthead=content.masthead(about, style.strings("page.operations")),
         outcome=ending.outcome,
-        started=f"{started:%Y-%m-%d %H:%M} UTC",
+        started=f"{style.strings.day(str(started.date()))}, {started:%H:%M} UTC",
         seconds=(datetime.now(tz=UTC) - started).total_seconds(),
         counts=_counts(gathered, ending),
         flow=content.flow_steps(gathered.flow),

@@ -169,9 +169,10 @@ class Feedback(_Drawing):
             coverage=content.coverage_of(summed(store, "coverage", issue.key, reader), site.config),
             instrument=_instrument(site, item.run),
         )
-        page, web = radiologist.build_both(filled, style=_style(site))
+        style = _style(site)
+        page, web = radiologist.build_both(filled, style=style)
         files = {
-            "return.csv": radiologist.sheet(filled),
+            "return.csv": radiologist.sheet_of(filled, style=style).bytes(),
             "feedback.html": web,
             "feedback.pdf": page,
         }

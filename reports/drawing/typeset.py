@@ -38,6 +38,13 @@ def adjoins(mark: Text, after: Text) -> bool:
     return mark.y == after.y and mark.anchor == "start" and abs(after.x - end) < 0.1
 
 
+def ends(mark: Text) -> tuple[float, float]:
+    """Where a line of text begins and ends across."""
+    width = width_of_font(mark.string, mark.font, mark.size)
+    start = mark.x - {"start": 0.0, "middle": width / 2, "end": width}[mark.anchor]
+    return start, start + width
+
+
 def put(
     drawing: Drawing,
     at: tuple[float, float],

@@ -40,7 +40,7 @@ from reports.drawing.marks import (
     Text,
 )
 from reports.drawing.style import LEAD, NOTE, palette
-from reports.drawing.typeset import adjoins, width_of_font
+from reports.drawing.typeset import adjoins, ends, width_of_font
 from reports.strings import Strings
 
 _ENLARGED = 1.75
@@ -58,13 +58,16 @@ def to_svg(
 ) -> str:
     """Make one ``<svg>`` element that scales to its container's width; ``at``: its upper left.
 
-    On hovering each mark shows its value, or the whole picture its label, or nothing.
+    On hovering each mark shows its value, or the whole picture its label, or nothing. It is wide
+    enough for every line of text.
     """
-    size = f"{_n(at[0])} {_n(at[1])} {_n(drawing.width)} {_n(drawing.height)}"
+    far = [x for mark in drawing.marks if isinstance(mark, Text) for x in ends(mark)]
+    start, width = min([at[0], *far]), max([at[0] + drawing.width, *far]) - min([at[0], *far])
+    size = f"{_n(start)} {_n(at[1])} {_n(width)} {_n(drawing.height)}"
     body = "".join(map(_draw, _once(drawing.marks, hovers=values == "shown")))
     name = escape(label, quote=True)
     said, title = (f' aria-label="{name}"', "") if values != "whole" else ("", _title(label))
-    wide = f' width="{_n(_ENLARGED * drawing.width)}"' if values == "shown" else ""
+    wide = f' width="{_n(_ENLARGED * width)}"' if values == "shown" else ""
     return f'<svg viewBox="{size}"{wide} role="img"{said}>{title}{body}</svg>'
 
 
@@ -234,14 +237,14 @@ def _again(element: Element, frame: Box) -> str:
 
 
 def to_html(
-    pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings, sheet: Sequence[str]
+    pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings, sheet: str
 ) -> bytes:
     """Turn tagged pages into one file; equal pages give equal bytes.
 
     Parameters
     ----------
     sheet
-        Columns of the file that the page saves what was ticked and written on it into.
+        The file that the page saves answers into, as JSON (`reports.pages.return_sheet.Sheet`).
     """
     body = _Body(pages, words).render(pages[0].root.inside[1:])  # the head has the banner
     asks = any(page.fields for page in pages)
@@ -249,9 +252,9 @@ def to_html(
     return whole("page.html", slots, head=head, words=words)
 
 
-def _save(words: Strings, sheet: Sequence[str]) -> str:
+def _save(words: Strings, sheet: str) -> str:
     """Offer to save the answers; hidden where no script can do it."""
-    said = {"columns": ",".join(sheet), "done": words("html.saved"), "none": words("html.none")}
+    said = {"sheet": sheet, "done": words("html.saved"), "none": words("html.none")}
     data = "".join(f' data-{key}="{escape(text, quote=True)}"' for key, text in said.items())
     button, note = escape(words("html.save")), escape(words("html.save_note"))
     return (

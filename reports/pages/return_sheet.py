@@ -1,13 +1,16 @@
 """A reader's answers: the return sheet, the page's boxes to tick, and how both are read back.
 
-The sheet has one row per case of the feedback, by study code, with an empty ``answer`` column; on
-the page each case has a box per answer. Where the page advises swaps it has a row for each as
-well, told by its empty ``ct_code``: reader, finding, phrase and advised word stand in the other
-columns, and room for words in one more, ``words``. The HTML page saves the same. A reader types an
-answer as the page calls it, in any language of the pages, or as it is kept. What comes back is
-hostile input like any other file: sizes are capped, every bad row is named by its number, and an
-unknown answer is refused, never guessed. Cells that a spreadsheet could take for a formula are
-written with a leading apostrophe, which reading takes off again.
+The sheet has one row per case of the feedback, by study code, and one per swap, told by its empty
+CT, each with its answers to choose from and an empty cell for one; on the page each has a box per
+answer. It is written as the page is: names and columns in its language, parted by what that
+language's spreadsheets expect. The HTML page saves the same. A reader types an answer as the page
+calls it, in any language of the pages, or as it is kept. What comes back is hostile input like any
+other file: sizes are capped, every bad row is named by its number, and an unknown answer is
+refused, never guessed. Cells that a spreadsheet could take for a formula are written with a leading
+apostrophe, which reading takes off again.
+
+Sheets up to 0.9 named their columns in English, whatever the page; a swap's reader stood in their
+``xray_code``, and its advised word in ``ct_said``. They are read as well.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 import pikepdf
 
 from reports.content import Case
-from reports.numbers import Language
+from reports.numbers import MANNERS, Language
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -34,10 +37,15 @@ Answer: TypeAlias = Literal["concordant", "discordant", "not applicable", "wrong
 Opinion: TypeAlias = Literal["agree", "disagree", "not mine"]
 """What a reader says of a swap: a good one, none, or not about the reader's own cases."""
 
-_COLUMNS: Final = ("xray_code", "ct_code", "pathology", "you_wrote", "ct_said", "answer")
-_WORDS: Final = "words"
-SAVED: Final = (*_COLUMNS, _WORDS)
-"""Columns of the sheet that the HTML page saves."""
+_NEEDED: Final = ("xray", "ct", "finding", "wrote", "said", "answer")
+_COLUMNS: Final = ("reader", *_NEEDED[:-1], "instead", "choices", "answer", "words")
+"""Keys of the columns in the catalogue, in their order; the last two go out empty."""
+_FORMER: Final = dict(
+    zip(("xray_code", "ct_code", "pathology", "you_wrote", "ct_said"), _NEEDED, strict=False),
+    answer="answer",
+    words="words",
+)
+_ALL: Final = "verdict.swap.all"  # what stands for a swap in all findings
 _LARGEST: Final = 1_000_000
 _LARGEST_PAGE: Final = 20_000_000
 _MOST_FIELDS: Final = 2_000
@@ -78,27 +86,65 @@ class SwapAnswer:
         return json.dumps([self.phrase, self.finding, self.instead], ensure_ascii=False)
 
 
+Answers: TypeAlias = tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]
+
+
 def safe(cell: str) -> str:
     """Mark a cell that a spreadsheet could take for a formula."""
     return f"'{cell}" if cell.startswith(_RISKY) else cell
 
 
-def build(cases: Sequence[Case], swaps: Sequence[Swap] = (), *, reader: str = "") -> bytes:
-    """Write the sheet as UTF-8 CSV with the ``answer`` column empty, also of swaps of a reader."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(SAVED if swaps else _COLUMNS)
-    asked = [*map(about, cases), *(about_swap(reader, swap) for swap in swaps)]
-    for cells in map(json.loads, asked):
-        writer.writerow([*map(safe, cells), *[""] * (2 if swaps else 1)])
-    return buffer.getvalue().encode("utf-8")
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A row's cells but for its answer by what it is about; ``sign`` parts them.
+
+    ``answers`` are as the page calls them, by what is kept.
+    """
+
+    head: tuple[str, ...]
+    rows: Mapping[str, tuple[str, ...]]
+    sign: str
+    answers: Mapping[str, str]
+
+    def bytes(self) -> bytes:
+        """Write it, with its answers empty, so that a spreadsheet of its language reads it."""
+        buffer = io.StringIO(newline="")
+        writer = csv.writer(buffer, delimiter=self.sign)
+        writer.writerow(self.head)
+        for cells in self.rows.values():
+            writer.writerow([*map(safe, cells), "", ""])
+        return buffer.getvalue().encode("utf-8-sig")
+
+
+def build(
+    cases: Sequence[Case], swaps: Sequence[Swap] = (), *, reader: str = "", words: Strings
+) -> Sheet:
+    """Fill a sheet in the words' language with a reader's cases and swaps."""
+    called = {kind: _called(kind, words) for kind in (Answer, Opinion)}
+    either = {kind: " / ".join(each.values()) for kind, each in called.items()}
+    rows: dict[str, tuple[str, ...]] = {}
+    for case in cases:
+        said = words.name(case.pathology), case.phrase, words.name(case.ct_phrase, of="CT: ")
+        rows[about(case)] = reader, case.xray_code, case.ct_code, *said, "", either[Answer]
+    for swap in swaps:
+        finding = words.name(swap.finding) if swap.finding else words(_ALL)
+        cells = reader, "", "", finding, swap.phrase, "", swap.instead, either[Opinion]
+        rows[about_swap(reader, swap)] = cells
+    head = tuple(words(f"sheet.{name}") for name in _COLUMNS)
+    sign = ";" if MANNERS[words.language].point == "," else ","
+    return Sheet(head, rows, sign, {k: v for each in called.values() for k, v in each.items()})
+
+
+def _called(kind: Any, words: Strings) -> dict[str, str]:
+    """Give what a page calls the answers of a closed set."""
+    kept, where = get_args(kind), _CALLED[get_args(kind)]
+    return {each: words(f"{where}.{each.replace(' ', '_')}") for each in kept}
 
 
 def codes_of(sheet: bytes) -> tuple[str, ...]:
     """Give the study codes that stand on a sheet as it was written, each once."""
-    rows = csv.DictReader(io.StringIO(sheet.decode("utf-8"), newline=""))
-    cases = (row for row in rows if row["ct_code"])
-    each = (row[name].removeprefix("'") for row in cases for name in ("xray_code", "ct_code"))
+    cases = (row for row in _rows(sheet) if row["ct"])
+    each = (row[name].removeprefix("'") for row in cases for name in ("xray", "ct"))
     return tuple(dict.fromkeys(each))
 
 
@@ -117,8 +163,8 @@ def _about(*cells: str) -> str:
 
 
 def read_page(
-    page: bytes, *, passphrases: Sequence[str] = ("",)
-) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
+    page: bytes, *, passphrases: Sequence[str] = ("",), findings: Collection[str] = ()
+) -> Answers:
     """Read what was ticked and written on a page: about cases, and about swaps.
 
     A question without a tick and without words is no answer and is skipped.
@@ -127,6 +173,8 @@ def read_page(
     ----------
     passphrases
         What may open the page, tried in turn.
+    findings
+        Those that may be named, as they are kept; a page names them in its language.
 
     Raises
     ------
@@ -140,7 +188,7 @@ def read_page(
         )
     try:
         with _opened(page, passphrases) as pdf:
-            return _parted(_said(pdf))
+            return _parted(_said(pdf), findings)
     except pikepdf.PasswordError:
         raise ReturnSheetError(
             "return page: it is locked, and no known passphrase opens it."
@@ -216,11 +264,13 @@ def _cells(about: list[str]) -> list[str]:
     return about
 
 
-def _parted(said: Sequence[_Said]) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
+def _parted(said: Sequence[_Said], findings: Collection[str]) -> Answers:
     """Part what was said of cases from what was said of swaps."""
     cases, swaps = [], []
+    kept = _findings(tuple(findings))
     for each in said:
         code, ct, finding, phrase, instead = each.about
+        finding = kept.get(finding.strip().lower(), finding)
         if ct:
             cases.append(CaseAnswer(code, ct, finding, _known(each.answer, Answer)))
         else:
@@ -230,8 +280,13 @@ def _parted(said: Sequence[_Said]) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAn
     return tuple(cases), tuple(swaps)
 
 
-def read(sheet: bytes) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
+def read(sheet: bytes, *, findings: Collection[str] = ()) -> Answers:
     """Read the answers back; rows left empty are no answer and are skipped.
+
+    Parameters
+    ----------
+    findings
+        Those that may be named, as they are kept; a sheet names them in its page's language.
 
     Raises
     ------
@@ -243,46 +298,88 @@ def read(sheet: bytes) -> tuple[tuple[CaseAnswer, ...], tuple[SwapAnswer, ...]]:
             f"return sheet: {len(sheet):,} bytes, at most {_LARGEST:,} are read. "
             "Return the sheet that came with the feedback."
         )
+    said = map(_answered, _rows(sheet))
+    some = [each for each in said if each.answer or (each.words and not each.about[1])]
+    return _parted(some, findings)
+
+
+def _answered(row: Mapping[str, str]) -> _Said:
+    """Give what a row is about, and its answer; of a former sheet's swap two cells stood apart."""
+    cells = {name: cell.removeprefix("'").strip() for name, cell in row.items()}
+    about = [cells[name] for name in _NEEDED[:-1]]
+    if "instead" in cells and not cells["ct"]:
+        about[0], about[-1] = cells.get("reader", ""), cells["instead"]
+    return _Said(about, cells["answer"], cells.get("words", ""))
+
+
+def _rows(sheet: bytes) -> list[dict[str, str]]:
+    """Give the cells of every row by their columns' keys.
+
+    Raises
+    ------
+    ReturnSheetError
+        When it is no table, lacks columns, or a row lacks cells or holds an unknown answer.
+    """
     try:
         text = _decoded(sheet)
-        parted = csv.DictReader(io.StringIO(text, newline=""), delimiter=_sign(text), strict=True)
-        rows = list(parted)
+        lines = list(csv.reader(io.StringIO(text, newline=""), delimiter=_sign(text), strict=True))
     except (UnicodeDecodeError, csv.Error):
         raise ReturnSheetError(
             "return sheet: it is not a UTF-8 CSV file. Save the sheet as CSV UTF-8 and return it."
         ) from None
-    _check(rows, parted.fieldnames or ())
-    said = (
-        _Said(
-            [row[name].removeprefix("'") for name in _COLUMNS[:-1]],
-            row["answer"].strip(),
-            (row.get(_WORDS) or "").removeprefix("'").strip(),
+    header = [_columns().get(name.strip().lower(), "") for name in (lines or [[]])[0]]
+    if missing := [Strings.load()(f"sheet.{name}") for name in _NEEDED if name not in header]:
+        raise ReturnSheetError(
+            f"return sheet: column(s) {', '.join(missing)} are missing. Keep the header as sent."
         )
-        for row in rows
-    )
-    return _parted([each for each in said if each.answer or (each.words and not each.about[1])])
+    numbered = [(i, line) for i, line in enumerate(lines[1:], start=2) if any(line)]
+    rows = [(i, dict(zip(header, line, strict=False))) for i, line in numbered]
+    if bad := [i for i, row in rows if not (row.keys() >= {*_NEEDED} and _is_answer(row))]:
+        raise ReturnSheetError(
+            f"return sheet: {len(bad)} of {len(rows)} rows cannot be read; first at line {bad[0]}. "
+            f"Use one of: {', '.join(get_args(Answer))} (swaps, which have no CT: "
+            f"{', '.join(get_args(Opinion))}), or as the page calls them; or leave the cell empty."
+        )
+    return [row for _, row in rows]
+
+
+def _is_answer(row: Mapping[str, str]) -> bool:
+    """Tell whether a row has an answer of its kind, or none."""
+    known = _answers(Answer if row["ct"].strip() else Opinion)
+    return row["answer"].strip().lower() in ("", *known)
+
+
+@cache
+def _catalogues() -> tuple[Strings, ...]:
+    return tuple(Strings.load(language=language) for language in get_args(Language))
+
+
+@cache
+def _columns() -> dict[str, str]:
+    """Give the columns' keys by what a sheet of any language, or of a former issue, calls them."""
+    named = {words(f"sheet.{name}").lower(): name for words in _catalogues() for name in _COLUMNS}
+    return named | _FORMER
+
+
+@cache
+def _findings(findings: tuple[str, ...]) -> dict[str, str]:
+    """Give findings as they are kept by what a sheet or page of any language calls them."""
+    said = {words.name(each).lower(): each for words in _catalogues() for each in findings}
+    every = {words(_ALL).lower(): "" for words in _catalogues()}
+    return every | said | {each.lower(): each for each in findings}
 
 
 @cache
 def _answers(kind: Any) -> dict[str, str]:
     """Give the answers of a closed set by what a reader may call them."""
     known = {answer: answer for answer in get_args(kind)}
-    for words in (Strings.load(language=language) for language in get_args(Language)):
-        called = {
-            words(f"{_CALLED[get_args(kind)]}.{a.replace(' ', '_')}"): a for a in known.values()
-        }
-        known |= {name.lower(): answer for name, answer in called.items()}
+    for words in _catalogues():
+        known |= {name.lower(): kept for kept, name in _called(kind, words).items()}
     return known
 
 
 def _known(answer: str, kind: Any) -> Any:
-    """Give an answer as one of a closed set.
-
-    Raises
-    ------
-    ValueError
-        When it is none of them.
-    """
+    """Give an answer as one of a closed set; one that is none of them is a ValueError."""
     if (wanted := answer.strip().lower()) not in _answers(kind):
         raise ValueError("unknown answer")
     return _answers(kind)[wanted]
@@ -301,26 +398,3 @@ def _decoded(sheet: bytes) -> str:
 def _sign(text: str) -> str:
     """Tell what parts the cells: the comma that was sent, or the semicolon or tab of Excel's."""
     return max(",;\t", key=text.partition("\n")[0].count)
-
-
-def _check(rows: list[dict[str, str]], header: Sequence[str]) -> None:
-    missing = [name for name in _COLUMNS if name not in header]
-    if missing:
-        raise ReturnSheetError(
-            f"return sheet: column(s) {', '.join(missing)} are missing. Keep the header as sent."
-        )
-    bad = [number for number, row in enumerate(rows, start=2) if not _sound(row)]
-    if bad:
-        raise ReturnSheetError(
-            f"return sheet: {len(bad)} of {len(rows)} rows cannot be read; first at line {bad[0]}. "
-            f"Use one of: {', '.join(get_args(Answer))} (swaps, which have no ct_code: "
-            f"{', '.join(get_args(Opinion))}), or as the page calls them; or leave the cell empty."
-        )
-
-
-def _sound(row: dict[str, str]) -> bool:
-    """Tell whether a row has its cells, and an answer of its kind or none."""
-    if any(row[name] is None for name in _COLUMNS):
-        return False
-    kind = Answer if row["ct_code"].strip() else Opinion
-    return row["answer"].strip().lower() in ("", *_answers(kind))

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
@@ -163,6 +165,19 @@ class Strings:
         year, month, quarter = found.groups()
         name = quarter or self("month.names").split()[int(month) - 1]
         return self(f"month.{'long' if quarter else form}", name=name, month=month, year=year)
+
+    def day(self, text: str) -> str:
+        """Print a day or month that stands as in 2026-12-15; any other text as it is.
+
+        >>> Strings.load(language="de").day("2026-12-15"), Strings.load().day("mid-January")
+        ('15. Dezember 2026', 'mid-January')
+        """
+        with suppress(ValueError):
+            on = date.fromisoformat(f"{text}-01" if len(text) == len("2026-12") else text)
+            month = self.month(f"{on:%Y-%m}", "long")
+            named = {str(on): self("month.day", day=on.day, month=month), f"{on:%Y-%m}": month}
+            return named.get(text, text)
+        return text
 
     def several(self, key: str, count: int, **values: object) -> str:
         """Singular (``key.one``) or plural (``key.many``) by count; the slot is ``{n}``."""

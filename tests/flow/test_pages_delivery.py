@@ -26,6 +26,7 @@ from pipeline.vault.codes import study_identifiers
 from pipeline.vault.vault import Vault
 from reports.content import Case
 from reports.pages.return_sheet import build
+from reports.strings import Strings
 
 ISSUE, PERIOD = "0f1e2d3c4b5a6978", "2026-09"
 WHOM = 'contact = "quality@hospital.example"\nreturns_by = "15 December 2026"\n'
@@ -269,9 +270,12 @@ def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
         one, two, other = vault.codes("study", study_identifiers(studies))
     locks(tmp_path, "recipient,passphrase\nR-A,correct horse battery\nR-B,another long one\n")
     case = Case(one, two, "effusion", "likely", "absent", showed=False)
-    mine = place.page("R-A", "one", sheet=build((case,)).decode())
+    mine = place.page("R-A", "one", sheet=build((case,), words=Strings.load()).bytes().decode())
     foreign = replace(case, xray_code=other, ct_code=other)
-    place.deliver(mine, place.page("R-B", "two", sheet=build((foreign,)).decode()))
+    place.deliver(
+        mine,
+        place.page("R-B", "two", sheet=build((foreign,), words=Strings.load()).bytes().decode()),
+    )
     assert [file.name for file in place.of("R-A").iterdir()] == ["feedback.pdf"]
     with pikepdf.open(place.of("R-A") / "feedback.pdf", password="correct horse battery") as pdf:
         held = pdf.attachments["accessions.csv"].get_file().read_bytes().decode()

@@ -28,6 +28,7 @@ from reports.drawing.style import Style
 from reports.pages import radiologist
 from reports.pages.radiologist.later import case_table
 from reports.pages.return_sheet import build
+from reports.strings import Strings
 from tests.e2e.commands import here
 from tests.fixtures.reports import sample_contents as samples
 
@@ -69,8 +70,8 @@ def sheet(folder: Path, *answered: tuple[int, str, str], name: str = "return.csv
         Case(f"S-X{i}", f"S-C{i}", pathology, "likely", "absent", showed=False)
         for i, pathology, _ in answered
     )
-    header, *rows = build(cases).decode().splitlines()
-    filled = [row + answer for row, (_, _, answer) in zip(rows, answered, strict=True)]
+    header, *rows = build(cases, words=Strings.load()).bytes().decode("utf-8-sig").splitlines()
+    filled = [f"{row[:-1]}{answer}," for row, (_, _, answer) in zip(rows, answered, strict=True)]
     path = folder / name
     path.write_text("\n".join([header, *filled]) + "\n")
     return path
@@ -256,6 +257,17 @@ def test_name_typed_for_a_swap_is_refused_on_the_sheet_with_words_or_without(
     assert "Jane" not in str(caught.value)
 
 
+def test_swap_in_one_finding_that_a_german_page_asked_about_is_kept_as_the_site_calls_it(
+    config: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "return.csv"
+    head = "xray_code,ct_code,pathology,you_wrote,ct_said,answer,words\n"
+    path.write_text(f"{head}R-A,,Pneumonie,likely,present,agree,\n")
+    record(Site.open(str(config)), [path])
+    rows = answered(Site.open(str(config)).workspace)
+    assert rows["pathology"].map(json.loads).tolist() == [["likely", "pneumonia", "present"]]
+
+
 def test_name_put_into_a_page_s_form_is_refused(config: Path, tmp_path: Path) -> None:
     page = ticked(tmp_path, "discordant")
     with pikepdf.open(page, allow_overwriting_input=True) as pdf:
@@ -315,7 +327,7 @@ def test_command_reads_sheets_and_a_bad_one_ends_with_its_exit_code(
     bad.write_bytes(b"\xff\xfe")
     refused = here("returns", bad, "--config", config)
     assert refused.code == 2
-    assert refused.err.startswith("radcal: bad.csv: return sheet: column(s) xray_code, ct_code")
+    assert refused.err.startswith("radcal: bad.csv: return sheet: column(s) X-ray, CT, Finding")
 
 
 def ticked(folder: Path, answer: str, *, lock: str | None = None) -> Path:

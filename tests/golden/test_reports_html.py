@@ -15,9 +15,9 @@ import pytest
 
 from reports import review_content
 from reports.disclosure import guard_committee
-from reports.drawing.style import Style
+from reports.drawing.style import Style, style_for
 from reports.drawing.tables import Table
-from reports.pages import committee
+from reports.pages import committee, radiologist
 from reports.pages.committee import html
 from tests.fixtures.reports import sample_contents as samples
 
@@ -246,3 +246,23 @@ def test_a_browser_shows_the_rows_of_the_finding_and_phrase_chosen_and_says_what
     said = found[6][2:]
     assert said.index("present") < said.index("likely") < said.index("unlikely") < len(said) - 1
     assert said[-1] == "absent"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_line_of_a_figure_is_cut_off(language: str) -> None:
+    style = style_for("A4", language=language)
+    contents = samples.radiologist(), samples.with_three_actions()
+    pages = [radiologist.build_both(each, style=style)[1].decode() for each in contents]
+    pages.append(html.build(samples.committee(), style=style).decode())
+    lines = 0
+    for page in pages:
+        anchors = dict(re.findall(r"\.(m\d+)\{[^}]*text-anchor:(\w+)", page))
+        for box, body in re.findall(r'<svg viewBox="([^"]+)"(.*?)</svg>', page, flags=re.DOTALL):
+            left, _, wide, _ = map(float, box.split())
+            for x, rest in re.findall(r'<text x="([^"]+)"([^>]*)>', body):
+                length = float(re.search(r'textLength="([^"]+)"', rest)[1])
+                kind = re.search(r'class="(\w+)"', rest)[1]
+                start = float(x) - {"end": length, "middle": length / 2}.get(anchors.get(kind), 0.0)
+                assert left - 0.6 <= start <= start + length <= left + wide + 0.6, body
+                lines += 1
+    assert lines > 300

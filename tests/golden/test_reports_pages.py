@@ -440,6 +440,20 @@ def test_figures_that_count_what_page_1_reads_nothing_from_say_so(
     assert counts == {key: 2 * (key == state.replace(" ", "_")) for key in keys}
 
 
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "You answered 7 cases; left out of the figures since, as you asked: 1 case."),
+     ("de", "7 Fälle; davon auf Ihren Wunsch seither nicht mehr gewertet: 1")],
+)  # fmt: skip
+def test_what_became_of_answers_is_a_sentence_of_one_case_and_of_several(
+    reader: content.RadiologistContent, language: str, said: str
+) -> None:
+    """It read "4 cases of these are left out"."""
+    back = replace(reader, returned=content.Returned(concordant=6, wrong_pair=1))
+    drawn = radiologist.pages(back, style=Style(strings=Strings.load(language=language)))
+    assert said in " ".join(" ".join(strings([page])) for page in drawn)
+
+
 def test_a_trend_tells_a_fall_before_the_rise_and_one_that_goes_on_once(
     reader: content.RadiologistContent,
 ) -> None:
@@ -742,8 +756,7 @@ def test_words_that_a_ct_follows_more_or_less_often_than_chance_allows_are_named
     )
     drawn = committee.pages(replace(review, written=written), style=STYLE)
     first = " ".join(strings(drawn[:2]))
-    assert "most often where the report says “likely” (21\u00a0%)" in first
-    assert "least often where it says “may represent” (8\u00a0%)" in first
+    assert "most often with “likely” (21\u00a0%), least often with “may represent”" in first
     nearly_all = (replace(written[0], paired=1.0), replace(written[1], paired=0.998))
     for alike in ((written[0], replace(written[1], paired=0.2)), nearly_all):
         first = " ".join(strings(committee.pages(replace(review, written=alike), style=STYLE)[:2]))

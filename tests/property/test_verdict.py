@@ -501,7 +501,8 @@ MOVED = {"en": "which leaves “{}” free", "de": "damit ist „{}“ hierfür 
 NEARER = {
     "en": r"[^*]*?, not (\S+)\s%. Follow the cards, and it will be (?:about )?(\S+)\s%, which "
     r"is nearer",
-    "de": r"[^*]*?, nicht (\S+)\s%. Mit den Karten werden es (?:etwa )?(\S+)\s%, näher",
+    "de": r"[^*]*?, nicht (\S+)\s%. Mit den Karten werden es (?:etwa )?(\S+)\s%, und "
+    r"das liegt näher",
 }
 
 
@@ -516,7 +517,8 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
         page = in_words(profile, words=Strings.load(language=language))
         for action in page.actions:
             swap = action.swap
-            of_finding = [(h.phrase, h.finding) for h in profile.habits if h.finding]
+            there = {(s.phrase, s.finding) for s in kept_swaps(profile) if s.finding}
+            of_finding = [*there, *((h.phrase, h.finding) for h in profile.habits if h.finding)]
             text = next(
                 each.evidence
                 for each in page.actions
@@ -524,11 +526,12 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
                 or (
                     each.swap.instead == swap.instead
                     and (swap.instead, each.swap.finding) not in of_finding
+                    and (swap.instead, swap.finding) not in there
                 )
             )
             own = rates.get(swap.instead)
             free = MOVED[language].format(swap.instead) in text
-            assert free == (swap.instead in gone)
+            assert free == (swap.instead in gone or (swap.instead, swap.finding) in there)
             chained += free
             if free or own is None or (swap.instead, swap.finding) in of_finding:
                 continue
@@ -766,7 +769,7 @@ def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() 
 
 PRINTED = {
     "en": r"Peers take “[^”]+” as \*\*(\d+)\s%",
-    "de": r"Leser verstehen „[^“]+“ als \*\*(\d+)\s%",
+    "de": r"Leser verstehen unter „[^“]+“ \*\*(\d+)\s%",
 }
 
 
@@ -1364,6 +1367,53 @@ def test_a_word_that_one_finding_carries_names_that_finding(swap: bool) -> None:
     alike = in_words(_carried(others=0.81, swap=swap), words=WORDS)
     assert alike.first.startswith("Your “consistent with” says more than CT shows: CT")
     assert "other findings together" not in alike.lead
+
+
+def test_an_advised_word_that_another_card_replaces_in_the_same_finding_is_free_there() -> None:
+    """It said what the word "will be" with its uses there, beside a card that takes these away."""
+    drawn = samples.profile_of(np.random.default_rng(5), state="too few", off=0.0)
+    rate = {"most likely": 0.62, "likely": 0.87}
+
+    def swap(phrase: str, instead: str, there: str | None) -> Swap:
+        own, to = samples.MEANINGS[phrase], samples.MEANINGS[instead]
+        around = samples.around(rate[phrase])
+        return Swap(phrase, there, instead, 60.0, rate[phrase], around, own, to, 0.97, around)
+
+    def cards(apart: str) -> list[str]:
+        advice = (
+            swap("most likely", "suggestive of", "pneumonia"),
+            swap("likely", "most likely", apart),
+        )
+        at = Interval(0.62, 0.52, 0.71)
+        habit = Habit("most likely", "pneumonia", 60.0, 0.62, at, 0.8, 0.855, 0.9)
+        reader = replace(drawn, advice=advice, habits=(habit,), rest=(), considered=())
+        return [each.evidence for each in in_words(reader, words=WORDS).actions]
+
+    free = (
+        "What you now call “most likely” becomes “suggestive of”, which leaves “most likely” free"
+    )
+    (card,) = (each for each in cards("pneumonia") if "write “likely”" in each)
+    assert card.startswith(free)
+    assert "Follow the cards" not in card
+    assert not any(free in each for each in cards("pneumothorax"))
+
+
+def test_a_swap_in_all_findings_of_a_word_named_in_one_says_what_holds_without_it() -> None:
+    """Page 1 named one finding, its card was of all, and nothing said what the others show."""
+    drawn = _carried(others=0.93, swap=True)
+    verdict = replace(drawn.pattern.verdict, carried=None, untold="too few")
+    low = Interval(0.5, 0.3, 0.7)
+    habit = Habit("consistent with", "pneumonia", 20.0, 0.5, low, 0.9, 0.97, 0.8)
+    named = replace(
+        drawn, pattern=replace(drawn.pattern, verdict=verdict), habits=(habit,), considered=()
+    )
+    said = in_words(named, words=WORDS)
+    assert said.first.startswith("Your “consistent with” for pneumonia says more than CT shows")
+    (card,) = said.actions
+    assert card.swap.finding is None
+    assert "Without pneumonia CT shows it about 93\u00a0% of the time." in card.evidence
+    alone = in_words(replace(named, habits=()), words=WORDS)
+    assert "Without" not in alone.actions[0].evidence
 
 
 def test_a_word_on_which_a_pattern_hangs_is_spoken_of_and_no_rule_is_given_to_the_others() -> None:

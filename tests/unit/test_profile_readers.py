@@ -475,7 +475,7 @@ def test_slightly_low_is_said_in_place_of_nothing_to_change(found: DepartmentPro
     each = replace(found.reader("r00"), pattern=_judged_at(0.25, 0.1), habits=(), advice=())
     told = message(each, words=WORDS)
     assert told.startswith(
-        "As a whole nothing to change; if anything your hedges are slightly too weak (6 in 10"
+        "As a whole nothing to change; if anything your hedges are slightly too weak (chance 6 in"
     )
     assert each.pattern.verdict.chance < 0.7
     assert "more X-ray" not in told

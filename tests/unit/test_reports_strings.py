@@ -13,10 +13,13 @@ import pytest
 
 from calibration.survey import builtin
 from extraction.vocabulary import load
+from pipeline.config import load as config_of
 from pipeline.pages import cases
 from pipeline.pages.cases import EASY, HARD
+from pipeline.pages.content import Issue, masthead
 from pipeline.tables import pairing
 from pipeline.tables.observations import SILENT
+from pipeline.tables.results import Period
 from reports.content import Case, Exclusion, FlowStep
 from reports.drawing.marks import PHONE, Drawing, Text
 from reports.drawing.style import style_for
@@ -235,6 +238,25 @@ def test_a_month_is_written_one_way_in_tables_and_one_in_sentences(
     printed = words.month("2026-06"), words.month("2026-06", "long"), words.month("2026 Q2")
     assert printed == said
     assert [words.month(text) for text in ("", "Q1", "2026")] == ["", "Q1", "2026"]
+
+
+@pytest.mark.parametrize(
+    ("language", "day", "month"),
+    [("en", "15 December 2026", "January 2027"), ("de", "15. Dezember 2026", "Januar 2027")],
+)
+def test_a_day_of_the_configuration_is_printed_as_the_pages_language_has_it(
+    language: str, day: str, month: str, tmp_path: Path
+) -> None:
+    """German pages said "zählen bis 2026-12-15"."""
+    file = tmp_path / "radcal.toml"
+    said = f'language = "{language}"\nreturns_by = "2026-12-15"\nnext_issue = "2027-01"\n'
+    file.write_text(f'[input]\npaths = ["a.csv"]\n[reports]\n{said}')
+    head = masthead(Issue(config_of(file), Period("2026-09", ("2026-08", "2026-09"))), "R-1")
+    assert head.returns_by == day
+    assert month in head.next_issue
+    words = Strings.load(language=language)
+    for own in ("Ende Januar", "20261215", "2026-13-01", "2026-W50-2", ""):
+        assert words.day(own) == own
 
 
 def test_no_month_of_a_german_page_is_written_as_a_program_writes_it() -> None:

@@ -21,7 +21,7 @@ def element(mark: object) -> ET.Element:
 
 
 def test_text_carries_its_measured_length_and_is_escaped() -> None:
-    made = element(Text(10, 20, "n < 20", "Bold", 8, "#000000", "end", id="x"))
+    made = element(Text(60, 20, "n < 20", "Bold", 8, "#000000", "end", id="x"))
     assert made.text == "n < 20"
     assert made.attrib["text-anchor"] == "end"
     assert made.attrib["font-weight"] == "700"

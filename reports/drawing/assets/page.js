@@ -89,6 +89,7 @@ if (filter !== null) {
 const save = document.querySelector(".save");
 if (save !== null) {
   const asked = Array.from(document.querySelectorAll("main input")), ticked = new Map();
+  const sheet = JSON.parse(save.dataset.sheet);
   asked.filter((input) => input.type === "radio").forEach((input) => {
     const tick = (on) => { input.checked = on; ticked.set(input.name, on ? input : null); };
     input.addEventListener("click", () => tick(ticked.get(input.name) !== input));
@@ -98,23 +99,24 @@ if (save !== null) {
   });
   const written = (text) => {
     const safe = /^[=+\-@\t\r']/.test(text) ? "'" + text : text;
-    return /[",\r\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
+    return safe.includes(sheet.sign) || /["\r\n]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
   };
   save.hidden = false;
   save.querySelector("button").addEventListener("click", () => {
     const rows = new Map();
     asked.forEach((input) => {
       const [question, words] = input.name.split(".");
-      if (!rows.has(question)) rows.set(question, JSON.parse(input.dataset.about).concat("", ""));
-      if (words !== undefined) rows.get(question)[6] = input.value.trim();
-      else if (input.checked) rows.get(question)[5] = input.value;
+      if (!rows.has(question)) rows.set(question, { cells: sheet.rows[input.dataset.about], answer: "", words: "" });
+      if (words !== undefined) rows.get(question).words = input.value.trim();
+      else if (input.checked) rows.get(question).answer = sheet.answers[input.value];
     });
-    const said = Array.from(rows.values()), n = said.filter((row) => row[5] !== "" || row[6] !== "").length;
+    const said = Array.from(rows.values()), n = said.filter((row) => row.answer !== "" || row.words !== "").length;
     save.querySelector("output").textContent = n === 0 ? save.dataset.none : save.dataset.done.replace("{n}", n);
     if (n === 0) return;
-    const lines = [save.dataset.columns].concat(said.map((row) => row.map(written).join(",")), "");
+    const cells = [sheet.head].concat(said.map((row) => row.cells.concat(row.answer, row.words)));
+    const lines = cells.map((row) => row.map(written).join(sheet.sign)).concat("");
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([lines.join("\r\n")], { type: "text/csv" }));
+    link.href = URL.createObjectURL(new Blob(["\ufeff" + lines.join("\r\n")], { type: "text/csv" }));
     link.download = "return.csv";
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);

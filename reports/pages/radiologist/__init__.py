@@ -7,6 +7,8 @@ Appendices are left out where there is nothing to put into them.
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from typing import Final
 
 from calibration.profile import ReaderProfile
@@ -22,12 +24,13 @@ from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart
 from reports.pages.radiologist.first import Left, first_page
 from reports.pages.radiologist.later import appendices, second_page
-from reports.strings import translated
+from reports.pages.return_sheet import Sheet
+from reports.strings import Strings, translated
 
 # Share of the last page below which its lines had better stand on the page before.
 _HALF: Final = 0.5
 
-__all__ = ["build", "build_both", "pages", "sheet"]
+__all__ = ["build", "build_both", "pages", "sheet_of"]
 
 
 def build(content: RadiologistContent, *, style: Style) -> bytes:
@@ -40,21 +43,28 @@ def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, byt
     """Make the PDF, and the same pages as one HTML file."""
     words, head = style.strings, content.masthead
     title, drawn = words("radiologist.title"), pages(content, style=style)
-    page = to_html(drawn, title=title, head=head, words=words, sheet=return_sheet.SAVED)
+    sheet = json.dumps(asdict(sheet_of(content, style=style)), ensure_ascii=False)
+    page = to_html(drawn, title=title, head=head, words=words, sheet=sheet)
     return published("radiologist", drawn, head, words), page
 
 
-def sheet(content: RadiologistContent) -> bytes:
+def sheet_of(content: RadiologistContent, *, style: Style) -> Sheet:
     """Make the return sheet: the page's cases, and the swaps of its cards."""
-    profile = guard_radiologist(content).profile
+    words, head = style.strings, content.masthead
+    profile = _in_words(content, words).profile
     swaps = swaps_in_order(profile) if isinstance(profile, ReaderProfile) else ()
-    return return_sheet.build(content.cases or (), swaps, reader=content.masthead.recipient)
+    return return_sheet.build(content.cases or (), swaps, reader=head.recipient, words=words)
+
+
+def _in_words(content: RadiologistContent, words: Strings) -> RadiologistContent:
+    """Withhold what may not be shown, and name the rest in the words' language."""
+    return translated(guard_radiologist(content), words, keep=(Case, Masthead))
 
 
 @in_language
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
-    content = translated(guard_radiologist(content), style.strings, keep=(Case, Masthead))
+    content = _in_words(content, style.strings)
     chart, left = PhraseChart.of(content, style.strings), Left()
 
     def core(composer: Composer) -> None:
