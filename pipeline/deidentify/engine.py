@@ -46,7 +46,8 @@ _SMALL: Final = triggers("small_words")
 _WORD: Final = re.compile(r"[^\W_]+")
 _REST: Final = re.compile(r"-[ \t]?\r?\n[ \t]{0,8}([^\W\d_]{2,20})(?![\w-])")
 """The second half of a word that a line's end breaks."""
-_NEVER_ALONE: Final = triggers("never_alone")
+# What stays as it is written: of what was taken by its looks, and of what was taken surely.
+_LEFT: Final = triggers("never_alone") | triggers("left_by_looks"), triggers("never_alone")
 _SHARD: Final = 50_000
 """So many characters are before the judge at once: what it makes of them stays in the cache."""
 _NOBODY: Final = KnownIdentifiers()
@@ -281,18 +282,18 @@ def _mend(claims: Claims, lexicon: Lexicon) -> None:
 
 def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     shown = text[each.start : each.end]
-    if shown in _NEVER_ALONE or each.category not in _SPOKEN:
-        return shown in _NEVER_ALONE
+    if shown in _LEFT[each.sure] or each.category not in _SPOKEN:
+        return shown in _LEFT[each.sure]
     if locks.is_no_identifier(text, each.start, each.end):
         return True
     words = _WORD.findall(shown)
     if each.category == "ID" and _LABELS.issuperset(map(unaccented, words)):
         return True
-    place = each.category in _PLACES
+    place, plain = each.category in _PLACES, set(map(unaccented, words))
     if (place or not each.sure) and locks.is_maker(text, each.start, each.end):
         return True
-    plain = set(map(unaccented, words))
-    if not each.sure and plain and all(locks.is_thing(word, lexicon) for word in plain):
+    named = [word for word in plain if not word.isdigit()]
+    if not each.sure and named and all(locks.is_thing(word, lexicon) for word in named):
         return True
     if not ((plain - _SMALL if place else plain) <= lexicon.nobodys or plain <= _COUNTRIES):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.deidentify import Clean, Deidentifier
-from pipeline.names.lexicon import load
+from pipeline.names.lexicon import load, triggers, unaccented
 
 CLEANER = Deidentifier()
 LEXICON = load()
@@ -109,6 +109,10 @@ MEASURED = [
     "OBX|9|FT|Lungs clear.||||||F",
     "Seen in HDU. LMP unknown. POA is aware.",
     "Healed ribs.\n5th: intact.\n6th: intact.",
+    "Film at 2 h stable. Repeat CT in 3/12. Cough 2/12.",
+    "NSGY aware. FLAURA does not apply; on Vyndaqel.",
+    "Consented to trial NCT05550123.",
+    "Referred to the Rapid Access Lung Clinic.",
 ]
 
 
@@ -128,6 +132,12 @@ def test_results_durations_years_and_the_frame_of_a_message_stay_in_a_report(tex
         ("He was phoned at four in the morning.", "at [TIME]."),
         ("Seen since June\n3 nodules more.", "since [DATE]\n3 nodules more."),
         ("He goes home monday.", "home [DATE]."),
+        ("Film of 2024 week 12, day 2 was clear.", "Film of [DATE] was clear."),
+        ("The film of day 74 of 2024 was clear.", "film of [DATE] was clear."),
+        ("born S22.5.3, smoker", "born [DATE], smoker"),
+        ("Queries to rosa [dot] diaz [at] clinic [dot] example please.", "to [EMAIL] please."),
+        ("Mail k.lee at north dot example for copies.", "Mail [EMAIL] for copies."),
+        ("LAST: OKORO    FIRST: MARY    MI: V\n", ": [NAME]\n"),
         ("Seen by Dr. Self and Dr MAU.", "by Dr. [NAME] and Dr [NAME]."),
         ("Discussed with Ada 4471 at length.", "with [NAME]"),
         ("Call 555-0139 x4 for results.", "Call [PHONE] for"),
@@ -138,6 +148,17 @@ def test_results_durations_years_and_the_frame_of_a_message_stay_in_a_report(tex
 )
 def test_what_is_told_in_words_or_wrapped_goes_from_a_report(text: str, expected: str) -> None:
     assert expected in clean(REPORT + text)
+
+
+def test_what_stays_by_its_looks_goes_behind_a_label_or_a_title() -> None:
+    assert clean(REPORT + "Told SLT.\nTyped: SLT\n") == REPORT + "Told SLT.\nTyped: [NAME]\n"
+    assert clean(REPORT + "Dr Flaura aware.") == REPORT + "Dr [NAME] aware."
+
+
+def test_no_listed_name_as_names_are_written_stays_by_its_looks() -> None:
+    """In capitals of three letters it shortens something; written as a name it may be somebody."""
+    shown = [word for word in triggers("left_by_looks") if word.isalpha() and not word.isupper()]
+    assert [word for word in shown if unaccented(word) in LEXICON.names] == []
 
 
 def test_a_word_behind_a_known_one_is_no_stranger() -> None:
