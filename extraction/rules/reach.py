@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_finite
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, denies, governs, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -277,11 +277,6 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
     denied = {name for item in items[at:comma] for name in item.lexeme.pathologies}
     named = [name for item in told for name in item.lexeme.pathologies][:1]
     return denied.isdisjoint(grammar.undenied) and not grammar.undenied.isdisjoint(named)
-
-
-def denies(item: Item) -> bool:
-    """Whether the item denies what follows it."""
-    return any(cue.kind == "negation" and cue.side != "after" for cue in item.lexeme.cues)
 
 
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:

@@ -33,11 +33,12 @@ _NEITHER, _ABLE = frozenset({"nor", "neither"}), frozenset({"can", "could", "may
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
 _JOINING: Final = Lexeme(Part.OR | Part.COORDINATOR)
-_WEIGHTLESS, _COLON = Lexeme(), Lexeme(Part.COLON)
+_WEIGHTLESS, _COLON, _PAUSE = Lexeme(), Lexeme(Part.COLON), Lexeme(Part.COMMA)
 _ASIDES: Final = {",": ",", "(": ")", "[": "]", _HYPHEN: _HYPHEN}
 ASIDE_WITHIN: Final = 10
 _RESUMING: Final = frozenset(
     {"for", "of", "with", "represents", "represent", "reflects", "reflect", "is", "are", "be"}
+    | {"to", "that"}
 )
 _CHOOSING: Final = frozenset({"or", "vs", "versus", "v", "differential", "knows", "pick", "guess"})
 
@@ -78,12 +79,15 @@ def governs(items: Sequence[Item], first: int, last: int) -> bool:
 def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
     """Longest non-overlapping matches of the lexicon, from left to right."""
     items: list[Item] = []
-    at, count = 0, len(tokens)
+    at, count, closes = 0, len(tokens), -1
     while at < count:
         word = tokens[at].word
         node = root.get(word)
-        if word == _HYPHEN and _opens_list(items, tokens, at):
-            items.append(Item(at, at + 1, _COLON))
+        if word == _HYPHEN and (at == closes or _opens_list(items, tokens, at)):
+            items.append(Item(at, at + 1, _PAUSE if at == closes else _COLON))
+            node = None
+        elif word == _HYPHEN and (closes := _closes_aside(items, tokens, at)) > 0:
+            items.append(Item(at, at + 1, _PAUSE))
             node = None
         if node is None:
             at += 1
@@ -105,8 +109,20 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
 def _opens_list(items: list[Item], tokens: list[Token], at: int) -> bool:
     """Whether a dash stands for a colon before alternatives: "opacity - pneumonia vs edema"."""
     spaced = at > 0 and tokens[at - 1].end < tokens[at].start
+    if spaced and items and items[-1].last == at and not governs(items, 0, len(items)):
+        return any(cue.side == "after" for cue in items[-1].lexeme.cues)  # "Not seen - effusion"
     chosen = spaced and any(token.word in _CHOOSING for token in tokens[at:])
     return chosen and governs(items, 0, at) and not any(i.lexeme.parts & Part.CUE for i in items)
+
+
+def _closes_aside(items: list[Item], tokens: list[Token], at: int) -> int:
+    """Give the dash that closes an aside behind a cue that waits: "nothing to suggest - … - TB"."""
+    waits = bool(items) and items[-1].last == at and bool(items[-1].lexeme.cues)
+    if not waits or any(cue.side != "before" for cue in items[-1].lexeme.cues):
+        return 0
+    within = range(at + 2, min(at + ASIDE_WITHIN, len(tokens) - 1))
+    ends = (k for k in within if tokens[k].word == _HYPHEN and _apart(tokens, k))
+    return next(ends, 0) if _apart(tokens, at) else 0
 
 
 def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
@@ -259,3 +275,8 @@ def _resumed(
 def is_finite(item: Item) -> bool:
     """Whether the item contains a finite verb."""
     return bool(item.lexeme.parts & Part.VERB) or item.lexeme.finite
+
+
+def denies(item: Item) -> bool:
+    """Whether the item denies what follows it."""
+    return any(cue.kind == "negation" and cue.side != "after" for cue in item.lexeme.cues)
