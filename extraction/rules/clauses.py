@@ -146,8 +146,9 @@ def _interrupts(
             tokens[last.first - 1].word in grammar.transitive and main[-2].lexeme.parts & Part.CUE
         )
         resumes = resumes or bool(ends)  # "suggestive of, but not specific for, edema"
-    joins = (items[at - 2].lexeme.parts | behind.lexeme.parts) & Part.OR
-    return resumes or (behind is not last and bool(joins))
+    told = governs(items, at, next((k for k, i in enumerate(items) if i is comma), at))
+    joins = items[at - 2].lexeme.parts | (0 if told else behind.lexeme.parts)
+    return resumes or (behind is not last and bool(joins & Part.OR))
 
 
 def _waits(

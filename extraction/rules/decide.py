@@ -38,6 +38,7 @@ _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clea
 _CONTRASTS, _THEM = frozenset({"but", "though", "although"}), frozenset({"it", "one", "them"})
 _QUALITIES: Final = frozenset({"old", "new", "definite", "moderate", "large", "mild"})
 _DOUBTING: Final = frozenset({"hedge", "denial"})
+_BOTH_SIDES: Final = (["and", "none"], ["or", "none"], [",", "none"], ["nor", "none"])
 _HELPING: Final = frozenset({"can", "could", "cannot", "may", "is", "are", "was", "seems"})
 _LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
@@ -302,8 +303,9 @@ class _Sides(NamedTuple):
 
     def other(self, begin: int) -> bool:
         """Whether a side follows at once: "none on the left"."""
-        side = next((word for word in self.words[begin:] if word not in _TO_SIDE), "")
-        return side in self.grammar.sides
+        rest = [word for word in self.words[begin:] if word not in _TO_SIDE]
+        both = rest[1:3] in _BOTH_SIDES and rest[3:4]  # "none on the right and none on the left"
+        return rest[:1] != [] and rest[0] in self.grammar.sides and not both
 
     def other_before(self, said: Decision) -> bool:
         """Whether the denial is of another side that stands before it: "right, left none"."""

@@ -20,7 +20,10 @@ from extraction.vocabulary.schema import GrammarFile
 _JOINTS: Final = frozenset(
     {",", ";", ".", "(", ")", "but", "and", "or", "while", "whereas", "though", "although", "yet"}
 )
-_ONE, _THAT = frozenset({"one", "ones"}), frozenset({"that", "those"})
+_EXCEPT: Final = frozenset({"except", "save", "bar", "barring", "beyond", "besides"})
+_THAN: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from")})
+_ONE, _THAT = frozenset({"one", "ones", "trace", "traces"}), frozenset({"that", "those"})
+_QUALITY: Final = frozenset({"known", "old", "new", "previous", "other", "tiny", "little", "trace"})
 _AT: Final = frozenset({"on", "in", "at", "over"})
 _PLACING: Final = _AT | {"the", "to", "of", "side", "sided", "-", "base", "apex"}
 _PARTS: Final = frozenset({"base", "bases", "apex", "lobe", "zone", "lung"})
@@ -55,6 +58,7 @@ class Named(NamedTuple):
     denied: bool = False
     whole: bool = False
     placed: bool = True
+    last: int = 0
 
 
 NOTHING: Final = Named()
@@ -65,10 +69,9 @@ def left_over(
 ) -> Named:
     """Give what a sentence leaves for the next one to speak of."""
     words = [token.word for token in tokens] if decisions else []
-    sides = _sides(words, grammar)
-    if not sides:
+    if not words:
         return NOTHING
-    last = max(said.mention.first for said in decisions)
+    sides, last = _sides(words, grammar), max(said.mention.first for said in decisions)
     named = [said for said in decisions if said.mention.first == last]
     names = tuple({said.mention.pathology: None for said in named})
     denied = any(said.cue.kind == "negation" for said in named)
@@ -80,31 +83,65 @@ def with_stand_ins(
 ) -> list[Item]:
     """Let what names a finding again, of the other side, be a mention of it."""
     words = [token.word for token in tokens]
-    if grammar.sides.isdisjoint(words):
+    if (grammar.sides | _ONE | _THAT).isdisjoint(words):
         return items
     parts = _segments(words)
     for k, (first, last) in enumerate(parts):
-        sides = _sides(words[first:last], grammar)
         named = _named_before(items, words, first, grammar) or before
-        if not sides or not named.sides or not sides.isdisjoint(named.sides):
-            continue
-        if _names(items, first, last):
-            continue
-        at = _head(words, first, last, grammar)
-        if at < 0 and (_PLACING | grammar.sides).issuperset(words[first:last]):
-            beside = [part for part in parts[max(k - 1, 0) : k + 2] if _touch(words, part, first)]
-            free = (part for part in beside if not _names(items, *part))
-            at = max((_head(words, *part, grammar) for part in free), default=-1)
-        if at < 0 and named.denied and not named.whole:
-            at = _bare(items, words, first, last, grammar)
+        at = -1 if _names(items, first, last) else _stands(items, words, parts, k, named, grammar)
         items = _put(items, at, named) if at >= 0 else items
     return items
 
 
+def _stands(
+    items: Sequence[Item], words: Sequence[str], parts: list[tuple[int, int]], k: int,
+    named: Named, grammar: GrammarFile,
+) -> int:  # fmt: skip
+    """Give the token of a stretch that stands for what was named, -1 for none.
+
+    It is of another side, or excepted from what was denied ("no effusion save a trace").
+    """
+    first, last = parts[k]
+    sides = _sides(words[first:last], grammar)
+    other = bool(sides and named.sides) and sides.isdisjoint(named.sides)
+    excepted = named.denied and _is_joint(words, first - 1) and words[first - 1] not in _JOINTS
+    again = named.denied and not _strange(items, words, named, first, grammar)
+    if not (other or excepted or again):
+        return -1
+    at = _head(words, first, last, grammar)
+    if at < 0 and other and (_PLACING | grammar.sides).issuperset(words[first:last]):
+        beside = [part for part in parts[max(k - 1, 0) : k + 2] if _touch(words, part, first)]
+        free = (part for part in beside if not _names(items, *part))
+        at = max((_head(words, *part, grammar) for part in free), default=-1)
+    alone = bool(sides) and (excepted or (other and named.denied and not named.whole))
+    if at < 0 and alone and (excepted or _told(items, words, first, last, grammar)):
+        return _bare(items, words, first, last, grammar)
+    return at
+
+
 def _segments(words: Sequence[str]) -> list[tuple[int, int]]:
     """Give the stretches of a sentence between its marks and joining words."""
-    joints = [-1, *(k for k, word in enumerate(words) if word in _JOINTS), len(words)]
+    joints = [-1, *(k for k in range(len(words)) if _is_joint(words, k)), len(words)]
     return [(a + 1, b) for a, b in zip(joints, joints[1:], strict=False) if b > a + 1]
+
+
+def _is_joint(words: Sequence[str], k: int) -> bool:
+    """Whether a word parts two stretches: a mark, "and", "but", "except for", "other than"."""
+    return k >= 0 and (
+        words[k] in _JOINTS | _EXCEPT
+        or tuple(words[max(k - 1, 0) : k + 1]) in _THAN
+        or (words[k] == "for" and k > 0 and words[k - 1] in _EXCEPT | {"but"})
+    )
+
+
+def _strange(
+    items: Sequence[Item], words: Sequence[str], named: Named, first: int, grammar: GrammarFile
+) -> bool:
+    """Whether something without a name of ours stands between, that "one" may speak of."""
+    over = {k for item in items for k in range(item.first, item.last)}
+    known = _IDLE | _QUALITY | grammar.fillers | grammar.vague | grammar.articles | _AT
+    between = (k for k in range(named.last, first) if words[k].isalpha() and k not in over)
+    return any(words[k] not in known for k in between)
 
 
 def _touch(words: Sequence[str], part: tuple[int, int], first: int) -> bool:
@@ -134,7 +171,7 @@ def _named_before(
         return None
     denied = any(cue.kind == "negation" for item in ahead for cue in item.lexeme.cues)
     sides, whole = _sides(words[:first], grammar), not _WHOLE.isdisjoint(words[:first])
-    return Named(named.lexeme.pathologies, sides, denied, whole, named.lexeme.placed)
+    return Named(named.lexeme.pathologies, sides, denied, whole, named.lexeme.placed, named.last)
 
 
 def _head(words: Sequence[str], first: int, last: int, grammar: GrammarFile) -> int:
@@ -143,7 +180,7 @@ def _head(words: Sequence[str], first: int, last: int, grammar: GrammarFile) -> 
     for k in range(first, last):
         following = words[k + 1] if k + 1 < len(words) else "."
         free = not following.isalnum() or following in behind
-        sized = k > first and (words[k - 1] in grammar.sides or words[k - 1] in grammar.vague)
+        sized = k > first and words[k - 1] in grammar.sides | grammar.vague | _QUALITY
         if (words[k] in _ONE and (free or sized)) or (words[k] in _THAT and following in _AT):
             return k
     return -1
@@ -168,9 +205,17 @@ def _bare(
     apart = lobe and _AT.isdisjoint(words[max(at - _BESIDE, first) : at])
     if apart or not idle.issuperset(rest) or not _UNSAID.isdisjoint(words[first:last]):
         return -1
-    sized = any(i.lexeme.parts & said and words[i.first] not in grammar.sides for i in within)
-    told = sized or not (_TOLD | grammar.lasting).isdisjoint(words[first:last])
-    return at if told else -1
+    return at
+
+
+def _told(
+    items: Sequence[Item], words: Sequence[str], first: int, last: int, grammar: GrammarFile
+) -> bool:
+    """Whether a side alone has a size, a verb or a cue, as what is there has."""
+    said = Part.CUE | Part.VERB | Part.ASSERTING
+    within = (i for i in items if first <= i.first < last and words[i.first] not in grammar.sides)
+    sized = any(item.lexeme.parts & said for item in within)
+    return sized or not (_TOLD | grammar.lasting).isdisjoint(words[first:last])
 
 
 def _put(items: list[Item], at: int, named: Named) -> list[Item]:

@@ -105,6 +105,7 @@ def _heads(items: list[Item], j: int, first: int) -> bool:
     return bool(next((p for p in ahead if p & (Part.MENTION | _BREAKS)), 0) & Part.MENTION)
 
 
+_ADJECTIVAL: Final = ("ic", "al", "ous", "ive", "ant")
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _THAT: Final = frozenset({"that", "whether"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
@@ -165,7 +166,7 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
         if (
             (ends and not items[j - 1].lexeme.parts & Part.OR)
             or (not governed and parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
-            or (not governed and parts & Part.COMMA and _missed(items, at, j, cue))
+            or (not governed and parts & Part.COMMA and _missed(items, at, j, cue, tokens))
             or (cue.kind in _SILENT and tokens[items[j].first].word in _TELLING)
             or (governed and _list_closes(items, j, closed=closed))
             or ((denies or silent) and _speaks_anew(items, j))
@@ -188,11 +189,15 @@ def _beyond(items: list[Item], at: int, j: int, cue: Cue, tokens: list[Token]) -
     return cue.kind == "hedge" and tokens[items[j].last - 1].word in _BESIDE and bool(between)
 
 
-def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
+def _missed(items: list[Item], at: int, comma: int, cue: Cue, tokens: list[Token]) -> bool:
     """Whether a hedge already had its object, outside the vocabulary ("consistent with …, …")."""
     opens = items[at + 1].lexeme.parts & Part.COMMA and items[at + 1].first == items[at].last
     if cue.kind != "hedge" or cue.phrase == "versus" or opens:  # "may be, on the lateral, a nodule"
         return False
+    between = [token.word for token in tokens[items[at].last : items[comma].first]]
+    aside = at > 0 and items[at - 1].lexeme.parts & Part.COMMA and items[at - 1].last == items[at].first
+    if aside and len(between) == 1 and between[0].endswith(_ADJECTIVAL):
+        return True  # "nodules, most probably metastatic, adenopathy and effusion"
     joined = listed = False
     for item in items[comma + 1 :]:
         parts = item.lexeme.parts

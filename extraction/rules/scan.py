@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import END, INSERTED, TENSES, Cue, Lexeme, Node, Part
@@ -20,6 +20,7 @@ _EXCLUDING: Final = (
 _DENYING: Final = frozenset(
     {"not", "cannot", "cant", "hardly", "neither", "nor", "never", "reluctant", "hesitate"}
     | {"hesitant", "loath", "unwilling", "unwise", "premature", "rash", "wrong", "foolish"}
+    | {"slow", "chary", "wary", "shy"}
 )
 _OPEN_AHEAD, _OPEN_BEHIND = (
     Lexeme(Part.CUE, cues=(Cue("cannot exclude", "denial", side),), loose=True, finite=True)
@@ -139,7 +140,7 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
             return _both_open(items, item, at, tokens)
         if not word.isalpha():
             break
-    for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
+    for at in _before_aside(tokens, item.first):
         word = tokens[at].word
         if word in _DENYING or (word == "to" and tokens[at - 1].word in _HARD):
             if any(i.first >= at and i.lexeme.parts & Part.MENTION for i in items):
@@ -155,6 +156,20 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
         if not word.isalpha() or (word in _APART and not paired):
             return None
     return None
+
+
+def _before_aside(tokens: list[Token], first: int) -> Iterator[int]:
+    """Give the tokens in front of one, nearest first, over an aside: "not, on this, care to"."""
+    at, left = first - 1, _DENIED_WITHIN
+    while at >= 0 and left:
+        if tokens[at].word == ",":
+            opens = (k for k in range(at - 1, max(at - ASIDE_WITHIN, 0), -1) if tokens[k].word == ",")
+            opening = next(opens, at)
+            yield from () if opening < at else (at,)
+            at = opening - 1
+            continue
+        yield at
+        at, left = at - 1, left - 1
 
 
 def _both_open(items: list[Item], item: Item, at: int, tokens: list[Token]) -> Item:
