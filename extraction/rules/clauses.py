@@ -260,7 +260,7 @@ def _cut(
 
 
 def _only_grades(item: Item, rest: list[Item], tokens: list[Token]) -> bool:
-    """Whether "so" draws no conclusion: "so far", "less so", "not so large"; a statement follows."""
+    """Whether "so" draws no conclusion: "so far", "less so", "not so large"."""
     if item.last - item.first > 1:
         return False
     near = [i for i in rest[:_STATED] if i.lexeme.parts & (GOVERNABLE | Part.SUBJECT | Part.VERB)]

@@ -11,7 +11,6 @@ one side leaves the other (`settled`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import Final, NamedTuple
 
 from extraction.rules.idle import weighed
@@ -38,7 +37,6 @@ _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clea
 _CONTRASTS, _THEM = frozenset({"but", "though", "although"}), frozenset({"it", "one", "them"})
 _QUALITIES: Final = frozenset({"old", "new", "definite", "moderate", "large", "mild"})
 _DOUBTING: Final = frozenset({"hedge", "denial"})
-_BOTH_SIDES: Final = (["and", "none"], ["or", "none"], [",", "none"], ["nor", "none"])
 _HELPING: Final = frozenset({"can", "could", "cannot", "may", "is", "are", "was", "seems"})
 _LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
@@ -268,7 +266,7 @@ def settled(
     mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
     valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
     supposed = _condition(words)
-    sides = _Sides(words, grammar, {said.mention.first for said in decisions})
+    sides = _Sides(words, grammar)
     return [
         each
         for said in decisions
@@ -295,38 +293,26 @@ def _unsupposed(said: Decision, condition: range) -> Decision:
 
 
 class _Sides(NamedTuple):
-    """The words of a sentence, and where one of its findings is named."""
+    """The words of a sentence, and which of them are sides."""
 
     words: Sequence[str]
     grammar: GrammarFile
-    named: set[int]
 
     def other(self, begin: int) -> bool:
         """Whether a side follows at once: "none on the left"."""
         rest = [word for word in self.words[begin:] if word not in _TO_SIDE]
-        both = rest[1:3] in _BOTH_SIDES and rest[3:4]  # "none on the right and none on the left"
-        return rest[:1] != [] and rest[0] in self.grammar.sides and not both
+        both = rest[2:3] == ["none"]  # "none on the right and none on the left"
+        return bool(rest) and rest[0] in self.grammar.sides and not both
 
     def other_before(self, said: Decision) -> bool:
         """Whether the denial is of another side that stands before it: "right, left none"."""
         begin, end = said.mention.last, said.cue_first
         parted = max((k for k in range(begin, end) if self.words[k] in _PARTS), default=end)
-        own = self.words[max(said.mention.first - _BESIDE, 0) : parted]
+        ahead = self.words[max(said.mention.first - _BESIDE, 0) : parted]
+        own = {word[0] for word in ahead if word in self.grammar.sides}
         told = [w for w in self.words[parted + 1 : end] if w not in _TO_SIDE]
         alone = bool(told) and self.grammar.sides.issuperset(told)
-        return alone and not self.grammar.sides.isdisjoint(own) and told[0] not in own
-
-    def lasts(self, begin: int) -> bool:
-        """Whether the other side is said to last, and nothing else: "…, but the left persists"."""
-        words, grammar = self.words, self.grammar
-        named = (at - _BESIDE - 1 for at in self.named if at >= begin)
-        last = min([begin + _LASTING_WITHIN, len(words), *named])
-        lasting = [at for at in range(begin, last) if words[at] in grammar.lasting]
-        near = range(begin, min(last + _BESIDE, len(words))) if lasting else ()
-        sides = [at for at in near if words[at] in grammar.sides]
-        idle = grammar.fillers | grammar.lasting | grammar.copulas | _TO_SIDE if sides else _TO_SIDE
-        pairs = (sorted(pair) for pair in product(lasting, sides))  # not "left PICC unchanged"
-        return any(b - a <= _BESIDE and idle.issuperset(words[a + 1 : b]) for a, b in pairs)
+        return alone and bool(own) and told[0][0] not in own
 
 
 def _by_side(said: Decision, sides: _Sides) -> Iterator[Decision]:
@@ -334,9 +320,8 @@ def _by_side(said: Decision, sides: _Sides) -> Iterator[Decision]:
     gone = said.rule in {"cue after", "carried back"} or sides.words[said.cue_first] in _GONE
     if said.cue.kind == "negation" and gone:
         parted = not _PARTS.isdisjoint(sides.words[said.mention.last : said.cue_last - 1])
-        behind = max(said.cue_last, said.mention.last)
         apart = parted and sides.other(said.cue_last)
-        if apart or sides.other_before(said) or sides.lasts(behind):
+        if apart or sides.other_before(said):
             yield _plain(said.mention)
     yield said
 

@@ -9,11 +9,12 @@ was said of the finding before them. "The latter" is the alternative that it mea
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from extraction.rules.decide import Decision
-from extraction.rules.lexicon import Cue, Lexeme, Part
-from extraction.rules.scan import Item, is_finite
+from extraction.rules.lexicon import Lexeme, Part
+from extraction.rules.scan import Item
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -22,7 +23,8 @@ _JOINTS: Final = frozenset(
 )
 _EXCEPT: Final = frozenset({"except", "save", "bar", "barring", "beyond", "besides"})
 _THAN: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from")})
-_ONE, _THAT = frozenset({"one", "ones", "trace", "traces"}), frozenset({"that", "those"})
+_ONE: Final = frozenset({"one", "ones", "trace", "traces", "sliver", "remnant", "residue", "rest"})
+_THAT: Final = frozenset({"that", "those"})
 _QUALITY: Final = frozenset({"known", "old", "new", "previous", "other", "tiny", "little", "trace"})
 _AT: Final = frozenset({"on", "in", "at", "over"})
 _PLACING: Final = _AT | {"the", "to", "of", "side", "sided", "-", "base", "apex"}
@@ -32,7 +34,6 @@ _TOLD: Final = frozenset({"only", "yes", "seen", "does", "do", "has", "have"})
 _IDLE: Final = _PLACING | _TOLD | {":", "?", "not", "still", "again", "just", "if", "anything"}
 _UNSAID: Final = frozenset({"none", "nil", "no", "neither", "nor", "clear", "normal"})
 _BESIDE, _WITHIN = 3, 6
-_AFTER: Final = Cue(None, "ignore", "after")
 # "Nor can", "so is", "as has": what follows shares what was said.
 _SHARING: Final = frozenset({"nor", "neither", "so", "as"})
 _HELPING: Final = frozenset({
@@ -122,7 +123,7 @@ def _stands(
 def _segments(words: Sequence[str]) -> list[tuple[int, int]]:
     """Give the stretches of a sentence between its marks and joining words."""
     joints = [-1, *(k for k in range(len(words)) if _is_joint(words, k)), len(words)]
-    return [(a + 1, b) for a, b in zip(joints, joints[1:], strict=False) if b > a + 1]
+    return [(a + 1, b) for a, b in pairwise(joints) if b > a + 1]
 
 
 def _is_joint(words: Sequence[str], k: int) -> bool:
@@ -197,7 +198,8 @@ def _bare(
     said = Part.CUE | Part.VERB | Part.ASSERTING
     over = {k for i in within if i.lexeme.parts & said for k in range(i.first, i.last)}
     at = next(k for k in range(first, last) if words[k] in grammar.sides)
-    if any(i.first > at and all(c.side == "before" for c in i.lexeme.cues or [_AFTER]) for i in within):
+    ahead = [i.lexeme.cues for i in within if i.first > at and i.lexeme.cues]
+    if any(cue.side == "before" for cues in ahead for cue in cues[-1:]):
         return -1  # "on the right I cannot tell"
     idle = _IDLE | grammar.fillers | grammar.lasting | grammar.copulas | grammar.sides
     rest = {words[k] for k in range(first, last) if k not in over}
@@ -232,7 +234,7 @@ def _put(items: list[Item], at: int, named: Named) -> list[Item]:
 def completed(
     decisions: Sequence[Decision], tokens: Sequence[Token], grammar: GrammarFile
 ) -> list[Decision]:
-    """Give what is said of a sentence's findings with what some share, and "the latter" resolved."""
+    """Give what is said of a sentence's findings, also of those that share it."""
     said = referred(decisions, tokens, grammar.referring)
     words = [token.word for token in tokens] if len(said) > 1 else []
     if _CALLING.isdisjoint(words):

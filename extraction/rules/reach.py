@@ -195,7 +195,9 @@ def _missed(items: list[Item], at: int, comma: int, cue: Cue, tokens: list[Token
     if cue.kind != "hedge" or cue.phrase == "versus" or opens:  # "may be, on the lateral, a nodule"
         return False
     between = [token.word for token in tokens[items[at].last : items[comma].first]]
-    aside = at > 0 and items[at - 1].lexeme.parts & Part.COMMA and items[at - 1].last == items[at].first
+    aside = (
+        at > 0 and items[at - 1].lexeme.parts & Part.COMMA and items[at - 1].last == items[at].first
+    )
     if aside and len(between) == 1 and between[0].endswith(_ADJECTIVAL):
         return True  # "nodules, most probably metastatic, adenopathy and effusion"
     joined = listed = False

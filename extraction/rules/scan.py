@@ -163,7 +163,9 @@ def _before_aside(tokens: list[Token], first: int) -> Iterator[int]:
     at, left = first - 1, _DENIED_WITHIN
     while at >= 0 and left:
         if tokens[at].word == ",":
-            opens = (k for k in range(at - 1, max(at - ASIDE_WITHIN, 0), -1) if tokens[k].word == ",")
+            opens = (
+                k for k in range(at - 1, max(at - ASIDE_WITHIN, 0), -1) if tokens[k].word == ","
+            )
             opening = next(opens, at)
             yield from () if opening < at else (at,)
             at = opening - 1

@@ -35,7 +35,7 @@ _FULL_STOP: Final = "."
 _ENDED: Final = frozenset(".!,;:")
 _ASKING_LINE: Final = re.compile(r"(?m)^[ \t]{0,8}\?")
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
-_ANSWER_WITHIN, _NAME_WITHIN = 10, 4
+_ANSWER_WITHIN, _NAME_WITHIN = 10, 6
 _HYPHENS, _LABEL, _TWO = "-–", 3, 2
 _NEITHER_ONE, _HELPING = frozenset({"nor", "neither"}), frozenset({"can", "could", "has", "have"})
 _PLACING: Final = frozenset({"the", "on", "in", "at"})
@@ -90,9 +90,6 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
         answers = word in _HYPHENS and current and _is_value(tokens, number, current)
         current.append(token._replace(word="nil") if answers else token)
         depth = max(0, depth + _DEPTH[word]) if word in _DEPTH else depth
-        if word == _FULL_STOP and _is_answered(tokens, number, current, grammar):
-            current[-1] = token._replace(word="?")
-            continue
         asks = word == "?" and _asks(tokens, number, current, text)
         if word in _STOPS and not asks and _ends(tokens, number, text, depth, grammar):
             current, depth = _close(sentences, current), 0
@@ -101,13 +98,19 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
 
 
 def _bound(tokens: list[Token], grammar: GrammarFile) -> list[Token]:
-    """Bind a sentence to the one that it speaks of: "Edema or pneumonia. Favor the latter."."""
+    """Bind a sentence to the one that it speaks of: "Edema or pneumonia. Favor the latter.".
+
+    A name alone that the next sentence tells is a question.
+    """
     for at in [at for at, token in enumerate(tokens) if _refers(tokens, at, grammar)]:
         stop = next((k for k in range(at, max(at - _BOUND_WITHIN, 0), -1) if _parts(tokens, k)), at)
         if stop < at:
             line = [t._replace(word=" ") if t.word.isspace() else t for t in tokens[stop + 1 : at]]
             tokens = [*tokens[:stop], tokens[stop]._replace(word=";"), *line, *tokens[at:]]
-    return tokens
+    return [
+        t._replace(word="?") if t.word == _FULL_STOP and _is_answered(tokens, k, grammar) else t
+        for k, t in enumerate(tokens)
+    ]
 
 
 def _refers(tokens: list[Token], at: int, grammar: GrammarFile) -> bool:
@@ -116,8 +119,7 @@ def _refers(tokens: list[Token], at: int, grammar: GrammarFile) -> bool:
         return True
     if tokens[at].word not in _NEITHER_ONE or at + _TWO >= len(tokens):
         return False
-    helped = tokens[at + 1].word.isspace() and tokens[at + 2].word or tokens[at + 1].word
-    return helped in _HELPING
+    return tokens[at + 1 + tokens[at + 1].word.isspace()].word in _HELPING
 
 
 def _parts(tokens: list[Token], number: int) -> bool:
@@ -223,18 +225,18 @@ def _answers(tokens: list[Token], number: int, grammar: GrammarFile) -> bool:
     return any(tuple(words[:k]) in known for k in ends)
 
 
-def _is_answered(
-    tokens: list[Token], number: int, current: list[Token], grammar: GrammarFile
-) -> bool:
+def _is_answered(tokens: list[Token], number: int, grammar: GrammarFile) -> bool:
     """Whether a name alone is told by the next sentence: "Pneumonia. Unlikely."."""
-    named = current[:-1]
-    if not 0 < len(named) <= _NAME_WITHIN or not all(token.word.isalpha() for token in named):
+    behind = [t.word for t in tokens[number + 1 : number + _ANSWER_WITHIN] if not t.word.isspace()]
+    end = behind.index(_FULL_STOP) if _FULL_STOP in behind else 0
+    if tuple(behind[:end]) not in _written(tuple(grammar.answers.values())):
         return False
-    if any(t.word in grammar.copulas or t.word in grammar.finite for t in named):
-        return False
-    words = [t.word for t in tokens[number + 1 : number + _ANSWER_WITHIN] if not t.word.isspace()]
-    end = words.index(_FULL_STOP) if _FULL_STOP in words else 0
-    return tuple(words[:end]) in _written(tuple(grammar.answers.values()))
+    named = [token.word for token in tokens[max(number - _NAME_WITHIN, 0) : number]]
+    marks = [k for k, word in enumerate(named) if word in _STOPS or "\n" in word]
+    words = [word for word in named[marks[-1] + 1 if marks else 0 :] if not word.isspace()]
+    whole = bool(marks) or number <= _NAME_WITHIN
+    verbs = grammar.copulas | grammar.finite
+    return whole and bool(words) and all(w.isalpha() and w not in verbs for w in words)
 
 
 @lru_cache(maxsize=4)
