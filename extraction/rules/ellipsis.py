@@ -22,9 +22,11 @@ _JOINTS: Final = frozenset(
     {",", ";", ".", "(", ")", "but", "and", "or", "while", "whereas", "though", "although", "yet"}
 )
 _EXCEPT: Final = frozenset({"except", "save", "bar", "barring", "beyond", "besides"})
+_PARTING: Final = _JOINTS | _EXCEPT | {"than", "from", "for"}
 _THAN: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from")})
 _ONE: Final = frozenset({"one", "ones", "trace", "traces", "sliver", "remnant", "residue", "rest"})
 _THAT: Final = frozenset({"that", "those"})
+_HEADS: Final = _ONE | _THAT
 _QUALITY: Final = frozenset({"known", "old", "new", "previous", "other", "tiny", "little", "trace"})
 _AT: Final = frozenset({"on", "in", "at", "over"})
 _PLACING: Final = _AT | {"the", "to", "of", "side", "sided", "-", "base", "apex"}
@@ -65,31 +67,30 @@ class Named(NamedTuple):
 NOTHING: Final = Named()
 
 
-def left_over(
-    decisions: Sequence[Decision], tokens: Sequence[Token], grammar: GrammarFile
-) -> Named:
-    """Give what a sentence leaves for the next one to speak of."""
-    words = [token.word for token in tokens] if decisions else []
-    if not words:
-        return NOTHING
-    sides, last = _sides(words, grammar), max(said.mention.first for said in decisions)
-    named = [said for said in decisions if said.mention.first == last]
-    names = tuple({said.mention.pathology: None for said in named})
-    denied = any(said.cue.kind == "negation" for said in named)
-    return Named(names, sides, denied, not _WHOLE.isdisjoint(words))
-
-
 def with_stand_ins(
-    items: list[Item], tokens: Sequence[Token], grammar: GrammarFile, before: Named
+    items: list[Item],
+    tokens: Sequence[Token],
+    grammar: GrammarFile,
+    before: tuple[Sequence[Decision], Sequence[Token]],
 ) -> list[Item]:
-    """Let what names a finding again, of the other side, be a mention of it."""
+    """Let what names a finding again, of the other side, be a mention of it.
+
+    `before` is what was decided of the sentence before, and its tokens.
+    """
     words = [token.word for token in tokens]
-    if (grammar.sides | _ONE | _THAT).isdisjoint(words):
+    if grammar.sides.isdisjoint(words) and _HEADS.isdisjoint(words):
+        return items
+    if not before[0] and not any(item.lexeme.parts & Part.MENTION for item in items):
         return items
     parts = _segments(words)
     for k, (first, last) in enumerate(parts):
-        named = _named_before(items, words, first, grammar) or before
-        at = -1 if _names(items, first, last) else _stands(items, words, parts, k, named, grammar)
+        told = words[first:last]
+        if grammar.sides.isdisjoint(told) and _HEADS.isdisjoint(told):
+            continue
+        if _names(items, first, last) or not (first or before[0]):
+            continue
+        named = _named_before(items, words, first, grammar) or _left_over(*before, grammar)
+        at = _stands(items, words, parts, k, named, grammar)
         items = _put(items, at, named) if at >= 0 else items
     return items
 
@@ -120,19 +121,33 @@ def _stands(
     return at
 
 
+def _left_over(
+    decisions: Sequence[Decision], tokens: Sequence[Token], grammar: GrammarFile
+) -> Named:
+    """Give what a sentence leaves for the next one to speak of."""
+    words = [token.word for token in tokens] if decisions else []
+    if not words:
+        return NOTHING
+    sides, last = _sides(words, grammar), max(said.mention.first for said in decisions)
+    named = [said for said in decisions if said.mention.first == last]
+    names = tuple({said.mention.pathology: None for said in named})
+    denied = any(said.cue.kind == "negation" for said in named)
+    return Named(names, sides, denied, not _WHOLE.isdisjoint(words))
+
+
 def _segments(words: Sequence[str]) -> list[tuple[int, int]]:
     """Give the stretches of a sentence between its marks and joining words."""
-    joints = [-1, *(k for k in range(len(words)) if _is_joint(words, k)), len(words)]
-    return [(a + 1, b) for a, b in pairwise(joints) if b > a + 1]
+    joints = [k for k, word in enumerate(words) if word in _PARTING and _is_joint(words, k)]
+    return [(a + 1, b) for a, b in pairwise([-1, *joints, len(words)]) if b > a + 1]
 
 
 def _is_joint(words: Sequence[str], k: int) -> bool:
     """Whether a word parts two stretches: a mark, "and", "but", "except for", "other than"."""
-    return k >= 0 and (
-        words[k] in _JOINTS | _EXCEPT
-        or tuple(words[max(k - 1, 0) : k + 1]) in _THAN
-        or (words[k] == "for" and k > 0 and words[k - 1] in _EXCEPT | {"but"})
-    )
+    if k < 0 or words[k] not in _PARTING:
+        return False
+    if words[k] in {"than", "from"}:
+        return (words[k - 1], words[k]) in _THAN
+    return words[k] != "for" or words[k - 1] in _EXCEPT or words[k - 1] == "but"
 
 
 def _strange(

@@ -20,7 +20,7 @@ from extraction.finding import (
 from extraction.report import FINDINGS, Place, SectionReader, own_words
 from extraction.rules.clauses import clauses
 from extraction.rules.decide import Decision, carry_back, decide, settled
-from extraction.rules.ellipsis import NOTHING, completed, left_over, with_stand_ins
+from extraction.rules.ellipsis import completed, with_stand_ins
 from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
@@ -163,7 +163,8 @@ class RuleEngine:
         # Where no capital tells, "no pe" is read as "no PE"; "cm" stays a unit.
         raised = text.upper().replace(" CM", " cm") if text.islower() else text
         shown = raised if len(raised) == len(text) else text
-        label, told, named = list[Item](), section.start, NOTHING
+        label, told = list[Item](), section.start
+        before: tuple[list[Decision], list[Token]] = [], []
         for whole in split(tokens, text, grammar):
             items = scan(whole, self._root, shown)
             label = label if text.find("\n", told, whole[0].start) < 0 else []
@@ -175,10 +176,9 @@ class RuleEngine:
                 run_on = is_run_on(sentence)
                 for piece in pieces(sentence, said, grammar) if run_on else [sentence]:
                     within = said if piece is sentence else scan(piece, self._root, shown)
-                    within = with_stand_ins(within, piece, grammar, named)
-                    decisions = self._decisions(within, piece, above)
-                    named = left_over(decisions, piece, grammar)
-                    yield piece, decisions
+                    within = with_stand_ins(within, piece, grammar, before)
+                    before = self._decisions(within, piece, above), piece
+                    yield piece, before[0]
 
     def _holds(self, label: list[Item], items: list[Item], tokens: Sequence[Token]) -> bool:
         """Whether a line's label holds for a sentence: no heart sac has a left effusion.

@@ -101,8 +101,9 @@ class MentionFinder:
                 lung = lung or bool(parts & Part.LUNG) or item.lexeme.placed
                 # What follows may be what it is instead: "nodule versus nipple shadow".
                 before = items[k - 1].lexeme.cues if k else ()
-                apart = any(cue.side == "around" for cue in before) or _denied_alone(items, k)
-                if parts & Part.ELSEWHERE and not apart:
+                if parts & Part.ELSEWHERE and not (
+                    any(cue.side == "around" for cue in before) or _denied_alone(items, k)
+                ):
                     groups.update(item.lexeme.groups)
             there = [group for group in entry.elsewhere if group in groups]
             if lung:

@@ -102,15 +102,20 @@ def _bound(tokens: list[Token], grammar: GrammarFile) -> list[Token]:
 
     A name alone that the next sentence tells is a question.
     """
-    for at in [at for at, token in enumerate(tokens) if _refers(tokens, at, grammar)]:
+    referring = grammar.referring
+    told = [k for k, t in enumerate(tokens) if t.word in referring or t.word in _NEITHER_ONE]
+    for at in [at for at in told if _refers(tokens, at, grammar)]:
         stop = next((k for k in range(at, max(at - _BOUND_WITHIN, 0), -1) if _parts(tokens, k)), at)
         if stop < at:
             line = [t._replace(word=" ") if t.word.isspace() else t for t in tokens[stop + 1 : at]]
             tokens = [*tokens[:stop], tokens[stop]._replace(word=";"), *line, *tokens[at:]]
-    return [
-        t._replace(word="?") if t.word == _FULL_STOP and _is_answered(tokens, k, grammar) else t
-        for k, t in enumerate(tokens)
-    ]
+    stops = [k + 1 for k in range(len(tokens) - 1) if tokens[k].word == _FULL_STOP]
+    answers, opening = _written(tuple(grammar.answers.values()))
+    for k in stops:
+        first = tokens[k].word if not tokens[k].word.isspace() else tokens[k : k + _TWO][-1].word
+        if first in opening and _is_answered(tokens, k - 1, answers, grammar):
+            tokens[k - 1] = tokens[k - 1]._replace(word="?")
+    return tokens
 
 
 def _refers(tokens: list[Token], at: int, grammar: GrammarFile) -> bool:
@@ -220,16 +225,18 @@ def _answers(tokens: list[Token], number: int, grammar: GrammarFile) -> bool:
     """Whether what follows a question mark answers it: "Effusion? Not convincing."."""
     behind = (token.word for token in tokens[number + 1 : number + _ANSWER_WITHIN])
     words = [*(word for word in behind if not word.isspace() or "\n" in word), _FULL_STOP]
-    known = _written(tuple(grammar.answers.values()))
+    known, _ = _written(tuple(grammar.answers.values()))
     ends = (k for k in range(1, len(words)) if "\n" in words[k] or words[k] in grammar.answered)
     return any(tuple(words[:k]) in known for k in ends)
 
 
-def _is_answered(tokens: list[Token], number: int, grammar: GrammarFile) -> bool:
+def _is_answered(
+    tokens: list[Token], number: int, answers: frozenset[tuple[str, ...]], grammar: GrammarFile
+) -> bool:
     """Whether a name alone is told by the next sentence: "Pneumonia. Unlikely."."""
     behind = [t.word for t in tokens[number + 1 : number + _ANSWER_WITHIN] if not t.word.isspace()]
     end = behind.index(_FULL_STOP) if _FULL_STOP in behind else 0
-    if tuple(behind[:end]) not in _written(tuple(grammar.answers.values())):
+    if tuple(behind[:end]) not in answers:
         return False
     named = [token.word for token in tokens[max(number - _NAME_WITHIN, 0) : number]]
     marks = [k for k, word in enumerate(named) if word in _STOPS or "\n" in word]
@@ -240,8 +247,12 @@ def _is_answered(tokens: list[Token], number: int, grammar: GrammarFile) -> bool
 
 
 @lru_cache(maxsize=4)
-def _written(patterns: tuple[tuple[str, ...], ...]) -> frozenset[tuple[str, ...]]:
-    return frozenset(said for some in patterns for pattern in some for said in expand(pattern))
+def _written(
+    patterns: tuple[tuple[str, ...], ...],
+) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """Give all that answers a question, and the words with which an answer opens."""
+    every = frozenset(said for some in patterns for pattern in some for said in expand(pattern))
+    return every, frozenset(said[0] for said in every)
 
 
 def _restarts(
