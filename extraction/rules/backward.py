@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import takewhile
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.reach import DOUBTS, denies, is_place
-from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_finite
+from extraction.rules.reach import DOUBTS, is_place
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, denies, governs, is_finite
 from extraction.rules.tokens import Token
+from extraction.vocabulary.patterns import expand
 from extraction.vocabulary.schema import GrammarFile
 
 _STATED: Final = Part.ASSERTING | Part.PARTICIPLE | Part.PREDICATE | Part.COMMA
@@ -22,6 +24,7 @@ _AGAINST: Final = frozenset({"than", "of", "to"})
 _ONCE: Final = frozenset({"suspected", "queried", "questioned", "suggested", "possible"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
 _TODAY: Final = frozenset({"this", "today", "current", "now", "since", "compared"})
+_HELPS: Final = frozenset({",", "-", "(", ")", "been", "now", "since", "also"})
 _PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
@@ -171,6 +174,8 @@ def meant(clause: Clause, at: int, cue: Cue) -> Cue:
         return _ADVICE
     if cue.kind != "negation":
         return cue
+    if tokens[item.last - 1].word in grammar.going and _in_part(item, tokens, grammar):
+        return _STILL
     relative = item.first > 0 and tokens[item.first - 1].word in _RELATIVE
     for token in tokens[item.last : item.last + _EARLIER_WITHIN]:
         if token.word in _TODAY:
@@ -182,6 +187,30 @@ def meant(clause: Clause, at: int, cue: Cue) -> Cue:
         if (not token.word.isalnum() and token.word != _POSSESSIVE) or token.word in _JOINS:
             break
     return cue
+
+
+def _in_part(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
+    """Whether what went did so in part: "has, in the main, cleared", "has resolved for the most".
+
+    The words stand before the last one of the cue, over marks and helping verbs, or behind it.
+    """
+    words = [token.word for token in tokens]
+    first, idle = item.last - 1, grammar.copulas | _HELPS
+    while first and words[first - 1] in idle:
+        first -= 1
+    behind = words[item.last + (words[item.last : item.last + 1] == [","]) :]
+    for said in _partly(grammar.partly):
+        if tuple(words[max(first - len(said), 0) : first]) == said:
+            return True
+        ends = behind[len(said) : len(said) + 1] or ["."]
+        if tuple(behind[: len(said)]) == said and (ends[0] in _JOINS or not ends[0].isalnum()):
+            return True
+    return False
+
+
+@lru_cache(maxsize=4)
+def _partly(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    return tuple(said for pattern in patterns for said in expand(pattern))
 
 
 def _examines(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:

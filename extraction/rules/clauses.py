@@ -11,16 +11,26 @@ from itertools import dropwhile, pairwise, takewhile
 from typing import Final
 
 from extraction.rules.lexicon import Lexeme, Part
-from extraction.rules.scan import ASIDE_WITHIN, GOVERNABLE, Clause, Item, governs, is_finite
+from extraction.rules.scan import (
+    ASIDE_WITHIN,
+    GOVERNABLE,
+    Clause,
+    Item,
+    denies,
+    governs,
+    is_finite,
+)
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 _LISTING: Final = Lexeme(Part.COMMA)
+_PLACED: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
 _TELLING: Final = frozenset({"negation", "assertion"})
 _ALONE: Final = 0
 """What ends an aside of one expression: ", in my view ,"."""
-_RELATIVE: Final = "which"
-_ENDS: Final = frozenset({".", ",", ";"})
+_RELATIVE, _SO, _STATED = "which", "so", 3
+_YET, _DOUBT_WITHIN = frozenset({"but", "yet", "though", "although", "if", "not", "unproven"}), 5
+_ENDS, _ANSWERS = frozenset({".", ",", ";"}), frozenset({"no", "not", "nor", "nil", "never"})
 _SPEAKERS: Final = frozenset({"i", "we"})
 
 
@@ -59,6 +69,8 @@ def _parted(
             continue
         if main and tokens[item.first].word == _RELATIVE:
             resumes = _resumes(items, at, main)
+        if main and any(cue.kind == "hedge" for cue in main[-1].lexeme.cues):
+            resumes = _unproven(items, at, tokens, grammar)
         if at < resumes:
             asides.append(items[at:resumes])
             continue
@@ -103,6 +115,22 @@ def _resumes(items: list[Item], at: int, main: list[Item]) -> int:
     return verbs[1] if len(verbs) > 1 else 0
 
 
+def _unproven(items: list[Item], at: int, tokens: list[Token], grammar: GrammarFile) -> int:
+    """Where a hedge's object follows behind what only says that nothing proves it; 0 for nowhere.
+
+    "Suspected, but not proven, pneumonia."
+    """
+    first = items[at].first + bool(items[at].lexeme.parts & Part.COMMA)
+    words = [token.word for token in tokens[first : first + _DOUBT_WITHIN]]
+    if words[:1] and words[0] not in _YET:
+        return 0
+    proved = (k for k, w in enumerate(words) if w.removeprefix("un") in grammar.proving)
+    last = first + next(proved, len(tokens)) + 1
+    last += [token.word for token in tokens[last : last + 1]] == [","]
+    behind = next((k for k in range(at, len(items)) if items[k].first >= last), len(items))
+    return behind if governs(items, behind, behind + 1) else 0
+
+
 def _interrupts(
     items: list[Item], at: int, main: list[Item], tokens: list[Token], grammar: GrammarFile
 ) -> bool:
@@ -118,7 +146,9 @@ def _interrupts(
             tokens[last.first - 1].word in grammar.transitive and main[-2].lexeme.parts & Part.CUE
         )
         resumes = resumes or bool(ends)  # "suggestive of, but not specific for, edema"
-    return resumes or (behind is not last and bool(items[at - 2].lexeme.parts & Part.OR))
+    told = governs(items, at, next((k for k, i in enumerate(items) if i is comma), at))
+    joins = items[at - 2].lexeme.parts | (0 if told else behind.lexeme.parts)
+    return resumes or (behind is not last and bool(joins & Part.OR))
 
 
 def _waits(
@@ -151,7 +181,8 @@ def _awaited(main: list[Item], tokens: list[Token], grammar: GrammarFile) -> int
     if last.lexeme.parts & (Part.OR | Part.AND):  # "or, in this setting, pneumonia"
         return Part.MENTION if governs(main, 0, len(main)) else 0
     kinds = {cue.kind for cue in last.lexeme.cues if cue.side != "after"}
-    if "denial" in kinds or (kinds and tokens[last.last - 1].word in grammar.transitive):
+    denies = "negation" in kinds and tokens[last.last - 1].word not in _ANSWERS
+    if denies or "denial" in kinds or (kinds and tokens[last.last - 1].word in grammar.transitive):
         return Part.MENTION | Part.CAUSE
     spoken = tokens[last.first].word in _SPEAKERS
     verb = any(is_finite(i) and i.last == last.first for i in main[-2:-1])
@@ -200,6 +231,8 @@ def _cut(
     for at, item in enumerate(items):
         parts = item.lexeme.parts
         if parts & Part.BOUNDARY:
+            if tokens[item.first].word == _SO and _only_grades(item, items[at + 1 :], tokens):
+                continue
             if _told_late(current, items[at:]):
                 continue
             if _lists_on(current, items[at:]):
@@ -224,6 +257,17 @@ def _cut(
         current.append(item)
     pieces.append((current, first))
     return [(piece, begin) for piece, begin in pieces if piece]
+
+
+def _only_grades(item: Item, rest: list[Item], tokens: list[Token]) -> bool:
+    """Whether "so" draws no conclusion: "so far", "less so", "not so large"."""
+    if item.last - item.first > 1:
+        return False
+    near = [i for i in rest[:_STATED] if i.lexeme.parts & (GOVERNABLE | Part.SUBJECT | Part.VERB)]
+    marks = (i.first for i in rest if i.lexeme.parts & (Part.COMMA | Part.BOUNDARY))
+    ends = next(marks, len(tokens))
+    told = any((is_finite(i) or i.lexeme.parts & Part.CUE) and i.first < ends for i in rest)
+    return not (near and near[0].first - item.last <= _STATED and told)
 
 
 def _told_late(before: list[Item], rest: list[Item]) -> bool:
@@ -259,6 +303,9 @@ def _speaks(item: Item, tokens: list[Token]) -> bool:
 def _subordinate(before: list[Item], opener: Item) -> bool:
     """Whether a cue waits for what the opener begins: "I do not think there is"."""
     waits = any(cue.side != "after" for cue in before[-1].lexeme.cues)
+    placed = [i for i in before if not i.lexeme.parts & _PLACED]
+    if placed and all(map(denies, placed)):  # "neither on the left nor on the right there is"
+        return True
     parts = (k + 1 for k, item in enumerate(before) if item.lexeme.parts & (Part.AND | Part.COMMA))
     begin = max(parts, default=0)  # "the heart is normal and perhaps there is"
     return waits and opener.first == before[-1].last and not governs(before, begin, len(before))

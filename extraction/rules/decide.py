@@ -4,14 +4,13 @@ Precedence: a question, history or recommendation makes no statement; a negation
 hedge wins ("no … to suggest"), "cannot exclude" is never undone by a negation, a negation behind a
 hedge wins ("a suspicious nodule was not seen"), then the nearest cue in front, then the one behind,
 then "versus" or a bare "or" between alternatives; what no cue governs is asserted. Once all of a
-sentence is read, "the latter" is the alternative that it means (`referred`), a label gives way to
-its value, a condition states nothing, and what is denied of one side leaves the other (`settled`).
+sentence is read, a label gives way to its value, a condition states nothing, and what is denied of
+one side leaves the other (`settled`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extraction.rules.idle import weighed
@@ -38,9 +37,7 @@ _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clea
 _CONTRASTS, _THEM = frozenset({"but", "though", "although"}), frozenset({"it", "one", "them"})
 _QUALITIES: Final = frozenset({"old", "new", "definite", "moderate", "large", "mild"})
 _DOUBTING: Final = frozenset({"hedge", "denial"})
-_GRADING: Final = frozenset({"hedge", "denial", "negation"})
-_JOINING: Final = frozenset({"or", "and", "vs", "versus"})
-_FORMER, _BOTH = "former", 2
+_HELPING: Final = frozenset({"can", "could", "cannot", "may", "is", "are", "was", "seems"})
 _LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
 
 
@@ -96,29 +93,6 @@ def carry_back(decisions: Sequence[Decision], clause: Clause, scope: Scope) -> l
     ]
 
 
-def referred(
-    decisions: Sequence[Decision], tokens: Sequence[Token], referring: Container[str]
-) -> list[Decision]:
-    """Let what is graded of "the latter" be graded of the alternative that it means.
-
-    Only where all alternatives are known to us: of "scar or malignancy" the latter is no scar.
-    """
-    named: list[Decision] = []
-    for said in decisions:
-        which = said.mention.pathology
-        if which not in referring:
-            named.append(said)
-            continue
-        among = [at for at, each in enumerate(named) if each[1:4] == named[-1][1:4]]
-        if said.cue.kind not in _GRADING or len(among) < _BOTH:
-            continue
-        at, last = among[0 if which == _FORMER else -1], named[-1].mention.last
-        if _JOINING.isdisjoint(token.word for token in tokens[last : said.mention.first]):
-            meant = named[at].mention
-            named[at] = said._replace(mention=meant, scope_first=meant.first, rule="referred")
-    return named
-
-
 def _is_half(clause: Clause, said: Decision) -> bool:
     """Whether only the second of two is graded: "right 8th and probable 9th rib fractures"."""
     if said.rule != "cue before" or said.cue.kind != "hedge":
@@ -146,7 +120,8 @@ def _dangling(clause: Clause, found: Sequence[Scope]) -> Scope | None:
         pronoun = pronoun or between[-1] in _THEM or words == sum(told)
         beside = before and before[-1].last == item.first and before[-1].lexeme.parts & Part.PRONOUN
         close = beside and not governs(before, scope.first, scope.at)
-        return scope if words == 0 or (pronoun and words <= 3) or close else None
+        begun = clause.tokens[clause.first - 1].word == "," and between[0] in _HELPING
+        return scope if words == 0 or (pronoun and words <= 3) or close or begun else None
     return None
 
 
@@ -220,6 +195,8 @@ def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: 
         return True
     if items[nearest.at].lexeme.parts & Part.JUDGING:  # "I think infection is unlikely"
         return True
+    if behind.cue.side == "after" and items[behind.at].lexeme.answers:  # "Query edema? Possible."
+        return True
     between = items[nearest.at + 1 : mention.at]
     return behind.cue.phrase in DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
 
@@ -289,7 +266,7 @@ def settled(
     mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
     valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
     supposed = _condition(words)
-    sides = _Sides(words, grammar, {said.mention.first for said in decisions})
+    sides = _Sides(words, grammar)
     return [
         each
         for said in decisions
@@ -316,28 +293,26 @@ def _unsupposed(said: Decision, condition: range) -> Decision:
 
 
 class _Sides(NamedTuple):
-    """The words of a sentence, and where one of its findings is named."""
+    """The words of a sentence, and which of them are sides."""
 
     words: Sequence[str]
     grammar: GrammarFile
-    named: set[int]
 
     def other(self, begin: int) -> bool:
         """Whether a side follows at once: "none on the left"."""
-        side = next((word for word in self.words[begin:] if word not in _TO_SIDE), "")
-        return side in self.grammar.sides
+        rest = [word for word in self.words[begin:] if word not in _TO_SIDE]
+        both = rest[2:3] == ["none"]  # "none on the right and none on the left"
+        return bool(rest) and rest[0] in self.grammar.sides and not both
 
-    def lasts(self, begin: int) -> bool:
-        """Whether the other side is said to last, and nothing else: "…, but the left persists"."""
-        words, grammar = self.words, self.grammar
-        named = (at - _BESIDE - 1 for at in self.named if at >= begin)
-        last = min([begin + _LASTING_WITHIN, len(words), *named])
-        lasting = [at for at in range(begin, last) if words[at] in grammar.lasting]
-        near = range(begin, min(last + _BESIDE, len(words))) if lasting else ()
-        sides = [at for at in near if words[at] in grammar.sides]
-        idle = grammar.fillers | grammar.lasting | grammar.copulas | _TO_SIDE if sides else _TO_SIDE
-        pairs = (sorted(pair) for pair in product(lasting, sides))  # not "left PICC unchanged"
-        return any(b - a <= _BESIDE and idle.issuperset(words[a + 1 : b]) for a, b in pairs)
+    def other_before(self, said: Decision) -> bool:
+        """Whether the denial is of another side that stands before it: "right, left none"."""
+        begin, end = said.mention.last, said.cue_first
+        parted = max((k for k in range(begin, end) if self.words[k] in _PARTS), default=end)
+        ahead = self.words[max(said.mention.first - _BESIDE, 0) : parted]
+        own = {word[0] for word in ahead if word in self.grammar.sides}
+        told = [w for w in self.words[parted + 1 : end] if w not in _TO_SIDE]
+        alone = bool(told) and self.grammar.sides.issuperset(told)
+        return alone and bool(own) and told[0][0] not in own
 
 
 def _by_side(said: Decision, sides: _Sides) -> Iterator[Decision]:
@@ -345,8 +320,8 @@ def _by_side(said: Decision, sides: _Sides) -> Iterator[Decision]:
     gone = said.rule in {"cue after", "carried back"} or sides.words[said.cue_first] in _GONE
     if said.cue.kind == "negation" and gone:
         parted = not _PARTS.isdisjoint(sides.words[said.mention.last : said.cue_last - 1])
-        behind = max(said.cue_last, said.mention.last)
-        if (parted and sides.other(said.cue_last)) or sides.lasts(behind):
+        apart = parted and sides.other(said.cue_last)
+        if apart or sides.other_before(said):
             yield _plain(said.mention)
     yield said
 

@@ -19,7 +19,8 @@ from extraction.finding import (
 )
 from extraction.report import FINDINGS, Place, SectionReader, own_words
 from extraction.rules.clauses import clauses
-from extraction.rules.decide import Decision, carry_back, decide, referred, settled
+from extraction.rules.decide import Decision, carry_back, decide, settled
+from extraction.rules.ellipsis import completed, with_stand_ins
 from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
@@ -30,7 +31,7 @@ from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "21"
+REVISION: Final = "22"
 
 _BATCH: Final = 256
 _APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
@@ -163,6 +164,7 @@ class RuleEngine:
         raised = text.upper().replace(" CM", " cm") if text.islower() else text
         shown = raised if len(raised) == len(text) else text
         label, told = list[Item](), section.start
+        before: tuple[list[Decision], list[Token]] = [], []
         for whole in split(tokens, text, grammar):
             items = scan(whole, self._root, shown)
             label = label if text.find("\n", told, whole[0].start) < 0 else []
@@ -174,7 +176,9 @@ class RuleEngine:
                 run_on = is_run_on(sentence)
                 for piece in pieces(sentence, said, grammar) if run_on else [sentence]:
                     within = said if piece is sentence else scan(piece, self._root, shown)
-                    yield piece, self._decisions(within, piece, above)
+                    within = with_stand_ins(within, piece, grammar, before)
+                    before = self._decisions(within, piece, above), piece
+                    yield piece, before[0]
 
     def _holds(self, label: list[Item], items: list[Item], tokens: Sequence[Token]) -> bool:
         """Whether a line's label holds for a sentence: no heart sac has a left effusion.
@@ -219,7 +223,7 @@ class RuleEngine:
                 previous = found
             parted = not clause.aside and not mentions and self._is_of_another(clause)
         grammar = self.vocabulary.grammar
-        return settled(referred(decisions, tokens, grammar.referring), tokens, grammar)
+        return settled(completed(decisions, tokens, grammar), tokens, grammar)
 
 
 def _label(items: list[Item]) -> list[Item]:

@@ -82,6 +82,7 @@ class Lexeme:
     exact: tuple[str, ...] = ()
     loose: bool = False
     finite: bool = False
+    answers: bool = False
     said: str = ""
 
 
@@ -235,7 +236,7 @@ def _add_answers(root: Tree, vocabulary: Vocabulary) -> None:
             for mark in grammar.answered:
                 lexeme = _lexeme(root, ("?", *tokens, mark))
                 lexeme.parts, lexeme.cues, lexeme.loose = Part.CUE, (cue,), True
-                lexeme.said = " ".join(tokens)
+                lexeme.said, lexeme.answers = " ".join(tokens), True
 
 
 _ANSWERING: Final[dict[str, CueKind]] = {

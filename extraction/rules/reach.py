@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from extraction.rules.lexicon import Cue, Part
-from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_finite
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, denies, governs, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -105,6 +105,7 @@ def _heads(items: list[Item], j: int, first: int) -> bool:
     return bool(next((p for p in ahead if p & (Part.MENTION | _BREAKS)), 0) & Part.MENTION)
 
 
+_ADJECTIVAL: Final = ("ic", "al", "ous", "ive", "ant")
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _THAT: Final = frozenset({"that", "whether"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
@@ -165,7 +166,7 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
         if (
             (ends and not items[j - 1].lexeme.parts & Part.OR)
             or (not governed and parts & Part.CAUSE and _beyond(items, at, j, cue, tokens))
-            or (not governed and parts & Part.COMMA and _missed(items, at, j, cue))
+            or (not governed and parts & Part.COMMA and _missed(items, at, j, cue, tokens))
             or (cue.kind in _SILENT and tokens[items[j].first].word in _TELLING)
             or (governed and _list_closes(items, j, closed=closed))
             or ((denies or silent) and _speaks_anew(items, j))
@@ -188,11 +189,17 @@ def _beyond(items: list[Item], at: int, j: int, cue: Cue, tokens: list[Token]) -
     return cue.kind == "hedge" and tokens[items[j].last - 1].word in _BESIDE and bool(between)
 
 
-def _missed(items: list[Item], at: int, comma: int, cue: Cue) -> bool:
+def _missed(items: list[Item], at: int, comma: int, cue: Cue, tokens: list[Token]) -> bool:
     """Whether a hedge already had its object, outside the vocabulary ("consistent with …, …")."""
     opens = items[at + 1].lexeme.parts & Part.COMMA and items[at + 1].first == items[at].last
     if cue.kind != "hedge" or cue.phrase == "versus" or opens:  # "may be, on the lateral, a nodule"
         return False
+    between = [token.word for token in tokens[items[at].last : items[comma].first]]
+    aside = (
+        at > 0 and items[at - 1].lexeme.parts & Part.COMMA and items[at - 1].last == items[at].first
+    )
+    if aside and len(between) == 1 and between[0].endswith(_ADJECTIVAL):
+        return True  # "nodules, most probably metastatic, adenopathy and effusion"
     joined = listed = False
     for item in items[comma + 1 :]:
         parts = item.lexeme.parts
@@ -277,11 +284,6 @@ def _unlisted(clause: Clause, at: int, comma: int) -> bool:
     denied = {name for item in items[at:comma] for name in item.lexeme.pathologies}
     named = [name for item in told for name in item.lexeme.pathologies][:1]
     return denied.isdisjoint(grammar.undenied) and not grammar.undenied.isdisjoint(named)
-
-
-def denies(item: Item) -> bool:
-    """Whether the item denies what follows it."""
-    return any(cue.kind == "negation" and cue.side != "after" for cue in item.lexeme.cues)
 
 
 def _opens_anew(items: list[Item], j: int, cue: Cue) -> bool:

@@ -14,8 +14,8 @@ from itertools import dropwhile
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Part
-from extraction.rules.reach import DOUBTS, denies
-from extraction.rules.scan import Item, is_finite
+from extraction.rules.reach import DOUBTS
+from extraction.rules.scan import Item, denies, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -147,7 +147,7 @@ def _parts(line: _Line, begin: int, mark: int, at: int, text: str) -> bool:
 def _is_splice(line: _Line, begin: int, mark: int, opening: Item | None) -> bool:
     """Whether a dash parts statements and is neither a colon nor between two names of one thing."""
     over = line.over.get(mark)
-    if over is not None and over.lexeme.parts & Part.COLON:
+    if over is not None and over.lexeme.parts & (Part.COLON | Part.COMMA):
         return False
     if opening is not None and (
         opening.lexeme.parts & Part.OR or any(c.side == "around" for c in opening.lexeme.cues)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import END, INSERTED, TENSES, Cue, Lexeme, Node, Part
@@ -20,6 +20,7 @@ _EXCLUDING: Final = (
 _DENYING: Final = frozenset(
     {"not", "cannot", "cant", "hardly", "neither", "nor", "never", "reluctant", "hesitate"}
     | {"hesitant", "loath", "unwilling", "unwise", "premature", "rash", "wrong", "foolish"}
+    | {"slow", "chary", "wary", "shy"}
 )
 _OPEN_AHEAD, _OPEN_BEHIND = (
     Lexeme(Part.CUE, cues=(Cue("cannot exclude", "denial", side),), loose=True, finite=True)
@@ -33,11 +34,12 @@ _NEITHER, _ABLE = frozenset({"nor", "neither"}), frozenset({"can", "could", "may
 _HARD: Final = frozenset({"unable", "hard", "difficult", "impossible"})
 _SAYING: Final = Lexeme(parts=Part.VERB)
 _JOINING: Final = Lexeme(Part.OR | Part.COORDINATOR)
-_WEIGHTLESS, _COLON = Lexeme(), Lexeme(Part.COLON)
+_WEIGHTLESS, _COLON, _PAUSE = Lexeme(), Lexeme(Part.COLON), Lexeme(Part.COMMA)
 _ASIDES: Final = {",": ",", "(": ")", "[": "]", _HYPHEN: _HYPHEN}
 ASIDE_WITHIN: Final = 10
 _RESUMING: Final = frozenset(
     {"for", "of", "with", "represents", "represent", "reflects", "reflect", "is", "are", "be"}
+    | {"to", "that"}
 )
 _CHOOSING: Final = frozenset({"or", "vs", "versus", "v", "differential", "knows", "pick", "guess"})
 
@@ -78,12 +80,15 @@ def governs(items: Sequence[Item], first: int, last: int) -> bool:
 def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
     """Longest non-overlapping matches of the lexicon, from left to right."""
     items: list[Item] = []
-    at, count = 0, len(tokens)
+    at, count, closes = 0, len(tokens), -1
     while at < count:
         word = tokens[at].word
         node = root.get(word)
-        if word == _HYPHEN and _opens_list(items, tokens, at):
-            items.append(Item(at, at + 1, _COLON))
+        if word == _HYPHEN and (at == closes or _opens_list(items, tokens, at)):
+            items.append(Item(at, at + 1, _PAUSE if at == closes else _COLON))
+            node = None
+        elif word == _HYPHEN and (closes := _closes_aside(items, tokens, at)) > 0:
+            items.append(Item(at, at + 1, _PAUSE))
             node = None
         if node is None:
             at += 1
@@ -105,8 +110,20 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
 def _opens_list(items: list[Item], tokens: list[Token], at: int) -> bool:
     """Whether a dash stands for a colon before alternatives: "opacity - pneumonia vs edema"."""
     spaced = at > 0 and tokens[at - 1].end < tokens[at].start
+    if spaced and items and items[-1].last == at and not governs(items, 0, len(items)):
+        return any(cue.side == "after" for cue in items[-1].lexeme.cues)  # "Not seen - effusion"
     chosen = spaced and any(token.word in _CHOOSING for token in tokens[at:])
     return chosen and governs(items, 0, at) and not any(i.lexeme.parts & Part.CUE for i in items)
+
+
+def _closes_aside(items: list[Item], tokens: list[Token], at: int) -> int:
+    """Give the dash that closes an aside behind a cue that waits: "nothing to suggest - … - TB"."""
+    waits = bool(items) and items[-1].last == at and bool(items[-1].lexeme.cues)
+    if not waits or any(cue.side != "before" for cue in items[-1].lexeme.cues):
+        return 0
+    within = range(at + 2, min(at + ASIDE_WITHIN, len(tokens) - 1))
+    ends = (k for k in within if tokens[k].word == _HYPHEN and _apart(tokens, k))
+    return next(ends, 0) if _apart(tokens, at) else 0
 
 
 def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
@@ -123,7 +140,7 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
             return _both_open(items, item, at, tokens)
         if not word.isalpha():
             break
-    for at in range(item.first - 1, max(item.first - _DENIED_WITHIN, 0) - 1, -1):
+    for at in _before_aside(tokens, item.first):
         word = tokens[at].word
         if word in _DENYING or (word == "to" and tokens[at - 1].word in _HARD):
             if any(i.first >= at and i.lexeme.parts & Part.MENTION for i in items):
@@ -139,6 +156,22 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
         if not word.isalpha() or (word in _APART and not paired):
             return None
     return None
+
+
+def _before_aside(tokens: list[Token], first: int) -> Iterator[int]:
+    """Give the tokens in front of one, nearest first, over an aside: "not, on this, care to"."""
+    at, left = first - 1, _DENIED_WITHIN
+    while at >= 0 and left:
+        if tokens[at].word == ",":
+            opens = (
+                k for k in range(at - 1, max(at - ASIDE_WITHIN, 0), -1) if tokens[k].word == ","
+            )
+            opening = next(opens, at)
+            yield from () if opening < at else (at,)
+            at = opening - 1
+            continue
+        yield at
+        at, left = at - 1, left - 1
 
 
 def _both_open(items: list[Item], item: Item, at: int, tokens: list[Token]) -> Item:
@@ -259,3 +292,8 @@ def _resumed(
 def is_finite(item: Item) -> bool:
     """Whether the item contains a finite verb."""
     return bool(item.lexeme.parts & Part.VERB) or item.lexeme.finite
+
+
+def denies(item: Item) -> bool:
+    """Whether the item denies what follows it."""
+    return any(cue.kind == "negation" and cue.side != "after" for cue in item.lexeme.cues)

@@ -12,11 +12,13 @@ from typing import Final
 from extraction.rules.backward import backward, meant
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.reach import absorbed_until, forward, without_places
-from extraction.rules.scan import Clause, Item, Scope, governs, is_finite
+from extraction.rules.scan import GOVERNABLE, Clause, Item, Scope, governs, is_finite
 
 _SHORT, _BEHIND_VERB = 5, 2
 # So many words may name a cause of no name of ours, part a place.
 _CAUSE, _PLACED = 4, 2
+# So many words may stand between a cue and the colon behind which its list is.
+_LABEL, _COLONS = 4, frozenset({":", "-"})
 _FIRM: Final = (
     Part.MENTION | Part.CUE | Part.VERB | Part.OR | Part.AND | Part.COMPANION | Part.COMMA
     | Part.COLON
@@ -52,6 +54,9 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     cues = {cue.side: cue for cue in items[at].lexeme.cues}
     if "around" in cues:
         return [Scope(at, cues["around"], at, at + 1, "around")]
+    if _heads_list(clause, at):
+        cue = cues.get("after") or cues.get("either") or cues["before"]
+        return [Scope(at, meant(clause, at, cue), at + 1, _listed_until(items, at), "before")]
     ahead = cues.get("before") or cues.get("either")
     behind = cues.get("after") or cues.get("either")
     reach = None if ahead is None else forward(clause, at, ahead)
@@ -64,6 +69,30 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     if reach is None or told.kind != behind.kind:  # "an opacity, not seen before, likely is edema"
         return [(reach is None and _inverted(clause, at, behind)) or back]
     return _of_two(clause, at, behind, back, reach)
+
+
+def _heads_list(clause: Clause, at: int) -> bool:
+    """Whether a cue heads what it is of, with a colon: "Not seen: effusion, pneumothorax"."""
+    items, tokens = clause.items, clause.tokens
+    item = items[at]
+    marks = (i.first for i in items[at + 1 :] if i.lexeme.parts & (Part.COLON | GOVERNABLE))
+    ends = tokens[item.last - 1].word == ":" and item.last - item.first > 1
+    colon = item.last - 1 if ends else next(marks, 0)
+    opens = item.first <= _LABEL and not item.lexeme.parts & Part.RECOMMENDING
+    if not opens or governs(items, 0, at) or tokens[colon].word not in _COLONS:
+        return False
+    between = tokens[item.last : colon]
+    near = _LABEL if any(cue.side != "before" for cue in item.lexeme.cues) else 0
+    return len(between) <= near and all(token.word.isalpha() for token in between)
+
+
+def _listed_until(items: Sequence[Item], at: int) -> int:
+    """Give where a list behind a colon ends: at a comma before another cue."""
+    for k in range(at + 2, len(items)):
+        ahead = items[k - 1].lexeme.parts & Part.COMMA
+        if ahead and any(cue.side != "after" for cue in items[k].lexeme.cues):
+            return k
+    return len(items)
 
 
 def _of_two(clause: Clause, at: int, behind: Cue, back: Scope, reach: Scope) -> list[Scope]:

@@ -35,8 +35,9 @@ _FULL_STOP: Final = "."
 _ENDED: Final = frozenset(".!,;:")
 _ASKING_LINE: Final = re.compile(r"(?m)^[ \t]{0,8}\?")
 _UNITS: Final = frozenset({"cm", "mm", "ca"})
-_ANSWER_WITHIN: Final = 10
+_ANSWER_WITHIN, _NAME_WITHIN = 10, 6
 _HYPHENS, _LABEL, _TWO = "-–", 3, 2
+_NEITHER_ONE, _HELPING = frozenset({"nor", "neither"}), frozenset({"can", "could", "has", "have"})
 _PLACING: Final = frozenset({"the", "on", "in", "at"})
 _OPENED_WITHIN: Final = 4
 _BOUND_WITHIN: Final = 10
@@ -97,13 +98,33 @@ def split(tokens: list[Token], text: str, grammar: GrammarFile) -> list[list[Tok
 
 
 def _bound(tokens: list[Token], grammar: GrammarFile) -> list[Token]:
-    """Bind a sentence to the one that it speaks of: "Edema or pneumonia. Favor the latter."."""
-    for at in [at for at, token in enumerate(tokens) if token.word in grammar.referring]:
+    """Bind a sentence to the one that it speaks of: "Edema or pneumonia. Favor the latter.".
+
+    A name alone that the next sentence tells is a question.
+    """
+    referring = grammar.referring
+    told = [k for k, t in enumerate(tokens) if t.word in referring or t.word in _NEITHER_ONE]
+    for at in [at for at in told if _refers(tokens, at, grammar)]:
         stop = next((k for k in range(at, max(at - _BOUND_WITHIN, 0), -1) if _parts(tokens, k)), at)
         if stop < at:
             line = [t._replace(word=" ") if t.word.isspace() else t for t in tokens[stop + 1 : at]]
             tokens = [*tokens[:stop], tokens[stop]._replace(word=";"), *line, *tokens[at:]]
+    stops = [k + 1 for k in range(len(tokens) - 1) if tokens[k].word == _FULL_STOP]
+    answers, opening = _written(tuple(grammar.answers.values()))
+    for k in stops:
+        first = tokens[k].word if not tokens[k].word.isspace() else tokens[k : k + _TWO][-1].word
+        if first in opening and _is_answered(tokens, k - 1, answers, grammar):
+            tokens[k - 1] = tokens[k - 1]._replace(word="?")
     return tokens
+
+
+def _refers(tokens: list[Token], at: int, grammar: GrammarFile) -> bool:
+    """Whether a word speaks of the sentence before it: "the latter", "Nor can edema."."""
+    if tokens[at].word in grammar.referring:
+        return True
+    if tokens[at].word not in _NEITHER_ONE or at + _TWO >= len(tokens):
+        return False
+    return tokens[at + 1 + tokens[at + 1].word.isspace()].word in _HELPING
 
 
 def _parts(tokens: list[Token], number: int) -> bool:
@@ -204,14 +225,34 @@ def _answers(tokens: list[Token], number: int, grammar: GrammarFile) -> bool:
     """Whether what follows a question mark answers it: "Effusion? Not convincing."."""
     behind = (token.word for token in tokens[number + 1 : number + _ANSWER_WITHIN])
     words = [*(word for word in behind if not word.isspace() or "\n" in word), _FULL_STOP]
-    known = _written(tuple(grammar.answers.values()))
+    known, _ = _written(tuple(grammar.answers.values()))
     ends = (k for k in range(1, len(words)) if "\n" in words[k] or words[k] in grammar.answered)
     return any(tuple(words[:k]) in known for k in ends)
 
 
+def _is_answered(
+    tokens: list[Token], number: int, answers: frozenset[tuple[str, ...]], grammar: GrammarFile
+) -> bool:
+    """Whether a name alone is told by the next sentence: "Pneumonia. Unlikely."."""
+    behind = [t.word for t in tokens[number + 1 : number + _ANSWER_WITHIN] if not t.word.isspace()]
+    end = behind.index(_FULL_STOP) if _FULL_STOP in behind else 0
+    if tuple(behind[:end]) not in answers:
+        return False
+    named = [token.word for token in tokens[max(number - _NAME_WITHIN, 0) : number]]
+    marks = [k for k, word in enumerate(named) if word in _STOPS or "\n" in word]
+    words = [word for word in named[marks[-1] + 1 if marks else 0 :] if not word.isspace()]
+    whole = bool(marks) or number <= _NAME_WITHIN
+    verbs = grammar.copulas | grammar.finite
+    return whole and bool(words) and all(w.isalpha() and w not in verbs for w in words)
+
+
 @lru_cache(maxsize=4)
-def _written(patterns: tuple[tuple[str, ...], ...]) -> frozenset[tuple[str, ...]]:
-    return frozenset(said for some in patterns for pattern in some for said in expand(pattern))
+def _written(
+    patterns: tuple[tuple[str, ...], ...],
+) -> tuple[frozenset[tuple[str, ...]], frozenset[str]]:
+    """Give all that answers a question, and the words with which an answer opens."""
+    every = frozenset(said for some in patterns for pattern in some for said in expand(pattern))
+    return every, frozenset(said[0] for said in every)
 
 
 def _restarts(

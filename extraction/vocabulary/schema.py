@@ -152,6 +152,8 @@ class GrammarFile(_Entry):
     regions: frozenset[str] = frozenset()
     sides: frozenset[str] = frozenset()
     lasting: frozenset[str] = frozenset()
+    going: frozenset[str] = frozenset()
+    partly: tuple[str, ...] = ()
     changes: frozenset[str] = frozenset()
     compared: frozenset[str] = frozenset()
     differentials: frozenset[str] = frozenset()
