@@ -64,6 +64,7 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_eg.jsonl", 50, 0.945, 0.88, 0.98),
         ("authors_eh.jsonl", 50, 0.98, 0.94, 0.99),
         ("authors_ei.jsonl", 50, 0.98, 0.965, 0.99),
+        ("authors_ej.jsonl", 50, 0.98, 0.965, 0.99),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
