@@ -24,7 +24,8 @@ _JOINTS: Final = frozenset(
 _EXCEPT: Final = frozenset({"except", "save", "bar", "barring", "beyond", "besides"})
 _PARTING: Final = _JOINTS | _EXCEPT | {"than", "from", "for"}
 _THAN: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from")})
-_ONE: Final = frozenset({"one", "ones", "trace", "traces", "sliver", "remnant", "residue", "rest"})
+_LEFT: Final = frozenset({"trace", "traces", "sliver", "remnant", "residue", "rest"})
+_ONE: Final = _LEFT | {"one", "ones"}
 _THAT: Final = frozenset({"that", "those"})
 _HEADS: Final = _ONE | _THAT
 _QUALITY: Final = frozenset({"known", "old", "new", "previous", "other", "tiny", "little", "trace"})
@@ -191,13 +192,20 @@ def _named_before(
 
 
 def _head(words: Sequence[str], first: int, last: int, grammar: GrammarFile) -> int:
-    """Give where "one" or "that" stands for a finding, -1 for nowhere; "one catheter" does not."""
+    """Give where "one" or "that" stands for a finding, -1 for nowhere.
+
+    "One catheter" does not, nor does a "thymic remnant".
+    """
     behind = grammar.copulas | grammar.lasting | grammar.sides | _AT | _TOLD
+    known = _IDLE | _QUALITY | grammar.fillers | grammar.vague | grammar.articles | grammar.sides
     for k in range(first, last):
         following = words[k + 1] if k + 1 < len(words) else "."
         free = not following.isalnum() or following in behind
         sized = k > first and words[k - 1] in grammar.sides | grammar.vague | _QUALITY
-        if (words[k] in _ONE and (free or sized)) or (words[k] in _THAT and following in _AT):
+        own = words[k] in _LEFT and any(w.isalpha() and w not in known for w in words[first:k])
+        if words[k] in _ONE and (free or sized) and not own:
+            return k
+        if words[k] in _THAT and following in _AT:
             return k
     return -1
 

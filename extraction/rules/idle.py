@@ -74,7 +74,8 @@ def _weighs(clause: Clause, at: int) -> bool:
         return any(token.word in grammar.awaiting[said] for token in tokens[item.last :])
     named = _qualified(items, at) if said in grammar.yielding else None
     if named and tokens[named.first - 1].word != "of":
-        return not any(token.word in grammar.yielding[said] for token in tokens[named.last :])
+        own = bool(named.lexeme.parts & Part.SPLIT_SUBJECT)  # enlarged is what nodes are named for
+        return own or not any(t.word in grammar.yielding[said] for t in tokens[named.last :])
     begin = max(items[0].first - _SHORT, 0)
     ahead = tokens[begin : item.first]
     return said not in grammar.weighing or any(t.word in grammar.weighing[said] for t in ahead)

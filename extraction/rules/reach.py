@@ -172,6 +172,7 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
             or ((denies or silent) and _speaks_anew(items, j))
             or (denies and _unlisted(clause, at, j))
             or (governed and not together and _opens_anew(items, j, cue))
+            or (governed and not together and _leaves_aside(clause, at, j))
         ):
             return j
         closed = closed or (governed and bool(parts & (Part.PARTICIPLE | Part.VERB)))
@@ -210,6 +211,20 @@ def _missed(items: list[Item], at: int, comma: int, cue: Cue, tokens: list[Token
         listed = listed or bool(parts & Part.MENTION)
         joined = bool(parts & (Part.OR | Part.AND)) or (joined and not parts & Part.COMMA)
     return True
+
+
+def _leaves_aside(clause: Clause, at: int, comma: int) -> bool:
+    """Whether what a hedge says in passing ends: "a nodule, possibly a granuloma, and a mass"."""
+    items, tokens = clause.items, clause.tokens
+    parts = [item.lexeme.parts for item in items]
+    opens = at > 1 and parts[at - 1] & Part.COMMA and items[at - 1].last == items[at].first
+    if not opens or any(each & Part.COMMA for each in parts[at:comma]):
+        return False
+    joint = next(iter(items[comma + 1 : comma + 2]), items[comma])
+    joins = parts[comma] & Part.COMMA and joint.lexeme.parts & Part.AND
+    behind = tokens[joint.last].word if joins and joint.last < len(tokens) else ""
+    told = governs(items, 0, at - 1) or any(each & Part.VERB for each in parts[: at - 1])
+    return told and behind in clause.grammar.articles
 
 
 def _list_closes(items: list[Item], j: int, *, closed: bool) -> bool:

@@ -65,6 +65,8 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_eh.jsonl", 50, 0.98, 0.94, 0.99),
         ("authors_ei.jsonl", 50, 0.98, 0.965, 0.99),
         ("authors_ej.jsonl", 50, 0.98, 0.965, 0.99),
+        ("authors_ek.jsonl", 50, 0.985, 0.97, 0.995),
+        ("authors_el.jsonl", 50, 0.965, 0.915, 0.988),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(
