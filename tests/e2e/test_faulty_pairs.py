@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,7 +76,8 @@ def test_reversed_and_mispaired_readers_are_told_of_a_fault(hospital: Path) -> N
         assert "Nothing is marked" in said
         for blame in ("too sure:", "too strong:", "What to try", "Your own “"):
             assert blame not in said
-        assert "swap" not in (pages / code / "return.csv").read_text()
+        with (pages / code / "return.csv").open(encoding="utf-8-sig", newline="") as sheet:
+            assert not any(row["Advised instead"] for row in csv.DictReader(sheet))
     review = words(pages / "committee" / "review.pdf")
     assert "check pairing and labels: the words of 2 of 6 readers" in review
     assert "they say too" not in review
