@@ -143,16 +143,14 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
     for at in _before_aside(tokens, item.first):
         word = tokens[at].word
         if word in _DENYING or (word == "to" and tokens[at - 1].word in _HARD):
+            # "Neither edema nor pneumonia can be excluded."
             if any(i.first >= at and i.lexeme.parts & Part.MENTION for i in items):
-                return _both_open(
-                    items, item, at, tokens
-                )  # "neither edema nor pneumonia can be excluded"
+                return _both_open(items, item, at, tokens)
             while items and items[-1].first >= at:
                 items.pop()
             return Item(at, item.last, _OPEN_BEHIND if cue.side == "after" else _OPEN_AHEAD)
-        paired = word in _EITHER and tokens[at - 1].word.endswith(
-            "ed"
-        )  # "be confirmed or excluded"
+        # "Cannot be confirmed or excluded."
+        paired = word in _EITHER and tokens[at - 1].word.endswith("ed")
         if not word.isalpha() or (word in _APART and not paired):
             return None
     return None
