@@ -46,6 +46,16 @@ DRAWN = [
     samples.profile_of(np.random.default_rng(seed), state="none" if seed % 4 == 0 else None)
     for seed in range(800)
 ]
+SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
+
+
+@cache
+def _said(profile: ReaderProfile, *, language: str = "en", scaled: bool = False) -> Said:
+    """Word a profile once for all tests that read it."""
+    words = Strings.load(language=language)
+    return in_words(profile, words=words, scale=SCALE if scaled else {})
+
+
 SWAP = re.compile(r"^“(.+?)”(?: for (.+))? → “(.+)”$")
 QUOTE = re.compile(r"“([^”]+)”")
 QUOTED = re.compile(
@@ -105,7 +115,7 @@ def test_a_message_has_no_marks_and_no_empty_slots(profile: ReaderProfile) -> No
 def test_nothing_to_change_stands_alone() -> None:
     seen = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         if said.first == NOTHING:
             seen += 1
             assert profile.pattern.verdict.state == "none"
@@ -123,7 +133,7 @@ def test_the_committee_reads_of_a_reader_what_the_readers_own_page_says_first() 
     """In few words: the same word, side and finding, or the same of all hedges."""
     seen: Counter[str] = Counter()
     for profile in DRAWN:
-        first, few = in_words(profile, words=WORDS).first, short(profile, WORDS)
+        first, few = _said(profile).first, short(profile, WORDS)
         about = re.match(r"Your “(.+?)”( for [^:,]+?)? says (more|less) than CT shows", first)
         if about:
             phrase, where, side = about.groups(default="")
@@ -167,7 +177,7 @@ def test_colleagues_do_as_well_only_what_the_page_states_of_the_reader(
 def test_the_examples_lie_on_the_side_that_the_first_sentence_names() -> None:
     seen = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         for _, rate, meaning in QUOTED.findall(said.lead):
             side = _pattern_side(said.first, _number(meaning))
             if side is not None:
@@ -185,7 +195,7 @@ def test_no_example_is_a_word_whose_interval_holds_what_it_means() -> None:
 def test_a_swap_against_the_first_sentence_says_so_and_no_other_does() -> None:
     against = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         for phrase, instead, _, evidence in _swaps(said):
             side = _pattern_side(said.first, samples.MEANINGS[phrase])
             up = samples.MEANINGS[instead] > samples.MEANINGS[phrase]
@@ -200,7 +210,7 @@ def test_a_swap_against_the_first_sentence_says_so_and_no_other_does() -> None:
 def test_the_first_card_is_about_the_word_of_the_sentence_if_any_card_is() -> None:
     first = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         spoken_of = [phrase for phrase, _, _ in QUOTED.findall(said.lead)][:1]
         cards = [phrase for phrase, _, finding, _ in _swaps(said) if finding is None]
         if spoken_of and spoken_of[0] in cards:
@@ -213,7 +223,7 @@ def test_the_first_card_is_about_the_word_of_the_sentence_if_any_card_is() -> No
 def test_where_only_a_habit_is_told_its_card_comes_first() -> None:
     seen = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         habit = next(iter(told(profile)), None)
         if habit is None or profile.pattern.verdict.state == "pattern":
             continue
@@ -255,7 +265,7 @@ def test_a_counted_share_stands_beside_an_estimate_only_where_the_appendix_print
     """From 60 statements on and in all findings, of which CT bore out a multiple of three."""
     counted = seldom = 0
     for reader in _fitted():
-        for action in in_words(reader, words=WORDS).actions:
+        for action in _said(reader).actions:
             swap, found = action.swap, re.search(r"(\d+) of (\d+) statements\)", action.evidence)
             assert (found is not None) == (swap.n >= 60 and not swap.finding), action.evidence
             counted, seldom = counted + bool(found), seldom + (not found)
@@ -270,7 +280,7 @@ def test_a_counted_share_stands_beside_an_estimate_only_where_the_appendix_print
 def test_what_to_try_begins_with_the_general_rule_of_a_pattern() -> None:
     seen = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         stated = profile.pattern.verdict.state == "pattern"
         assert said.rule.startswith("**In general:** ") == stated
         assert "where you hesitate between two words" not in said.lead
@@ -293,13 +303,13 @@ def test_there_is_no_general_rule_where_all_readers_share_what_keeps_every_swap_
         others = re.search(r"we advise from|no longer stand|nearer on the whole", why)
         assert not none or ("share much of the difference" in why and not others)
         seen += none
-        assert in_words(profile, words=WORDS, scale=SCALE).rule.startswith("**In general:** ")
+        assert _said(profile, scaled=True).rule.startswith("**In general:** ")
     assert seen > 5
 
 
 def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
     for profile in DRAWN:
-        swaps = _swaps(in_words(profile, words=WORDS))
+        swaps = _swaps(_said(profile))
         for i, (phrase, instead, finding, _) in enumerate(swaps):
             for other, target, where, _ in swaps[:i]:
                 meets = finding is None or where is None or finding == where
@@ -310,7 +320,7 @@ def test_no_two_swaps_ask_opposite_things_of_one_finding() -> None:
 def test_a_swap_in_all_findings_leaves_out_the_finding_whose_habit_says_the_opposite() -> None:
     seen = 0
     for profile in DRAWN:
-        swaps = _swaps(in_words(profile, words=WORDS))
+        swaps = _swaps(_said(profile))
         for habit in profile.habits:
             for phrase, instead, finding, evidence in swaps:
                 if phrase != habit.phrase or finding is not None or not habit.finding:
@@ -330,7 +340,7 @@ def test_beside_a_question_stands_the_one_word_in_one_finding_that_may_be_all_th
 
     def lead(found: Habit) -> str:
         profile = replace(asked, habits=(found,))
-        return in_words(profile, words=WORDS, scale=SCALE).lead.replace("\u00a0", " ")
+        return _said(profile, scaled=True).lead.replace("\u00a0", " ")
 
     said = "It may also be one word alone: your “likely” for Pleural effusion, which CT bears out"
     assert f"{said} about 53 % of the time (41–65 %" in lead(habit)
@@ -354,7 +364,7 @@ def test_beside_a_question_stands_the_one_word_in_one_finding_that_may_be_all_th
 def test_a_question_gives_no_order() -> None:
     asked = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         if profile.pattern.verdict.question:
             asked += 1
             assert said.first.endswith("?")
@@ -366,7 +376,7 @@ def test_a_question_gives_no_order() -> None:
 def test_the_sentences_below_the_first_are_three_at_most_and_say_no_ratio_of_cts() -> None:
     most = 0
     for profile in DRAWN:
-        lead = in_words(profile, words=WORDS, scale=SCALE).lead
+        lead = _said(profile, scaled=True).lead
         sentences = re.findall(r"[.?](?= [A-Z“]|$)", lead)
         assert len(sentences) <= 3, lead
         assert "times as often" not in lead
@@ -454,7 +464,7 @@ def test_the_word_beside_an_ordering_of_cts_is_one_that_it_explains_or_is_except
     for profile in DRAWN:
         if not profile.pattern.verdict.question:
             continue
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         rates = {p.phrase: p.rate.value for p in profile.phrases}
         ordering = said.behind[0]
         for phrase in re.findall(r"(?:Where you write|; for) “([^”]+)”", said.lead):
@@ -473,7 +483,7 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
     for profile in DRAWN:
         verdict = profile.pattern.verdict
         if verdict.state == "too few":
-            said = in_words(profile, words=WORDS)
+            said = _said(profile)
             first = foremost(profile, kept_swaps(profile))
             wrong = "more often" in (profile.absent.state, profile.present.state)
             if first is not None:
@@ -490,7 +500,6 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
             assert ("they may move" if more is None else "figures move") in said.lead
 
 
-SCALE = {word: samples.MEANINGS[word] for word in ("most likely", "likely", "may represent")}
 OWN = {
     "en": r"\*\*Your own “([^”]+)” says (more|less) than CT shows:\*\* "
     r"\S+ \S+\s%(?: overall)?, not ",
@@ -512,12 +521,12 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
 ) -> None:
     seen, chained, nearer, together = {True: 0, False: 0}, 0, {True: 0, False: 0}, 0
     for profile in DRAWN:
-        rates = {p.phrase: p for p in profile.phrases}
-        gone = {swap.phrase for swap in kept_swaps(profile) if not swap.finding}
-        page = in_words(profile, words=Strings.load(language=language))
+        rates, kept = {p.phrase: p for p in profile.phrases}, kept_swaps(profile)
+        gone = {swap.phrase for swap in kept if not swap.finding}
+        page = _said(profile, language=language)
         for action in page.actions:
             swap = action.swap
-            there = {(s.phrase, s.finding) for s in kept_swaps(profile) if s.finding}
+            there = {(s.phrase, s.finding) for s in kept if s.finding}
             of_finding = [*there, *((h.phrase, h.finding) for h in profile.habits if h.finding)]
             text = next(
                 each.evidence
@@ -549,7 +558,7 @@ def test_no_swap_leads_unsaid_into_a_word_that_is_off_in_the_reader_s_own_hands(
                 everywhere = "overall" in said.group() or "insgesamt" in said.group()
                 first = next(a.swap for a in page.actions if a.swap.instead == swap.instead)
                 assert everywhere >= (swap.finding is not None and swap == first)
-                uses = [own, *(s for s in kept_swaps(profile) if s.instead == swap.instead)]
+                uses = [own, *(s for s in kept if s.instead == swap.instead)]
                 after = sum(u.n * u.rate.value for u in uses) / sum(u.n for u in uses)
                 closer = abs(after - own.meaning) < abs(own.rate.value - own.meaning)
                 closer = closer and f"{after:.2f}" != f"{own.rate.value:.2f}"
@@ -725,7 +734,7 @@ def test_an_advised_word_that_the_interval_misses_is_called_a_step_or_one_too_fa
 def test_a_swap_promises_no_word_where_another_recommended_one_may_lie_nearer() -> None:
     named = 0
     for profile in DRAWN:
-        for action in in_words(profile, words=WORDS, scale=SCALE).actions:
+        for action in _said(profile, scaled=True).actions:
             swap = action.swap
             away = {w: abs(m - swap.rate.value) for w, m in SCALE.items()}
             advised = abs(swap.instead_meaning - swap.rate.value)
@@ -779,7 +788,7 @@ def test_no_swap_is_offered_where_its_printed_interval_holds_the_word(
 ) -> None:
     offered = withheld = 0
     for profile in DRAWN:
-        said = in_words(profile, words=Strings.load(language=language))
+        said = _said(profile, language=language)
         for action in said.actions:
             offered += 1
             low, high = re.search(r"\((\d+)(?:–(\d+))?\s%,", action.evidence).groups()  # type: ignore[union-attr]
@@ -880,7 +889,7 @@ def test_what_is_marked_is_spoken_of_and_what_is_spoken_of_is_marked() -> None:
     """Words a page speaks of as its own are those before "says", "you write", "No swap for"."""
     seen = all_together = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS, scale=SCALE)
+        said = _said(profile, scaled=True)
         cards = [f"{action.title} {action.evidence}" for action in said.actions]
         text = " ".join((said.first, said.lead, *said.also, *cards, said.stay))
         named = {
@@ -914,7 +923,7 @@ def test_a_word_that_stands_clearly_off_is_marked_where_the_pattern_is_of_the_ot
             if p.n >= 40 and not reaches(p) and abs(p.rate.value - p.meaning) > 0.1
         }
         silent += sum(clear[phrase] for phrase in clear if phrase in marked)
-        assert set(clear) <= marked, in_words(profile, words=WORDS).first
+        assert set(clear) <= marked, _said(profile).first
     assert silent > 0
 
 
@@ -1007,7 +1016,7 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
     """Of shift, slope and single word alike; a question and what is shared say it themselves."""
     seen: Counter[str] = Counter()
     for profile in DRAWN:
-        verdict, said = profile.pattern.verdict, in_words(profile, words=WORDS)
+        verdict, said = profile.pattern.verdict, _said(profile)
         word = foremost(profile, kept_swaps(profile))
         own = "word" if word else verdict.direction
         kind = "asked" if verdict.question else own
@@ -1038,7 +1047,7 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
 def test_a_pattern_that_may_be_slight_is_stated_in_a_weaker_word_with_its_chance() -> None:
     weaker = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS)
+        said = _said(profile)
         stated = profile.pattern.verdict.state == "pattern" and not said.question
         slight = stated and profile.pattern.clearly_off < 0.8
         assert ("somewhat too" in said.first) == slight
@@ -1051,7 +1060,7 @@ def test_a_pattern_that_may_be_slight_is_stated_in_a_weaker_word_with_its_chance
 def test_every_marked_word_has_a_swap_or_a_reason_why_not_and_no_other_word_has() -> None:
     reasons = 0
     for profile in DRAWN:
-        said = in_words(profile, words=WORDS, scale=SCALE)
+        said = _said(profile, scaled=True)
         marked = {(each.phrase, each.finding) for each, side in hedges_in_parts(profile) if side}
         swaps = kept_swaps(profile)
         moved = {each.phrase for each in swaps if not each.finding}
@@ -1087,7 +1096,7 @@ def test_what_is_said_first_of_a_pattern_names_the_word_that_is_off_most() -> No
         verdict, off = profile.pattern.verdict, _off(profile)
         if verdict.state != "pattern" or verdict.question or not off:
             continue
-        said = in_words(profile, words=WORDS, scale=SCALE)
+        said = _said(profile, scaled=True)
         assert f"“{off[0].phrase}”" in " ".join((said.lead, *said.also)), off[0]
         apart += f"“{off[0].phrase}”" not in said.lead
         shown += 1
@@ -1111,7 +1120,7 @@ def test_the_general_rule_excepts_every_word_that_it_would_visibly_lead_away_fro
     """Also one that is not marked: "likely" at 81 % for 77 % was sent down by "too sure"."""
     seen: Counter[tuple[bool, bool]] = Counter()
     for profile in (*DRAWN, *_fitted()):
-        said = in_words(profile, words=WORDS, scale=SCALE)
+        said = _said(profile, scaled=True)
         if not said.rule:
             continue
         rule, _, excepted = said.rule.partition(" Right as you write it: ")[0].partition(
@@ -1132,7 +1141,7 @@ def test_the_general_rule_leaves_alone_every_word_of_its_side_that_is_known_to_b
     """It said "take the lower one" of all hedges, where "likely" stood at 77 % for 77 %."""
     told = 0
     for profile in (*DRAWN, *_fitted()):
-        said = in_words(profile, words=WORDS, scale=SCALE)
+        said = _said(profile, scaled=True)
         rule, _, kept = said.rule.partition(" Right as you write it: ")
         named = {
             (each[0], each[1] or None) for each in re.findall("“([^”]+)”(?: for ([^,.]+))?", kept)
@@ -1199,7 +1208,7 @@ def test_a_side_of_the_first_sentence_that_no_word_shows_has_the_figure_of_all_i
     for profile in DRAWN:
         claims = dict(zip(("strong", "weak"), claimed(profile), strict=True))
         shown = {"strong" if p.meaning > 0.5 else "weak" for p in carriers(profile)}
-        lead = in_words(profile, words=WORDS).lead.replace("\u00a0", " ")
+        lead = _said(profile).lead.replace("\u00a0", " ")
         enough = bool(shown) and claims["strong"] == claims["weak"]
         for name, said in (("strong", "likely"), ("weak", "unlikely")):
             missing = claims[name] is not None and name not in shown and not enough
@@ -1230,7 +1239,7 @@ def test_no_word_is_marked_on_a_side_of_which_no_single_word_is_said_to_be_off()
         drawn, phrases=(word,), sides=(weak,), habits=(), advice=(), rest=(), considered=(),
         pattern=replace(drawn.pattern, verdict=verdict),
     )  # fmt: skip
-    assert "No single word of yours for unlikely findings" in in_words(reader, words=WORDS).lead
+    assert "No single word of yours for unlikely findings" in _said(reader).lead
     assert sides(reader) == {}
     assert [side for _, side in hedges_in_parts(reader)] == [None]
 
@@ -1264,7 +1273,7 @@ def test_a_slope_that_one_side_alone_shows_is_said_of_that_side_alone() -> None:
 
 def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
     """It said "mostly too rare to tell" over a word of 51 cases in one finding, off and missed."""
-    drawn = next(p for p in DRAWN if in_words(p, words=WORDS).first == NOTHING)
+    drawn = next(p for p in DRAWN if _said(p).first == NOTHING)
     words = tuple(
         replace(
             drawn.phrases[0], phrase=word, meaning=meaning, rate=Interval(rate, low, high),
@@ -1297,7 +1306,7 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
 
 
 def test_of_a_page_without_a_word_in_its_chart_no_count_of_words_is_given() -> None:
-    drawn = next(p for p in DRAWN if in_words(p, words=WORDS).first == NOTHING)
+    drawn = next(p for p in DRAWN if _said(p).first == NOTHING)
     bare = replace(drawn, phrases=(), rest=(), considered=())
     assert "in the chart" in message(drawn, words=WORDS)
     assert "in the chart" not in message(bare, words=WORDS)
@@ -1387,7 +1396,7 @@ def test_an_advised_word_that_another_card_replaces_in_the_same_finding_is_free_
         at = Interval(0.62, 0.52, 0.71)
         habit = Habit("most likely", "pneumonia", 60.0, 0.62, at, 0.8, 0.855, 0.9)
         reader = replace(drawn, advice=advice, habits=(habit,), rest=(), considered=())
-        return [each.evidence for each in in_words(reader, words=WORDS).actions]
+        return [each.evidence for each in _said(reader).actions]
 
     free = (
         "What you now call “most likely” becomes “suggestive of”, which leaves “most likely” free"
@@ -1447,7 +1456,7 @@ def test_what_rests_on_few_cases_of_a_word_is_something_to_look_at_with_what_can
 ):
     """The page accused a word in one finding, whose cases are too few for any figure, by name."""
     reader = replace(_carried(others=0.95, swap=False), habits=())
-    said = in_words(reader, words=WORDS)
+    said = _said(reader)
     assert said.first == "We cannot tell yet."
     assert said.lead.replace("\u00a0", " ").endswith(
         "In all findings together CT shows “consistent with” about 80 % of the time (70–88 %, "
