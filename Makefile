@@ -87,15 +87,15 @@ test: check
 NUMERICAL := $(wildcard tests/unit/test_calibration_*.py tests/unit/test_profile_*.py) \
 	$(wildcard tests/property/test_calibration_*.py tests/property/test_profile_*.py) tests/reference
 
-KERNELS := Haswell Zen Sandybridge
-EACH := $$(( ($$($(PYTHON) -c 'import os; print(os.cpu_count() or 1)') + 2) / 3 ))
+# With and without AVX2. OpenBLAS does on Zen what it does on Haswell, to the last bit.
+KERNELS := Haswell Sandybridge
 
-# Side by side: one worker each where there are two cores.
+# Side by side: one process each where there are two cores.
 test-kernels: install
-	$(MAKE) --jobs=3 --output-sync=target $(addprefix kernel-,$(KERNELS))
+	$(MAKE) --jobs=2 --output-sync=target $(addprefix kernel-,$(KERNELS))
 
 kernel-%:
-	OPENBLAS_CORETYPE=$* $(BIN)/pytest -n $(EACH) -m 'not slow and not nightly' $(NUMERICAL)
+	OPENBLAS_CORETYPE=$* $(BIN)/pytest -m 'not slow and not nightly' $(NUMERICAL)
 
 test-vllm: install install-vllm-test
 	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from calibration.profile import DepartmentProfile, profile
 from calibration.profile.change import changes
@@ -13,6 +14,7 @@ def judged(lines: list[tuple[float, float]], *, statements: int, seed: int) -> D
     return profile(department(lines, statements=statements, seed=seed), phrases=SCALE)
 
 
+@pytest.mark.slow
 def test_swings_of_chance_are_no_change_though_the_farthest_come_nearer() -> None:
     g = np.random.default_rng(1)
     raw, found, held = [], [], []
