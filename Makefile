@@ -97,10 +97,12 @@ test-kernels: install
 kernel-%:
 	OPENBLAS_CORETYPE=$* $(BIN)/pytest -m 'not slow and not nightly' $(NUMERICAL)
 
+MODELS := $(patsubst %,tests/flow/test_model_%.py,vllm vllm_commands trained certainty_layers certainty_elicit)
+
+# The longest file first, and the others beside it.
 test-vllm: install install-vllm-test
-	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE \
-		RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python $(BIN)/pytest -n 2 --dist loadfile tests/flow/test_model_vllm.py tests/flow/test_model_trained.py \
-		tests/flow/test_model_certainty_layers.py tests/flow/test_model_certainty_elicit.py
+	OMP_NUM_THREADS=1 OMP_WAIT_POLICY=PASSIVE RADCAL_VLLM_PYTHON=$(CURDIR)/$(VLLM)/bin/python \
+		$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder $(MODELS)
 
 docs: $(DOCS)
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --clean  # not --quiet: that passes broken links

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,6 +16,7 @@ from pipeline.cli import extract
 from pipeline.cli.common import audit
 from tests.fixtures.extraction.stage import Serve, serving
 
+ROOT = Path(__file__).resolve().parents[2]
 ATTEMPTS = 5
 """The harness gives its server's first answer five seconds, which a busy machine may need."""
 
@@ -38,6 +42,28 @@ def serve() -> Iterator[Serve]:
     """Start model servers that play what a test asks them to."""
     with serving() as start:
         yield start
+
+
+@pytest.fixture(scope="module")
+def small_cache() -> Iterator[None]:
+    """Let vLLM take little memory."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
+        yield
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a tiny model with random weights, of the Python that `make test-vllm` names."""
+    folder = tmp_path_factory.mktemp("models") / "tiny-llama"
+    prompts = [ROOT / "extraction" / "prompt" / name for name in ("xr.toml", "ct.toml")]
+    made = ROOT / "tests" / "fixtures" / "extraction" / "tiny_llama.py"
+    subprocess.run(
+        [os.environ["RADCAL_VLLM_PYTHON"], "-I", made, "tiny", folder, *prompts],
+        check=True,
+        capture_output=True,
+    )
+    return folder
 
 
 @pytest.fixture(scope="session")

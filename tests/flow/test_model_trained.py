@@ -28,9 +28,12 @@ PYTHON = Path(os.environ.get("RADCAL_VLLM_PYTHON", ""))
 HELLO = (("user", "Answer with the single word yes."),)
 TALK = (("user", "Tell me a story about a cat."),)
 
-pytestmark = pytest.mark.skipif(
-    "RADCAL_VLLM_PYTHON" not in os.environ, reason="`make test-vllm` runs this, with vLLM"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        "RADCAL_VLLM_PYTHON" not in os.environ, reason="`make test-vllm` runs this, with vLLM"
+    ),
+    pytest.mark.usefixtures("small_cache"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +42,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = [PYTHON, "-I", FIXTURES / "smollm.py", folder]
     subprocess.run(program, check=True, capture_output=True)
     return folder
-
-
-@pytest.fixture(scope="module", autouse=True)
-def small_cache() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
-        yield
 
 
 def settings(model: Path, backend: Backend) -> LocalSettings:

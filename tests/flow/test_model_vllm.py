@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 import shutil
 import signal
 import socket
@@ -18,11 +17,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import httpx
-import pandas as pd
 import pytest
 
 from extraction.engines.completer import Question, Reply
@@ -32,13 +29,11 @@ from extraction.engines.model import ModelEngine
 from extraction.engines.process import ModelProcess
 from extraction.engines.prompted import PromptedReader
 from extraction.engines.settings import Backend, LocalSettings, ServerSettings
-from extraction.errors import ModelOutageError
 from extraction.finding import Failed
 from extraction.prompt.examples import NONE, parse
 from extraction.prompt.forms import BY_WORDS
 from extraction.prompt.template import MARK
 from extraction.vocabulary import load
-from tests.e2e.commands import radcal
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "extraction"
@@ -52,29 +47,18 @@ HABITS = {
 
 UNANSWERED = {"server unreachable", "server error", "request refused", "timed out", "model stopped"}
 
-pytestmark = pytest.mark.skipif(
-    "RADCAL_VLLM_PYTHON" not in os.environ, reason="`make test-vllm` runs this, with vLLM"
-)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def small_cache() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")
-        yield
+pytestmark = [
+    pytest.mark.skipif(
+        "RADCAL_VLLM_PYTHON" not in os.environ, reason="`make test-vllm` runs this, with vLLM"
+    ),
+    pytest.mark.usefixtures("small_cache"),
+]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "tiny-llama"
-    prompts = [ROOT / "extraction" / "prompt" / name for name in ("xr.toml", "ct.toml")]
-    subprocess.run(
-        [PYTHON, "-I", FIXTURES / "tiny_llama.py", "tiny", folder, *prompts],
-        check=True,
-        capture_output=True,
-    )
-    (folder / "generation_config.json").write_text(json.dumps(HABITS))
-    return folder
+def model(tiny_llama: Path) -> Path:
+    (tiny_llama / "generation_config.json").write_text(json.dumps(HABITS))
+    return tiny_llama
 
 
 def settings(model: Path, backend: Backend, **changes: object) -> LocalSettings:
@@ -220,15 +204,6 @@ def test_unbound_random_model_is_counted_rubbish_and_the_batch_goes_on(
     assert engine.usage.questions - before == 2 * 6
 
 
-def test_weights_that_are_cut_short_are_an_error_that_says_so(model: Path, tmp_path: Path) -> None:
-    for file in model.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes()[:100_000])
-    broken = settings(tmp_path, "transformers")
-    failed = pytest.raises(ModelOutageError, match="SafetensorError")
-    with closing(ModelProcess(broken)) as process, failed:
-        process.complete([Question("chest", 5)])
-
-
 def test_server_binds_answers_and_reads_the_worked_examples_once(server: str) -> None:
     def counter(name: str) -> float:
         lines = httpx.get(f"{server}/metrics", trust_env=False).text.splitlines()
@@ -282,46 +257,6 @@ def test_three_ways_of_running_one_model_say_the_same(
             assert other.prompt_tokens == first.prompt_tokens
             best = [max(place.values()) for place in first.logprobs]
             assert [max(p.values()) for p in other.logprobs] == pytest.approx(best, abs=1e-3)
-
-
-def test_command_reads_a_table_with_the_model(model: Path, tmp_path: Path) -> None:
-    texts = ["Clear lungs.", "Effusion."]
-    rows = {"report_id": ["a", "b"], "modality": ["XR", "CT"], "text": texts}
-    pd.DataFrame(rows).to_csv(tmp_path / "reports.csv", index=False)
-    command = ["extract", "reports.csv", "--json", "--quote-by", "number", "--max-disagreement"]
-    model_here = ["--engine", "vllm", "--model", model, "--vllm-python", PYTHON]
-    kept = ["--memory-share", "0.15", "--record", "kept.jsonl", "--out", "f.csv"]
-    done = radcal(*command, "1", *model_here, *kept, cwd=tmp_path)
-    assert done.code in (0, 3), done.err
-    assert str(done.summary["model_engine"]).startswith("vllm ")
-    assert done.summary["structured"] == done.summary["questions"]
-    assert set(pd.read_csv(tmp_path / "f.csv")["engine"]) <= {"vllm"}
-    again = ["--engine", "replay", "--model", "kept.jsonl", "--out", "g.csv"]
-    refused = radcal(*command, "0.2", *again, cwd=tmp_path)
-    assert refused.code == 4, refused.err
-    assert not (tmp_path / "g.csv").exists()
-
-
-def test_whole_job_reads_with_the_model_and_its_manifest_says_so(
-    model: Path, tmp_path: Path
-) -> None:
-    made = radcal("simulate", "--out", "hospital", "--pairs", "16", "--readers", "6", cwd=tmp_path)
-    assert made.code == 0, made.err
-    config = tmp_path / "radcal.toml"
-    config.write_text(
-        '[input]\npaths = ["hospital/exams.csv"]\n[extraction]\nengine = "vllm"\n'
-        f'model = "{model}"\nvllm_python = "{PYTHON}"\nmax_sequences = 32\nmemory_share = 0.15\n'
-        "answer_tokens = 160\n"
-    )
-    key = secrets.token_urlsafe(48)
-    run = radcal("run", config, cwd=tmp_path, RADCAL_VAULT_KEY=key)
-    assert run.code == 4, run.err
-    (manifest,) = (tmp_path / "workspace" / "runs").glob("*/manifest.json")
-    said = json.loads(manifest.read_text())["extraction"]
-    assert said["engine"] == "vllm"
-    assert said["engine_version"].startswith("tiny-llama@")
-    assert said["model"]["questions"] >= said["model"]["answered"] > 0
-    assert said["model"]["engine_counters"]["prefix_cache_hits"] > 0
 
 
 def test_engine_killed_in_the_middle_is_started_again(offline: OfflineEngine) -> None:
