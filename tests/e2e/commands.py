@@ -92,6 +92,10 @@ def _as_if_alone(cwd: Path, argv: list[str], environment: dict[str, str]) -> Ite
             Site.forget()
 
 
+DEMO = ("demo", "--out", "demo", "--pairs", 1775, "--readers", 8, "--json")
+"""Eight readers instead of twelve, of as many pairs each as the README's demonstration has."""
+
+
 @dataclass(frozen=True)
 class Demo:
     """A demonstration that was run: its folder and what the command said."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.commands import Demo, radcal
+from tests.e2e.commands import DEMO, Demo, radcal
 
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """Run `radcal demo` at the README's size, once for all tests."""
+    """Run `radcal demo` once for all tests."""
     folder = tmp_path_factory.mktemp("demo")
-    return Demo(folder, radcal("demo", "--out", "demo", "--json", cwd=folder))
+    return Demo(folder, radcal(*DEMO, cwd=folder))

@@ -21,13 +21,13 @@ pytestmark = pytest.mark.slow
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 CONFIG = (
     '[reports]\ndemonstration = true\n[input]\npaths = ["exams.csv"]\n'
-    "[deidentification]\nmax_quarantined_share = 0.1\n"
+    "[deidentification]\nmax_quarantined_share = 0.1\n[calibration]\nbootstrap = 100\n"
 )
 
 
 @pytest.fixture(scope="module")
 def simulated() -> pd.DataFrame:
-    return simulate(pairs=60, readers=3, seed=5).exams.astype(str)
+    return simulate(pairs=24, readers=3, seed=5).exams.astype(str)
 
 
 def run(folder: Path, **environment: str) -> Finished:
@@ -154,7 +154,7 @@ def test_ct_before_its_xray_is_no_outcome_and_no_delivery_follows(
 
 
 def test_killed_run_goes_on_where_it_stopped(tmp_path: Path, simulated: pd.DataFrame) -> None:
-    folder = site(tmp_path, simulated, CONFIG + "[execution]\nshard_rows = 20\n")
+    folder = site(tmp_path, simulated, CONFIG + "[execution]\nshard_rows = 10\n")
     process = subprocess.Popen(
         [sys.executable, "-c", RADCAL, "run", "radcal.toml", "--quiet"],
         cwd=folder,
@@ -175,7 +175,7 @@ def test_killed_run_goes_on_where_it_stopped(tmp_path: Path, simulated: pd.DataF
         assert (clean / name).stat().st_mtime_ns == made
     twin = tmp_path / "twin"
     twin.mkdir()
-    whole = site(twin, simulated, CONFIG + "[execution]\nshard_rows = 20\n")
+    whole = site(twin, simulated, CONFIG + "[execution]\nshard_rows = 10\n")
     assert run(whole).summary["observations"] == done.summary["observations"]
     assert not list((folder / "workspace").rglob("*.part"))
 

@@ -36,6 +36,9 @@ paths = [
 [deidentification]
 max_quarantined_share = 0.2
 
+[calibration]
+bootstrap = 100
+
 [execution]
 orchestrated = "always"
 """
@@ -122,6 +125,8 @@ format = "sql"
 query = "SELECT * FROM reports ORDER BY accession, signed_at"
 [deidentification]
 max_quarantined_share = 0.2
+[calibration]
+bootstrap = 100
 """
 TABLE = """\
 [reports]
@@ -151,7 +156,7 @@ def leaks(folder: Path, done: Finished) -> dict[str, set[tuple[str, str]]]:
 def test_no_canary_leaves_the_raw_zone_when_a_database_is_asked(tmp_path: Path) -> None:
     (tmp_path / "exports").mkdir()
     export_query(canary_exams(pairs=25), tmp_path / "exports" / "ris.sqlite")
-    done = run(tmp_path, QUERY)
+    done = run(tmp_path, QUERY + "[execution]\nworkers = 1\n")
     assert done.code in (0, 3), done.err
     assert list((tmp_path / "workspace" / "delivery").rglob("*.pdf"))
     assert leaks(tmp_path, done) == {}

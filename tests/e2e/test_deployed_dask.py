@@ -27,8 +27,10 @@ demonstration = true
 
 [input]
 paths = ["{folder}/hospital/exams.csv"]
+[calibration]
+bootstrap = 100
 [execution]
-shard_rows = 20
+shard_rows = 10
 """
 
 
@@ -53,7 +55,7 @@ def ended(*command: str, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Simulate a hospital and run the job on this machine alone."""
     folder = tmp_path_factory.mktemp("dask")
-    made = here("simulate", "--out", "hospital", "--pairs", "60", "--readers", "5", cwd=folder)
+    made = here("simulate", "--out", "hospital", "--pairs", "24", "--readers", "3", cwd=folder)
     assert made.code == 0, made.err
     (folder / "alone").mkdir()
     (folder / "alone" / "radcal.toml").write_text(CONFIG.format(folder=folder))

@@ -80,10 +80,11 @@ class Site:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """Give a hospital with a server as compose has it; on SQLite where there is no PostgreSQL."""
     folder = tmp_path_factory.mktemp("site")
-    made = here("simulate", "--out", "hospital", "--pairs", "40", "--readers", "5", cwd=folder)
+    made = here("simulate", "--out", "hospital", "--pairs", "24", "--readers", "3", cwd=folder)
     assert made.code == 0, made.err
     (folder / "radcal.toml").write_text(
         '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'
+        "[calibration]\nbootstrap = 100\n[execution]\nworkers = 1\n"
     )
     api = f"http://127.0.0.1:{(port := free_port())}/api"
     environment = {
@@ -228,7 +229,7 @@ def test_parameter_that_the_job_does_not_have_is_refused(site: Site) -> None:
 def test_worker_takes_the_run_to_delivered_pages(site: Site, worked: dict[str, Any]) -> None:
     assert worked["state"]["type"] == "COMPLETED"
     pages = sorted(p.name for p in (site.folder / "workspace" / "delivery").glob("*/*/*.pdf"))
-    assert pages == ["feedback.pdf"] * 5 + ["review.pdf"]
+    assert pages == ["feedback.pdf"] * 3 + ["review.pdf"]
     for page in (site.folder / "workspace" / "delivery").glob("*/*/*.pdf"):
         assert page.stat().st_mode & 0o777 == 0o600
 

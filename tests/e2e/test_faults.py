@@ -23,7 +23,7 @@ pytestmark = pytest.mark.slow
 KEY = "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"
 CONFIG = (
     '[reports]\ndemonstration = true\n[input]\npaths = ["exams.csv"]\n'
-    "[calibration]\nbootstrap = 100\n[execution]\nshard_rows = 20\n"
+    "[calibration]\nbootstrap = 100\n[execution]\nshard_rows = 10\n"
     'orchestrated = "always"\n'
 )
 SERVER = """
@@ -54,7 +54,7 @@ server.serve_forever()
 
 @pytest.fixture(scope="module")
 def exams() -> pd.DataFrame:
-    return simulate(pairs=40, readers=3, seed=5).exams.astype(str)
+    return simulate(pairs=24, readers=3, seed=5).exams.astype(str)
 
 
 def site(folder: Path, exams: pd.DataFrame, config: str = CONFIG) -> Path:

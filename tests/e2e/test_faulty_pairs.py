@@ -12,7 +12,7 @@ import pypdf
 import pytest
 
 from pipeline.cli.run import _new_key
-from tests.e2e.commands import Finished, radcal
+from tests.e2e.commands import Finished, here
 from tests.fixtures.faulty_hospital import mispair, readers_by_pairs, turn_round
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ demonstration = true
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six readers' hospital as simulated."""
     folder = tmp_path_factory.mktemp("faulty")
-    made = radcal(
+    made = here(
         "simulate", "--out", "hospital", "--pairs", 900, "--readers", 6, "--seed", 5, cwd=folder
     )
     assert made.code == 0, made.err
@@ -40,7 +40,7 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, language: str) -> Finished:
     config = folder / f"{language}.toml"
     config.write_text(CONFIG.format(language), encoding="utf-8")
-    return radcal("run", config.name, "--json", cwd=folder, **key(folder))
+    return here("run", config.name, "--json", cwd=folder, **key(folder))
 
 
 def key(folder: Path) -> dict[str, str]:
@@ -82,7 +82,7 @@ def test_reversed_and_mispaired_readers_are_told_of_a_fault(hospital: Path) -> N
     assert "check pairing and labels: the words of 2 of 6 readers" in review
     assert "they say too" not in review
     assert "words run against CT: check pairing and labels first" in review
-    status = radcal("status", "en.toml", "--json", cwd=hospital, **key(hospital))
+    status = here("status", "en.toml", "--json", cwd=hospital, **key(hospital))
     assert status.summary["readers_to_check"] == 2
 
 

@@ -44,12 +44,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def job(place: Path) -> Finished:
     (folder := place / "demo").mkdir()
-    made = here("simulate", "--out", folder / "hospital", "--pairs", "40", "--readers", "3",
+    made = here("simulate", "--out", folder / "hospital", "--pairs", "24", "--readers", "3",
                   cwd=place)  # fmt: skip
     assert made.code == 0, made.err
     (folder / "radcal.toml").write_text(
         '[input]\npaths = ["hospital/exams.csv"]\n[reports]\ndemonstration = true\n'
-        '[execution]\norchestrated = "always"\n'
+        '[calibration]\nbootstrap = 100\n[execution]\norchestrated = "always"\n'
     )
     return radcal(
         "run", "demo/radcal.toml", "--json",

@@ -295,9 +295,16 @@ def blind(name: str) -> list[GoldReport]:
     return [GoldReport.model_validate(row) for row in module.read(name)]
 
 
+@pytest.fixture(scope="module")
+def cleaner() -> Deidentifier:
+    return Deidentifier()
+
+
 @pytest.mark.parametrize("name", FLOORS)
-def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(name: str) -> None:
-    result, floor = audit(blind(name)), FLOORS[name]
+def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(
+    cleaner: Deidentifier, name: str
+) -> None:
+    result, floor = audit(blind(name), cleaner), FLOORS[name]
     assert result.withheld == {}
     assert result.recall["NAME"].value >= floor.names
     assert result.recall["ALL"].value >= floor.everything
@@ -307,11 +314,11 @@ def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(nam
     assert result.kept_harmed <= floor.clinical
 
 
-def test_a_report_is_cleaned_alike_alone_and_among_a_thousand() -> None:
+def test_a_report_is_cleaned_alike_alone_and_among_a_thousand(cleaner: Deidentifier) -> None:
     """No product over many reports may move a chance across a threshold."""
     texts = [report.text for report in own_gold(940, 11)]
     texts += [report.text for report in blind("bg")[:60]]
-    cleaner, scan = Deidentifier(), LeakScan.from_known([])
+    scan = LeakScan.from_known([])
     together = cleaner.batch(texts, scan=scan)
     for text, outcome in list(zip(texts, together, strict=True))[7::9]:
         assert cleaner.clean(text, scan=scan) == outcome

@@ -11,7 +11,7 @@ import pytest
 from pipeline.cli.deidentify import SideBySide
 from pipeline.deidentify import Deidentifier, KnownIdentifiers, Options
 from pipeline.errors import RadcalError
-from tests.e2e.commands import radcal
+from tests.e2e.commands import here
 
 NAMES = ("Okonkwo", "Lindqvist", "Wilson", "Abernathy", "Nakamura")
 
@@ -36,7 +36,7 @@ def test_several_processes_give_the_table_that_one_gives(table: Path, replacemen
     for workers in (1, 2):
         out, spans = table.with_name(f"{workers}.csv"), table.with_name(f"{workers}.jsonl")
         asked = ["--out", out, "--spans", spans, "--workers", workers, "--json"]
-        done = radcal("deidentify", table, *asked, "--replacement", replacement, cwd=table.parent)
+        done = here("deidentify", table, *asked, "--replacement", replacement, cwd=table.parent)
         assert done.code == 0, done.err
         made.append((json.loads(done.out), pd.read_csv(out), spans.read_bytes()))
     (told, clean, spans_of_one), (told_too, clean_too, spans_too) = made

@@ -122,7 +122,7 @@ def test_address_without_a_bucket_is_refused_before_the_run(tmp_path: Path, s3: 
 def test_whole_job_on_s3_delivers_and_a_second_run_finds_everything(
     tmp_path: Path, s3: str
 ) -> None:
-    from tests.e2e.commands import here, radcal
+    from tests.e2e.commands import here
 
     made = here("simulate", "--out", "hospital", "--pairs", "60", "--readers", "5", cwd=tmp_path)
     assert made.code == 0, made.err
@@ -131,7 +131,7 @@ def test_whole_job_on_s3_delivers_and_a_second_run_finds_everything(
         f'[store]\nworkspace = "{s3}/whole"\nlocal = "here"\n'
     )
     key = {"RADCAL_VAULT_KEY": "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe"}
-    first = radcal("run", "radcal.toml", "--json", cwd=tmp_path, **key)
+    first = here("run", "radcal.toml", "--json", cwd=tmp_path, **key)
     assert first.code == 0, first.err
     assert first.summary["outcome"] == "delivered"
     again = here("run", "radcal.toml", "--json", cwd=tmp_path, **key)

@@ -20,7 +20,7 @@ from pipeline.stages.register import PURGED, UNMET
 from pipeline.vault.key import new_key
 from pipeline.vault.objections import Objections
 from pipeline.vault.upkeep import Purged, purge
-from tests.e2e.commands import radcal
+from tests.e2e.commands import here
 from tests.fixtures.here import Here
 
 HEAD = (
@@ -121,7 +121,7 @@ def test_purge_forgets_who_is_left_out_and_nobody_else(
     gathering("")
     site, _ = gathering("who,id\npatient,M1\n")
     asked = ["purge", str(tmp_path / "radcal.toml"), "--older-than-days", "36500", "--json"]
-    told = [radcal(*asked, *more, cwd=tmp_path).out for more in (["--dry-run"], [])]
+    told = [here(*asked, *more, cwd=tmp_path).out for more in (["--dry-run"], [])]
     counted, done = map(json.loads, told)
     assert {**counted, "dry_run": False} == done
     assert (done["raw_exams"], done["codes"]) == (2, 5)
@@ -158,7 +158,7 @@ def test_a_merged_patient_is_met_and_forgotten_under_every_number(
     assert UNMET not in found.reading
     assert found.accounting().exams_left_out_on_request == 2
     asked = ["purge", str(tmp_path / "radcal.toml"), "--older-than-days", "36500", "--json"]
-    told = [json.loads(radcal(*asked, *more, cwd=tmp_path).out) for more in (["--dry-run"], [])]
+    told = [json.loads(here(*asked, *more, cwd=tmp_path).out) for more in (["--dry-run"], [])]
     assert {**told[0], "dry_run": False} == told[1]
     assert (told[1]["raw_exams"], told[1]["clean_exams"]) == (2, 4), "under both numbers"
     store = site.workspace
@@ -286,7 +286,7 @@ def test_no_authority_is_asked_for_where_all_share_one_numbering(
 
 
 def test_more_days_than_a_century_are_refused_in_words(tmp_path: Path) -> None:
-    done = radcal("purge", "radcal.toml", "--older-than-days", "999999", cwd=tmp_path)
+    done = here("purge", "radcal.toml", "--older-than-days", "999999", cwd=tmp_path)
     assert done.code == 2
     assert "36525" in done.err
 

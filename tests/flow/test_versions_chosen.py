@@ -15,7 +15,7 @@ from pipeline.vault.codes import readable
 from pipeline.vault.key import new_key
 from tests.fixtures.here import coded
 
-VAULTS = 10
+VAULTS = 6
 
 
 def row(accession: str, text: str, **more: str) -> dict[str, str]:
@@ -117,7 +117,7 @@ def decided(folder: Path, rng: np.random.Generator, nodule: str) -> list[tuple[s
 
 
 @pytest.mark.parametrize("nodule", ["Likely nodule. Small opacity in the left upper zone.", NAMED])
-def test_ten_vaults_and_any_order_split_and_repetition_choose_alike(
+def test_six_vaults_and_any_order_split_and_repetition_choose_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodule: str
 ) -> None:
     rng = np.random.default_rng(17)

@@ -37,7 +37,7 @@ def groups(draw: st.DrawFn) -> tuple[PhraseTable, Tally]:
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(groups(), st.sampled_from([0.5, 0.8, None]), st.sampled_from(["kl", "entropy"]))
 def test_every_group_is_analysed_to_strict_json(
     group: tuple[PhraseTable, Tally], holdout: float | None, regulariser: str

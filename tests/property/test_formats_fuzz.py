@@ -19,6 +19,6 @@ SPEC.loader.exec_module(fuzzing)
 @pytest.mark.parametrize("kind", ["message", "feed", "resource", "table", "lines", "report"])
 def test_mutated_input_neither_raises_nor_gets_lost(tmp_path: Path, kind: str) -> None:
     fuzz = fuzzing.Fuzz(tmp_path, random.Random(11))
-    _, outcomes = fuzzing.run(fuzz, getattr(fuzz, kind), 200)
+    _, outcomes = fuzzing.run(fuzz, getattr(fuzz, kind), 100)
     assert not [each for each in outcomes if each.startswith(("RAISED", "NOT "))], outcomes
     assert outcomes.total() > 0
