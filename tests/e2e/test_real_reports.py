@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.e2e.commands import Finished, radcal
+from tests.e2e.commands import Finished, here
 
 HERE = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("RADCAL_SHARED_DATA", HERE.parent / "shared" / "data"))
@@ -113,7 +113,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame
 def stopped(export: tuple[Path, pd.DataFrame]) -> Finished:
     folder, _ = export
     (folder / "radcal.toml").write_text(CONFIG)
-    return radcal("run", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
+    return here("run", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def job(
 ) -> tuple[Path, pd.DataFrame, Finished]:
     folder, table = export
     (folder / "radcal.toml").write_text(CONFIG + LET_PASS)
-    done = radcal("run", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
+    done = here("run", "radcal.toml", "--json", cwd=folder, RADCAL_VAULT_KEY=KEY)
     return folder, table, done
 
 

@@ -35,7 +35,7 @@ def test_weights_that_are_cut_short_are_an_error_that_says_so(
 ) -> None:
     for file in tiny_llama.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes()[:100_000])
-    broken = LocalSettings(backend="transformers", model=tmp_path, python=PYTHON)
+    broken = LocalSettings(backend="transformers", model=tmp_path, python=PYTHON, structured=False)
     failed = pytest.raises(ModelOutageError, match="SafetensorError")
     with closing(ModelProcess(broken)) as process, failed:
         process.complete([Question("chest", 5)])
