@@ -28,7 +28,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parents[2]
 PASSWORD = "9d1c3f5b7a2e4c6d8f0a1b2c3d4e5f6a"
 PREFECT = (sys.executable, "-m", "prefect", "--no-prompt")
-PATIENCE_S = 60.0
+PATIENCE_S = 240.0
 
 
 @dataclass(frozen=True)
