@@ -30,7 +30,7 @@ from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Q
 from pipeline.deidentify.surrogates import Surrogates
 from pipeline.errors import ConfigurationError
 from pipeline.names import lexicon as lexicons
-from pipeline.names.grammar import as_capitals
+from pipeline.names.grammar import as_read
 from pipeline.names.lexicon import Lexicon, triggers, unaccented
 
 Replacement: TypeAlias = Callable[[str, Category], str]
@@ -204,7 +204,7 @@ class Deidentifier:
 
     def _heard(self, texts: Sequence[str]) -> list[Hearing]:
         """Read some texts, whose words are found at once."""
-        shown = list(map(as_capitals, texts))
+        shown = list(map(as_read, texts))
         return list(map(self._hear, texts, shown, Words.each(shown)))
 
     def _hear(self, as_written: str, text: str, words: Words) -> Hearing:

@@ -35,7 +35,7 @@ from typing import Final
 from rapidfuzz.distance import DamerauLevenshtein
 
 from pipeline.deidentify import locks
-from pipeline.deidentify.rules.checks import patterns
+from pipeline.deidentify.rules.checks import patterns, word_list
 from pipeline.deidentify.rules.window import Word, Words, capital_forms, capital_words, folded_words
 from pipeline.deidentify.spans import Found
 from pipeline.names import lexicon as lexicons
@@ -52,9 +52,7 @@ _JOIN: Final = re.compile(r"[ \t]{0,3}[,^ \t-]?[ \t]{0,3}(?:[A-Za-z]\.?[ \t]{1,2
 _MIN_LETTERS: Final = 3
 _MIN_FUZZY_LETTERS: Final = 6
 _MIN_DIGITS: Final = 4
-_SUFFIXES: Final = frozenset(
-    {"jr", "sr", "iii", "md", "phd", "dr", "mrs", "miss", "prof", "the", "and"}
-)
+_SUFFIXES: Final = word_list("beside_names")
 _SPELT_OUT: Final = str.maketrans({"ä": "ae", "ö": "oe", "ø": "oe", "ü": "ue", "å": "aa"})
 _SPELT: Final = re.compile("(?<=[aou])e|(?<=a)a")
 _BROKEN: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,40})-\r?\n[ \t]{0,8}([^\W\d_]{1,40})")

@@ -19,7 +19,6 @@ nothing that was kept from before; it takes a twenty-fifth of the time of cleani
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -30,21 +29,13 @@ from pipeline.names.grammar import is_small
 from pipeline.names.lexicon import Lexicon
 
 Span = tuple[int, int]
-_NUMBER: Final = re.compile(r"no[.:-]?[ ]?\d", re.IGNORECASE)
 _LONGEST: Final = 6
 """How long such a phrase can be."""
-_DEPARTMENT: Final = re.compile(
-    r"(?:ics|logy|try|gery|cine|Access|Fracture|Chest|Lung|Breast|Pain|Outpatient|Assessment|Care"
-    r"|Nodule|Heart|Renal|Stroke|Sleep|Wound|TB|ENT)$"
-)
-"""Whose clinic is a department of a hospital, not a hospital."""
 _NEAR: Final = 24
 """How far before a phrase the word is looked for that makes it part of a name."""
-_VESSEL: Final = re.compile(r"\.?[ ](?!d[.]|on[ ]|at[ ])[a-z]")
 _INSIDE: Final = frozenset("@.-/_+%=&?#~'")
 _ADDRESS: Final = 300
 """How far either side of a word the address it may be part of reaches."""
-_INITIALS: Final = re.compile(r"[A-Za-z](?:(?:\.[ ]?|[ ])[A-Za-z])?\.?[ ]?")
 _P: Final = patterns("guards")
 _SIGNS: Final = word_list("signs_of_classes_of_diseases")
 _OF_DISEASES: Final = word_list("words_of_classes_of_diseases")
@@ -89,15 +80,15 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
         return True
     stroked = before == "/" and text[max(0, start - 2) : start - 1].isalpha()
     apart = (alone or (before + after).isspace()) and word.islower()
-    if end - start == 1 and (stroked or _VESSEL.match(text, end) or (apart and not is_small(text))):
+    if end - start == 1 and (stroked or _P["v"].match(text, end) or (apart and not is_small(text))):
         return False
-    if end - start <= _LONGEST and (_INITIALS.fullmatch(word) or _NUMBER.match(text, start)):
+    if end - start <= _LONGEST and (_P["signs"].fullmatch(word) or _P["no"].match(text, start)):
         return True
     if not word[0].isupper() or not word.isalpha():
         return word in KINDS and is_small(text)
     near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
-    named = last[:1].isupper() and not _DEPARTMENT.search(last)
+    named = last[:1].isupper() and not _P["department"].search(last)
     if word.isupper():
         return word.casefold() in KINDS
     return named if word.casefold() in KINDS else last.istitle()

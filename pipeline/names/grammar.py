@@ -37,16 +37,14 @@ _WORD: Final = re.compile(NAME_WORD)
 _INITIAL: Final = re.compile(rf"[{UPPER}](?:\.(?:[ \t]?-?[{UPPER}]\.)?|(?![\w'’]))")
 _PARTICLE: Final = re.compile(
     r"(?:van|von|der|den|de|del|los|las|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|bint|ter|ten"
-    r"|st\.|y|e"
-    r"|ap|zu|af|av)(?:[ \t]|(?<=al)-)",
+    r"|st\.|y|e|ap|zu|af|av)(?:[ \t]|(?<=al)-)",
     re.IGNORECASE,
 )
 _PARTICLES_BEGIN: Final = frozenset("vdlebtsyazVDLEBTSYAZ")
 _CREDENTIALS_GO_ON: Final = frozenset(".h")
 _CREDENTIAL: Final = re.compile(
-    r"(?:M\.[ ]?D|D\.[ ]?O|R\.[ ]?N|N\.[ ]?P|P\.[ ]?A|Ph\.[ ]?D|R\.[ ]?T)(?![\w'’]|\.?[ ]["
-    + UPPER
-    + r"])"
+    r"(?:M\.[ ]?D|D\.[ ]?O|R\.[ ]?N|N\.[ ]?P|P\.[ ]?A|Ph\.[ ]?D|R\.[ ]?T)"
+    rf"(?![\w'’]|\.?[ ][{UPPER}])"
 )
 _LETTERS: Final = re.compile(rf"[{UPPER}][{LOWER}{UPPER}]{{1,30}}")
 _SHORT_GIVEN: Final = re.compile(rf"(?:ED|AL|VI|TY|JO|BO)[ \t]{{1,2}}([{UPPER}]{{2,30}})(?![\w])")
@@ -62,6 +60,13 @@ _WRAP: Final = re.compile(
 _TITLED: Final = re.compile(rf"[{UPPER}][{LOWER}]")
 _TITLED_IN: Final = 200
 """A report in small letters has at most one word with a capital in so many characters."""
+_ODD_SIGNS: Final = "\xa0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u3000\u2010\u2011＠：／№"
+_PLAIN_SIGNS: Final = str.maketrans(_ODD_SIGNS, f"{'':9}--@:/#")
+_DASHED: Final = re.compile(
+    r"(?<!\w)(?:\w{1,40}(?:[–—−]\w{1,40}){2,12}|[^\W\d]{0,12}\d{4,20}[–−]\w{3,40})"
+)
+_DASHES: Final = str.maketrans("–—−", "---")
+"""As in dates and numbers; a range keeps its dash."""
 _CAPITAL: Final = 0.15
 """And of its characters a smaller share are capitals, those of CT and MRI."""
 _LABEL: Final = re.compile(r"[^\W\d_]{2,12}(?:[ ](?:No|NO|ID|Id))?\.?[ ]?[:#]|(?:Page|PAGE)\b")
@@ -120,8 +125,14 @@ def is_small(text: str) -> bool:
     return not any(too_many) and sum(map(str.isupper, text)) < _CAPITAL * len(text)
 
 
-def as_capitals(text: str) -> str:
-    """Read a report in small letters as one in capitals, letter by letter."""
+def as_read(text: str) -> str:
+    """Read a report as rules do, letter by letter: one in small letters as one in capitals.
+
+    Blanks and hyphens of any kind, dashes in dates and numbers and № are the plain signs.
+    """
+    if not text.isascii():
+        plain = text.translate(_PLAIN_SIGNS)
+        text = _DASHED.sub(lambda match: match[0].translate(_DASHES), plain)
     if not is_small(text):
         return text
     upper = text.upper()

@@ -198,6 +198,69 @@ def test_what_is_spoken_goes_by_the_rules(text: str, expected: str) -> None:
     assert clean(text, RULES) == expected
 
 
+BY_CLASS = {
+    "DATE": (
+        ("compared with the film of {}.", "booked for {}, as before", "Comparison: {}\nClear."),
+        ("FY24 wk 12", "Q3 FY24", "FY2024 Q3", "week 7 FY24", "2024-W07-3", "CW 12/2024", "W07/24",
+         "3Q24", "H1 2024", "third quarter of 2023", "Q2 wk 5", "w/c 4 March", "week ending 10 Mar",
+         "the second week of March", "first Monday of May", "the end of February",
+         "a fortnight on Monday", "12.IV.’24", "3 V 25", "12–04–2024", "12\xa0April\xa02024",
+         "12|Apr|24", "2024-103", "day 103 of 2024", "feast of St Brigid", "Diwali", "uke 12"),
+    ),
+    "ID": (
+        ("MRN {}.", "kept in archive {}, as before"),
+        ("Q7+44K+112", "44K·112", "44K//112", "44112*24", "RX*44112", "44112 chk 7", "4411–229–K",
+         "44112 (K)", "4411A229", "NP 4411229"),
+    ),
+    "PHONE": (
+        ("call {} now.", "tel. {}, at once"),
+        ("0 (212) 123 45 67", "8 (495) 123-45-67", "020–7946–0958", "0161\xa0496\xa00123"),
+    ),
+    "EMAIL": (
+        ("write to {}.", "contact: {}, please"),
+        ("a.okafor at stmungo.org", "a.okafor -at- stmungo.org", "a.okafor*at*stmungo.org",
+         "a-okafor-at-stmungo-dot-org", "a . okafor @ stmungo . org", "a.okafor＠stmungo.org",
+         "a.okafor [@] stmungo(.)org", "a.okafor%40stmungo.org"),
+    ),
+    "URL": (
+        ("images: {}", "see {} first"),
+        ("hxxp://stmungo[.]org/x", "stmungo[.]org", "www stmungo org", "bit.ly/4Ks2q", "stmungo.eu",
+         "viewer.stmungo.app", "dicom://stmungo/441", "https//stmungo.org", r"\\stmungo\rad\in"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("category", "context", "form"),
+    [(each, context, form) for each, (some, forms) in BY_CLASS.items()
+     for context in some for form in forms],
+)  # fmt: skip
+def test_an_odd_form_goes_whole_by_its_class(category: str, context: str, form: str) -> None:
+    assert clean(context.format(form), RULES) == context.format(f"[{category}]")
+
+
+LOOK_ALIKES = [
+    "Week 12 of pregnancy, week 7 of 24.", "Given q3w, 4 cycles; Q4H.", "Deletion 3Q29 DEL.",
+    "First quarter of the field, second half of the bolus.", "Clear in the end of the lobe.",
+    "Cyst 31 x 24 mm, 12 IV 20 ml given.", "Ratio 2:1, b=1000, 50/50.", "Ranges 500–700 µm.",
+    "Cyst at 10 o'clock, 4 cm from the nipple.", "Ribs 5 to 7.", "Christmas tree appearance.",
+    "Matrix 512*512, 3+4=7.", "Counselling visit G0296.", "Scanned e.g. at approx.3 cm.",
+    "Seen at rest.No change.", "Told 3 of 4 by 12-24 hours.", "Version v4.12.3 of 2024.",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", LOOK_ALIKES)
+def test_what_looks_like_an_odd_form_stays_with_the_rules(text: str) -> None:
+    assert clean(text, RULES) == text
+
+
+@pytest.mark.parametrize("who", ["ward", "physio", "bed manager", "referrer", "coordinator", "mum"])
+def test_a_ward_or_role_that_is_told_is_nobody_in_small_letters(who: str) -> None:
+    text = f"small left effusion, heart size stable. informed by phone, spoke to {who} at once."
+    assert clean(text, RULES) == text
+    assert "rose" not in clean(text.replace(who, "rose okafor"), RULES)
+
+
 def test_abbreviations_do_not_hide_that_a_report_is_in_small_letters() -> None:
     text = "portable CT chest for rose okafor in ICU. told her son sipho. the lungs are clear."
     found = clean(text)
@@ -249,7 +312,28 @@ def test_a_name_goes_on_over_a_wrapped_line() -> None:
     assert "with Dr. [NAME] at " in clean(line)
 
 
-@pytest.mark.parametrize("piece", ["a", "1", "A ", "Dr. ", "3/", "Aa", "\n", "(", "MRN: ", "^A"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "1",
+        "A ",
+        "Dr. ",
+        "3/",
+        "Aa",
+        "\n",
+        "(",
+        "MRN: ",
+        "^A",
+        "é–",
+        "é–1",
+        "[.]a",
+        "a@",
+        "a . ",
+        "\\\\a\\",
+        "Q1",
+    ],
+)
 def test_a_pathological_line_of_hundred_thousand_characters_ends(piece: str) -> None:
     assert CLEANER.clean(piece * (100_000 // len(piece))) is not None
 

@@ -89,16 +89,11 @@ _PROPERTIES: Final[Mapping[str, Callable[[str, Lexicon], bool]]] = {
     "unit": lambda word, _: word in _UNITS,
     "zone": lambda word, _: word in word_list("zones"),
 }
-_NOBODY: Final = frozenset(
-    {"unknown", "none", "anonymous", "null", "n/a", "withheld", "test", "redacted", "not", "see",
-     "patient"}
-)  # fmt: skip
-_ROLES: Final = frozenset({"family", "team", "staff", "parents", "ward", "floor"}).union(
+_NOBODY: Final = word_list("nobodys_names")
+_ROLES: Final = word_list("households").union(
     *map(triggers, ("roles", "titles", "roles_of_people", "relatives", "telling"))
 )
-_NEVER: Final = frozenset(
-    {"man", "woman", "male", "female", "boy", "girl", "lady", "gentleman", "patient"}
-).union(triggers("words_that_open_a_history"), triggers("telling"))
+_NEVER: Final = word_list("sexes").union(*map(triggers, ("words_that_open_a_history", "telling")))
 """Words at the place of a name that begin the history or tell someone (via pager 4471)."""
 _NEVER_SIGNS: Final = _NOBODY.union(*map(word_list, ("common_words", "never_signs", "zones")))
 """Short words and shortened ones that are nobody's initials."""

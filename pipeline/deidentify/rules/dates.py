@@ -29,6 +29,8 @@ LONG: Final = 6
 """From how many figures on a number is a stamp or a code, never a day or a clock."""
 _SPANS: Final = frozenset({"7", "12", "24", "52"})
 """Days, months, hours and weeks, as the British count them (14/7 is a fortnight)."""
+_SEPARATORS: Final = frozenset("-/. –·~|=•_")
+"""What may stand behind the first figures of a date."""
 _LAST_DAY: Final = 10
 _WEEKDAY: Final = 18
 """How far before a date its weekday can begin."""
@@ -99,7 +101,7 @@ def in_figures(text: str, start: int, before: str, long: int) -> Found | None:
     if long >= LONG:
         return _stamped(text, start, before)
     behind = text[start + long : start + long + 1]
-    found = _separated(text, start, before, behind) if behind in ("-", "/", ".", " ") else None
+    found = _separated(text, start, before, behind) if behind in _SEPARATORS else None
     is_year = found is None and long == len("1931") and _P["birth_year"].match(text, start)
     if is_year and _P["birth"].search(before):
         return Found(start, start + long, "DATE", "birth-year")

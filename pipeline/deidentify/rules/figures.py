@@ -26,7 +26,7 @@ _LEVELS: Final = frozenset("CTLSx")
 _DIGITS: Final = re.compile(r"\d+")
 _GOES_ON: Final = frozenset("0123456789-.abcdef:")
 """What stands behind the first figure of every bare code that begins with one."""
-_GOES_ON_APART: Final = frozenset("apAPIVXivx-/")
+_GOES_ON_APART: Final = frozenset("apAPIVXivx-/(")
 """What stands behind a day or an hour and a blank where they are more than a count."""
 _IN_PHONES: Final = frozenset("-./ (")
 """What stands behind the first figures of every telephone that begins with one."""
@@ -38,8 +38,8 @@ _NOUNS: Final = triggers("words_for_number")
 _ENDINGS: Final = ("nummer", "numero", "número", "numéro", "-nr", "number", "-no", "-id", "patid")
 _MEASURED: Final = triggers("words_of_measuring")
 _ACRONYM: Final = range(2, 7)
-_FIELD: Final = frozenset("=|[^#:")
-_AFTER_WORD: Final = " \t.:#=|[^(-"
+_FIELD: Final = frozenset("=|[^#:<{")
+_AFTER_WORD: Final = " \t.:#=|[^(-<{"
 _EDGES: Final = frozenset(_AFTER_WORD)
 _REACH: Final = 32
 _LONGEST: Final = 64

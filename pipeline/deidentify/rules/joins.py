@@ -38,7 +38,7 @@ _HEADS: Final = {
     "ID": ("code_before", "code_head", "phone_head"),
     "PHONE": ("phone_head",),
 }
-_LAST: Final = {"half_before": "-\n", "code_before": "-./_\\\n"}
+_LAST: Final = {"half_before": "-\n", "code_before": "-./_\\\n+*~•·"}
 """What such a head ends in; a line break may stand behind it."""
 _LAST_WORDS: Final = {
     name: word_list(f"{name}s") for name in ("day_head", "name_head", "place_head")
@@ -123,7 +123,7 @@ def _may_hang(head: str, near: str, word: str, behind_figure: bool) -> bool:  # 
     if head == "phone_head":
         return "+" in near[-9:] or "(" in near[-9:]  # (+1234) and a blank
     if head not in _LAST_WORDS:  # initials or the letters of a code
-        return word.isupper() and (len(word) == 1) == (head == "initials_before")
+        return word.isupper() and (len(word) == 1 or head == "code_head")
     other = head != "name_head" and (word >= "\u0370" or behind_figure)
     return other or word.casefold() in _LAST_WORDS[head]
 

@@ -25,6 +25,8 @@ _ALSO_THINGS: Final = frozenset({"tech", "technologist", "technician", "record"}
 _BEHIND_NAMES: Final = frozenset({"pa", "rn", "np", "rt", "aprn", "crnp", "arnp", "sho", "spr"})
 _WEAK_TITLES: Final = word_list("weak_titles")
 _SPELT_TITLES: Final = word_list("titles_in_small_letters")
+_STAFF: Final = word_list("staff_and_wards")
+"""Who is told without a name, where nothing but capitals would show one (told ward)."""
 _ACRONYM: Final = 4
 _JOINED: Final = 4
 
@@ -44,11 +46,16 @@ def _followed(
     text, lexicon = window.text, window.lexicon
     end = name_end(text, start, lexicon, comma=row.row.comma)
     shouted = weak and text[cue.start : cue.end].isupper()
-    if end == start or (shouted and not reads(text[start:end], window)):
+    if end == start or (shouted and _is_nobody(row, text[start:end], window)):
         return
     if not _names_a_thing(text, start, end, lexicon):
         yield row.found(start, end)
         yield from _joined(row, window, end, many=cue.folded in _PLURAL)
+
+
+def _is_nobody(row: Compiled, name: str, window: Window) -> bool:
+    staff = row.row.weak and name.split()[0].casefold() in _STAFF
+    return staff or not reads(name, window)
 
 
 def _joined(
