@@ -2,8 +2,9 @@
 
 Run: ``python benchmarks/vllm/gpu.py [--dry] [--structured] [--reports N]`` after ``make
 install-vllm``. On a GPU the model has the shape of Llama-3-8B and made-up weights
-(``load_format="dummy"``); ``--dry`` takes a tiny Llama on a processor, few reports, short answers and few examples, so that every step but fp8
-has run before the hour is paid for: in a minute and a half of two idle cores. Prints, for
+(``load_format="dummy"``); ``--dry`` takes a tiny Llama on a processor, few reports, short answers
+and few examples, so that every step but fp8 has run before the hour is paid for: in a minute and a
+half of two idle cores. Prints, for
 answers quoted by words and by number and for bf16 and fp8 keys and values: reports a second through
 the engine and through bare vLLM on the same questions, their ratio (limit .85 on a GPU), tokens a
 second, and the peak of the card's memory, which `memory_share` sets. Made-up weights fail every
