@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from hospitals import KEYED, configured, hospital
+
 from pipeline.deidentify import LeakScan
-from pipeline.simulate import simulate_chunks
-from pipeline.simulate.generator import write_simulation
 from pipeline.site.site import Site
 from pipeline.stages import clean, extract, pair, register, tally
 from pipeline.stages.ingest import INGEST
@@ -55,7 +55,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=1500)
     options = parser.parse_args()
-    os.environ.setdefault("RADCAL_VAULT_KEY", "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe")
+    os.environ |= KEYED
     with tempfile.TemporaryDirectory() as folder:
         exams, costs = measure(Path(folder), options.pairs)
     print(f"{exams:,} simulated exams on one core of {os.cpu_count()}; CPU time")
@@ -69,18 +69,12 @@ def main() -> None:
 
 def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
     """Take a simulated hospital to tallies stage by stage in this process."""
-    chunks = simulate_chunks(pairs=pairs, readers=12, seed=0)
-    write_simulation(chunks, folder / "hospital", exams_format="csv")
-    config = str(folder / "radcal.toml")
-    Path(config).write_text(
-        '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n',
-        encoding="utf-8",
-    )
-    site, costs = Site.open(config), Costs()
+    written = hospital(folder / "hospital", pairs=pairs, readers=12)
+    site, costs = Site.open(str(configured(folder, written))), Costs()
     site.workspace.prepare()
     _ = site.engine, site.once(clean._deidentifier)
     with costs.timed("ingest", 1):
-        source = INGEST.do(site, str(folder / "hospital" / "exams.csv")).found
+        source = INGEST.do(site, str(written)).found
     exams = source.kept
     costs.cpu["ingest"] /= exams
     shards = register.shards(site, [source])

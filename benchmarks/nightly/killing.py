@@ -8,23 +8,23 @@ import os
 import pkgutil
 import random
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import BinaryIO
 
-from pipeline.cli import main as cli_main
-from pipeline.run.server import settle
+import psutil
 
-__all__ = ["Run", "Struck", "standing_server", "strike", "warm"]
+from pipeline.cli import main as cli_main
+from pipeline.run.server import free_port, is_up, settle
+
+__all__ = ["Run", "Struck", "members", "standing_server", "strike", "warm"]
 
 COMMAND = ("run", "radcal.toml", "--quiet")
 ENVIRONMENT = {
@@ -144,9 +144,9 @@ class Struck:
 
 def strike(run: Run, whom: str, chance: random.Random) -> Struck:
     """Kill -9 the whole group, the parent or one worker; where there is no worker, the group."""
-    workers = [pid for pid in _members(run.pid) if "spawn_main" in _command(pid)]
+    workers = [each for each in members(run.pid) if "spawn_main" in " ".join(each.cmdline())]
     if whom == "a worker" and workers:
-        os.kill(chance.choice(workers), signal.SIGKILL)
+        chance.choice(workers).kill()
     elif whom == "parent":
         os.kill(run.pid, signal.SIGKILL)
     else:
@@ -158,61 +158,39 @@ def strike(run: Run, whom: str, chance: random.Random) -> Struck:
 def _outlived(group: int) -> int:
     """Count processes of a group whose parent is gone, after a little time to notice."""
     deadline = time.monotonic() + 60
-    while _members(group) and time.monotonic() < deadline:
+    while (left := members(group)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    left = _members(group)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
+    for process in left:
+        process.kill()
     return len(left)
 
 
-def _members(group: int) -> list[int]:
-    """List the living processes of a process group."""
+def members(group: int) -> list[psutil.Process]:
+    """List the processes of a process group, without those that only wait to be reaped."""
     found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
-                found += [int(entry.name)] if _command(int(entry.name)) else []
-        except OSError:
-            continue
+    for process in psutil.process_iter():
+        with suppress(OSError, psutil.Error):
+            if os.getpgid(process.pid) == group and process.cmdline():
+                found.append(process)
     return found
-
-
-def _command(pid: int) -> str:
-    """Give a process's command line; '' for one that is gone or only waits to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
 
 
 @contextmanager
 def standing_server(folder: Path) -> Iterator[str]:
     """Start a Prefect server on loopback; gives its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = free_port()
     home = {"PREFECT_HOME": str(folder / "prefect"), "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL"}
+    command = ["prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     server = subprocess.Popen(
-        [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", port],
+        [sys.executable, "-m", *command],
         env={**os.environ, **ENVIRONMENT, **home},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        _wait(server, f"http://127.0.0.1:{port}/api")
+        if not is_up(server, port, seconds=180.0):
+            sys.exit("the Prefect server did not start")
         yield f"http://127.0.0.1:{port}/api"
     finally:
         server.terminate()
         server.wait()
-
-
-def _wait(server: subprocess.Popen[bytes], api: str) -> None:
-    while server.poll() is None:
-        try:
-            urllib.request.urlopen(f"{api}/health", timeout=5)  # noqa: S310 - loopback
-        except OSError:
-            time.sleep(0.3)
-        else:
-            return
-    sys.exit("the Prefect server did not start")
