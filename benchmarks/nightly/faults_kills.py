@@ -20,12 +20,9 @@ not compared, for they hold times and attempts
 
 Codes are random, so workspaces begin with the vault of the undisturbed run. Every twelfth begins
 with none, and is compared with an undisturbed run over the vault that was left: which must not need
-one code more. To save time, only every fifth run is a fresh interpreter with a Prefect server of
-its own; the others are forked from one that has the program imported, and share a server. Where not
-a worker is to be killed, two runs in three work in the parent process itself. Limits: 0 failed,
-0 differences, 0 orphans.
-
-Another ``--seed`` draws other kills: pieces of a night add up.
+one code more. Where not a worker is to be killed, two runs in three work in the parent process
+itself. Limits: 0 failed, 0 differences, 0 orphans. Another ``--seed`` draws other kills: pieces of
+a night add up.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import pandas as pd
-from killing import Run, standing_server, strike, warm
+from killing import Run, strike
 
 from pipeline.simulate import simulate
 from pipeline.vault.audit_log import verify
@@ -89,10 +86,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     began = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary,
-        standing_server(Path(temporary)) as api,
-    ):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
         exams = simulate(pairs=options.pairs, readers=3, seed=4).exams
         exams.to_csv(folder / "exams.csv", index=False)
@@ -100,19 +94,17 @@ def main() -> None:
             CONFIG.format(exams=folder / "exams.csv", rows=max(10, len(exams) // 8))
         )
         whole = folder / "whole"
-        warm(api, folder / "prefect")
-        start_up, _ = undisturbed(site(folder / "cold", None), cold=True)
-        _, length = undisturbed(site(whole, None))
+        lengths = undisturbed(site(whole, None))
         print(
-            f"{os.cpu_count()} cores; {len(exams)} exams; undisturbed: start-up {start_up:.0f} s, "
-            f"run {length:.0f} s",
+            f"{os.cpu_count()} cores; {len(exams)} exams; undisturbed: "
+            f"start-up {lengths[0]:.0f} s, run {lengths[1]:.0f} s",
             flush=True,
         )
         done: list[Kill] = []
         while sum(bool(each.stage) for each in done) < options.kills:
             number = len(done) + 1
             chance = random.Random(f"{options.seed}-{number}")  # noqa: S311 - moments, not secrets
-            done.append(cycle(folder / f"{number:03d}", whole, (start_up, length), chance))
+            done.append(cycle(folder / f"{number:03d}", whole, lengths, chance))
     report(done, time.monotonic() - began)
     sys.exit(any(each.wrong for each in done))
 
@@ -121,20 +113,19 @@ def cycle(folder: Path, whole: Path, lengths: tuple[float, float], chance: rando
     """Start, kill, resume and compare once."""
     number = int(folder.name)
     early, new_vault = number % 10 == 0, number % 12 == 7
-    cold = early or number % 10 == 5
     moment = chance.uniform(0, lengths[0 if early else 1])
     whom = chance.choice(("all", "parent", "a worker"))
     workers = 2 if whom == "a worker" else chance.choice((1, 1, 2))
     site(folder, None if new_vault else whole, workers=workers)
-    run = Run(folder, cold=cold)
+    run = Run(folder)
     if not (early or run.holds_the_workspace()) or run.ends_within(moment):
-        run.finish()
+        run.process.wait()
         return Kill(number, "ended before their moment, drawn again")
     stage = run.stage()
     struck = strike(run, whom, chance)
     resumed, ended = struck.code, "went on by themselves"
     if resumed not in (0, 3):
-        resumed, ended = Run(folder, cold=cold).finish(), "resumed"
+        resumed, ended = Run(folder).process.wait(), "resumed"
     wrong = [f"ended with {resumed}"] if resumed not in (0, 3) else []
     wrong += ["orphans"] * struck.orphans
     with reference(folder, whole, new=new_vault) as undisturbed_one:
@@ -162,13 +153,13 @@ def site(folder: Path, vault_of: Path | None, *, workers: int = 1) -> Path:
     return folder
 
 
-def undisturbed(folder: Path, *, cold: bool = False) -> tuple[float, float]:
+def undisturbed(folder: Path) -> tuple[float, float]:
     """Run to the end; gives the seconds until it held the workspace and from there."""
     started = time.monotonic()
-    run = Run(folder, cold=cold)
+    run = Run(folder)
     run.holds_the_workspace()
     held = time.monotonic()
-    if (code := run.finish()) not in (0, 3):
+    if (code := run.process.wait()) not in (0, 3):
         sys.exit(f"an undisturbed run ended with {code}")
     return held - started, time.monotonic() - held
 

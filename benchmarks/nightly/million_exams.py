@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
-from killing import ENVIRONMENT, members
+from killing import COMMAND, ENVIRONMENT, members
 
 from pipeline.simulate import simulate_chunks
 
@@ -85,11 +85,10 @@ def simulated(folder: Path, exams: int, per_file: int, readers: int) -> int:
 
 def watched(folder: Path, until_shards: int | None = None) -> dict[str, float]:
     """Run the command; sample its memory; kill its group once so many shards are clean."""
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()"]
     process = subprocess.Popen(
-        [*command, "run", "radcal.toml", "--json"],
+        [sys.executable, *COMMAND, "--json"],
         cwd=folder,
-        env=os.environ | ENVIRONMENT,
+        env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         start_new_session=True,
         text=True,
