@@ -90,7 +90,7 @@ def serve(pipe: Connection) -> None:
         app.add_routes([web.get("/v1/models", listed), web.post("/v1/completions", complete)])
         runner = web.AppRunner(app, access_log=None)
         await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=512).start()
         pipe.send(runner.addresses[0][1])
         while (asked := await asyncio.to_thread(pipe.recv)) is not None:
             job.update(answers=asked["answers"], busy=Busy(asked["reports"]))
@@ -142,7 +142,7 @@ async def costs(ask: Ask, allowed: int) -> float:
 async def by_httpx(url: str, allowed: int) -> float:
     """Ask through httpx."""
     limits = httpx.Limits(max_connections=allowed, max_keepalive_connections=allowed)
-    async with httpx.AsyncClient(limits=limits, trust_env=False) as client:
+    async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as client:
         return await costs(lambda: client.post(url, content=QUESTION), allowed)
 
 

@@ -15,14 +15,13 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hospitals import KEYED, configured, hospital
 
-from pipeline.deidentify import LeakScan
 from pipeline.site.site import Site
 from pipeline.stages import clean, extract, pair, register, tally
 from pipeline.stages.ingest import INGEST
@@ -108,20 +107,11 @@ def weigh(
     costs.memory["memory: a block, gathered to be paired"] = (
         frame.memory_usage(deep=True).sum() / exams
     )
-    costs.memory["memory: leak scan of a batch"] = _traced(lambda: _scan(site, shards)) / exams
-
-
-def _scan(site: Site, shards: tuple[str, ...]) -> LeakScan:
-    return clean._leak_scan.__wrapped__(site, shards)
-
-
-def _traced(make: Callable[[], object]) -> float:
     tracemalloc.start()
-    kept = make()
-    size = tracemalloc.get_traced_memory()[0]
+    kept = clean._leak_scan.__wrapped__(site, shards)
+    costs.memory["memory: leak scan of a batch"] = tracemalloc.get_traced_memory()[0] / exams
     tracemalloc.stop()
     del kept
-    return float(size)
 
 
 def table(costs: Costs) -> None:

@@ -27,14 +27,15 @@ ENVIRONMENT = {
 
 
 class Run:
-    """One `radcal run`, begun when made, in a fresh interpreter and with its own server."""
+    """One `radcal run`, begun when made; it uses this process's server, unless it is alone."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, alone: bool = False) -> None:
         self.record = folder / "workspace" / "runs" / "last.json"
         with (folder / "told.txt").open("ab") as told:
             self.process = subprocess.Popen(
                 [sys.executable, *COMMAND, "--quiet"],
-                cwd=folder, env=ENVIRONMENT, stdout=told, stderr=told, start_new_session=True,
+                cwd=folder, env=({} if alone else os.environ) | ENVIRONMENT,
+                stdout=told, stderr=told, start_new_session=True,
             )  # fmt: skip
 
     def holds_the_workspace(self) -> bool:
