@@ -26,12 +26,11 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import aiohttp
 import httpcore
 import httpx
-from aiohttp import web
 
 from extraction.engines.kinds import ServerEngine
 from extraction.engines.prompted import Asked, PromptedReader
@@ -45,59 +44,82 @@ MEAN_SECONDS, SIGMA = 1.3, 0.6
 LIMIT_MS, LIMIT_OCCUPANCY = 1.5, 0.9
 RUNS = ((16, 400), (256, 6_000))
 QUESTIONS, QUESTION = 1_500, b"x" * 8_000
-INSTANT = b'{"choices": [{"text": "- none"}]}'
 
 
-class Busy:
-    """The seconds for which questions are under way, until the last of a run has come."""
+class Seat(asyncio.Protocol):
+    """One connection; counts the seconds for which questions are under way."""
 
-    def __init__(self, reports: int) -> None:
-        self.seconds, self.under_way, self.left = 0.0, 0, reports
-        self.began = self.changed = 0.0
+    answers: dict[str, bytes] = {}  # noqa: RUF012 (set for each run)
+    allowed: int
+    seconds_busy = 0.0
+    under_way = 0
+    changed = 0.0
+    began = 0.0
+    left = 0
+    rng = random.Random(0)  # noqa: S311 (latencies, no secrets)
+    ended: asyncio.Event
 
-    def count(self, change: int) -> None:
-        """Note that a question has come or was answered."""
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self.transport = transport
+        self.got = b""
+
+    def data_received(self, data: bytes) -> None:
+        """Answer every whole request after a while."""
+        self.got += data
+        while (end := self.got.find(b"\r\n\r\n")) >= 0:
+            head, rest = self.got[:end], self.got[end + 4 :]
+            length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
+            if len(rest) < length:
+                return
+            self.got = rest[length:]
+            if head.startswith(b"GET"):
+                self.send(b'{"object": "list", "data": []}')
+                continue
+            self.count(1)
+            if not self.answers:
+                self.reply(b'{"choices": [{"text": "- none"}]}')
+                continue
+            prompt = json.loads(rest[:length])["prompt"]
+            body = self.answers[prompt.rsplit("###", 1)[1].split(" Film ", 1)[0]]
+            latency = self.rng.lognormvariate(math.log(MEAN_SECONDS) - SIGMA**2 / 2, SIGMA)
+            asyncio.get_running_loop().call_later(latency, self.reply, body)
+
+    def reply(self, body: bytes) -> None:
+        """Send one answer."""
+        self.count(-1)
+        self.send(body)
+
+    def send(self, body: bytes) -> None:
+        """Write one response."""
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+        self.transport.write(head.encode() + b"\r\n\r\n" + body)  # type: ignore[attr-defined]
+
+    @classmethod
+    def count(cls, change: int) -> None:
+        """Add up the questions under way until the last one has come."""
         now = time.monotonic()
-        self.began, self.changed = self.began or now, self.changed or now
-        if self.left > 0:
-            self.seconds += self.under_way * (now - self.changed)
-            self.changed = now
-        self.under_way += change
-        self.left -= change > 0
+        if not cls.began:
+            cls.began = cls.changed = now
+        if cls.left > 0:
+            cls.seconds_busy += cls.under_way * (now - cls.changed)
+            cls.changed = now
+        cls.under_way += change
+        cls.left -= change > 0
 
 
 def serve(pipe: Connection) -> None:
     """Serve one run after the other; each ends when its figures are asked for."""
-    job: dict[str, Any] = {"answers": {}, "busy": Busy(0)}
-    rng = random.Random(0)  # noqa: S311 (latencies, no secrets)
-
-    async def listed(_: web.Request) -> web.Response:
-        return web.json_response({"object": "list", "data": []})
-
-    async def complete(request: web.Request) -> web.Response:
-        asked, busy, body = await request.read(), job["busy"], INSTANT
-        busy.count(1)
-        if job["answers"]:
-            prompt = json.loads(asked)["prompt"]
-            body = job["answers"][prompt.rsplit("###", 1)[1].split(" Film ", 1)[0]]
-            mean = math.log(MEAN_SECONDS) - SIGMA**2 / 2
-            await asyncio.sleep(rng.lognormvariate(mean, SIGMA))
-        busy.count(-1)
-        return web.Response(body=body, content_type="application/json")
 
     async def run() -> None:
-        app = web.Application()
-        app.add_routes([web.get("/v1/models", listed), web.post("/v1/completions", complete)])
-        runner = web.AppRunner(app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0, backlog=512).start()
-        pipe.send(runner.addresses[0][1])
-        while (asked := await asyncio.to_thread(pipe.recv)) is not None:
-            job.update(answers=asked["answers"], busy=Busy(asked["reports"]))
+        server = await asyncio.get_running_loop().create_server(Seat, "127.0.0.1", 0)
+        pipe.send(server.sockets[0].getsockname()[1])
+        while (job := await asyncio.to_thread(pipe.recv)) is not None:
+            Seat.answers, Seat.left = job["answers"], job["reports"]
+            Seat.seconds_busy = Seat.began = 0.0
             pipe.send("ready")
             await asyncio.to_thread(pipe.recv)
-            busy = job["busy"]
-            pipe.send(busy.seconds / (busy.changed - busy.began))
+            pipe.send(Seat.seconds_busy / (Seat.changed - Seat.began))
 
     asyncio.run(run())
 
@@ -142,7 +164,7 @@ async def costs(ask: Ask, allowed: int) -> float:
 async def by_httpx(url: str, allowed: int) -> float:
     """Ask through httpx."""
     limits = httpx.Limits(max_connections=allowed, max_keepalive_connections=allowed)
-    async with httpx.AsyncClient(limits=limits, timeout=60, trust_env=False) as client:
+    async with httpx.AsyncClient(limits=limits, trust_env=False) as client:
         return await costs(lambda: client.post(url, content=QUESTION), allowed)
 
 
