@@ -12,19 +12,17 @@ how alike theirs are (the design effects that pages use).
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtr
 
 from calibration.bins import phrase_bins
-from calibration.curve import (
-    calibration_error,
-    curve_points,
-    simultaneous_band,
-)
-from calibration.estimate import Likeness, Options, interval, likeness, multinomial_moments
+from calibration.curve import calibration_error, curve_points, simultaneous_band
+from calibration.estimate import Options, interval, likeness, multinomial_moments
 from calibration.phrase_calibration import phrase_error, phrase_error_interval, wilson
 from calibration.regression import logistic_calibration
 from calibration.result import calibrate
@@ -54,7 +52,7 @@ class Truth:
     """What endless data of one reader would show: rates by phrase, estimators, curve and slope."""
 
     rate: np.ndarray
-    values: dict[str, float]
+    exact: dict[str, float]
     curve: np.ndarray
     density: np.ndarray
     slope: float
@@ -69,69 +67,51 @@ class Truth:
         return cls(rate, values, curve, density, slope)
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """One sample: every estimator with its correction, and which intervals held the truth."""
-
-    values: dict[str, float]
-    corrected: dict[str, float]
-    held: dict[tuple[str, str], bool]
-    pointwise: float
-    band: bool
-    wilson: np.ndarray
-    inverted: bool
-    slope: bool | None
-    """None where no line could be fitted."""
-
-
-def trial(truth: Truth, size: int, g: np.random.Generator) -> Trial:
-    """Draw one sample of a reader and try everything on it."""
+def trial(truth: Truth, size: int, g: np.random.Generator) -> dict[str, float]:
+    """Draw one sample of a reader: every estimator, and which intervals held the truth."""
     phrase = g.choice(len(SCALE), size=size, p=USE)
     label = (g.random(size) < truth.rate[phrase]).astype(float)
     counted = tally(phrase, label, n_phrases=len(SCALE))
     n, mass = multinomial_moments(counted, replicates=REPLICATES, rng=g)
     now, again = statistics(counted.n, counted.label_mass), statistics(n, mass)
-    values = {name: float(now[name]) for name in truth.values}
-    held = {}
-    for name, wanted in truth.values.items():
+    found: dict[str, float] = {}
+    for name, wanted in truth.exact.items():
+        value = float(now[name])
+        found[name], found[f"{name} corrected"] = value, 2 * value - float(again[name].mean())
         for rule in RULES:
-            low, high = interval(values[name], again[name], rule=rule)
-            held[name, rule] = bool(low <= wanted <= high)
+            low, high = interval(value, again[name], rule=rule)
+            found[f"{name} {rule}"] = low <= wanted <= high
     _, low_p, high_p = phrase_error_interval(counted, means=SCALE.means, replicates=200, rng=g)
+    found["inverted"] = low_p - 1e-9 <= truth.exact["phrase error"] <= high_p + 1e-9
     curves, _, _ = curve_points(n, mass, tables=TABLES)
     low_r, high_r = np.nanquantile(curves, [0.025, 0.975], axis=0)
+    found["pointwise"] = truth.density @ ((low_r <= truth.curve) & (truth.curve <= high_r))
     low_b, high_b = simultaneous_band(
         counted.n, counted.label_mass, tables=TABLES, replicates=200, rng=g
     )
+    found["band"] = np.all((low_b <= truth.curve) & (truth.curve <= high_b))
     low_w, high_w = wilson(counted.label_mass, counted.n)
     within = (low_w <= truth.rate + 1e-12) & (truth.rate - 1e-12 <= high_w)
+    found["used"], found["within"] = (counted.n > 0).sum(), within[counted.n > 0].sum()
     line = logistic_calibration(counted, phrase_table=SCALE).slope
-    return Trial(
-        values=values,
-        corrected={name: 2 * values[name] - float(again[name].mean()) for name in values},
-        held=held,
-        pointwise=float(truth.density @ ((low_r <= truth.curve) & (truth.curve <= high_r))),
-        band=bool(np.all((low_b <= truth.curve) & (truth.curve <= high_b))),
-        wilson=within[counted.n > 0],
-        inverted=bool(low_p - 1e-9 <= truth.values["phrase error"] <= high_p + 1e-9),
-        slope=bool(line.low <= truth.slope <= line.high) if np.isfinite(line.value) else None,
-    )
+    found["slope"] = line.low <= truth.slope <= line.high if np.isfinite(line.value) else np.nan
+    return {name: float(value) for name, value in found.items()}
 
 
-def show(truth: Truth, size: int, trials: list[Trial]) -> None:
+def show(truth: Truth, size: int, trials: list[dict[str, float]]) -> None:
     """Print bias and coverage of one reader and one size."""
-    for name, wanted in truth.values.items():
-        cover = "  ".join(f"{np.mean([t.held[name, r] for t in trials]):6.1%}" for r in RULES)
-        bias = np.mean([t.values[name] for t in trials]) - wanted
-        better = np.mean([t.corrected[name] for t in trials]) - wanted
+    every = pd.DataFrame(trials)
+    mean = every.mean()
+    for name, wanted in truth.exact.items():
+        cover = "  ".join(f"{mean[f'{name} {rule}']:6.1%}" for rule in RULES)
+        bias, better = mean[name] - wanted, mean[f"{name} corrected"] - wanted
         print(f"{size:5d}  {name:13s} {wanted:.4f}   {bias:+.4f}   {better:+.4f}   {cover}")
-    slopes = [t.slope for t in trials if t.slope is not None]
     print(
-        f"{size:5d}  curve: pointwise {np.mean([t.pointwise for t in trials]):.1%}, "
-        f"simultaneous band {np.mean([t.band for t in trials]):.1%}; "
-        f"Wilson {np.concatenate([t.wilson for t in trials]).mean():.1%}; "
-        f"phrase error by test inversion {np.mean([t.inverted for t in trials]):.1%}; "
-        f"calibration slope (Wald) {sum(slopes) / max(len(slopes), 1):.1%} of {len(slopes)} lines"
+        f"{size:5d}  curve: pointwise {mean['pointwise']:.1%}, "
+        f"simultaneous band {mean['band']:.1%}; "
+        f"Wilson {mean['within'] / mean['used']:.1%}; "
+        f"phrase error by test inversion {mean['inverted']:.1%}; "
+        f"calibration slope (Wald) {mean['slope']:.1%} of {every['slope'].count()} lines"
     )
 
 
@@ -161,24 +141,21 @@ def patients(size: int, rate: np.ndarray, g: np.random.Generator) -> GroupedTall
 
 def of_patients(truth: Truth, size: int, samples: int, g: np.random.Generator) -> None:
     """Print which share of intervals holds the truth, by what they know of patients."""
-    held: dict[str, list[np.ndarray]] = {"nothing": [], "resampled": [], "likeness": []}
+    held: dict[str, list[np.ndarray]] = defaultdict(list)
     effects = []
     for _ in range(samples):
         each = patients(size, truth.rate, g)
         pooled, found = each.pooled(), likeness(each)
         effects.append((found.phrase, found.whole))
-        ways: dict[str, GroupedTally | Likeness | None] = {
-            "nothing": None, "resampled": each, "likeness": found,
-        }  # fmt: skip
-        for way, known in ways.items():
+        for way, known in (("nothing", None), ("resampled", each), ("likeness", found)):
             result = calibrate(
                 pooled, phrase_table=SCALE, options=Options(bootstrap=200), patients=known, rng=g
             )
             table, error, loss = result.phrases, result.phrase_error, result.brier
             rates = (table.low <= truth.rate + 1e-12) & (truth.rate - 1e-12 <= table.high)
-            wanted = truth.values["phrase error"]
+            wanted = truth.exact["phrase error"]
             inverted = error.low - 1e-9 <= wanted <= error.high + 1e-9
-            squared = loss.low <= truth.values["Brier"] <= loss.high
+            squared = loss.low <= truth.exact["Brier"] <= loss.high
             held[way].append(np.array([rates[table.n > 0].mean(), inverted, squared]))
     phrase, whole = np.mean(effects, axis=0)
     print(f"{size:5d}  patients: design effect {phrase:.2f} in a phrase, {whole:.2f} in all")

@@ -34,6 +34,7 @@ from calibration.tally import Tally, tally, tally_groups  # noqa: E402
 
 SCALE = builtin("diagnostic-certainty-scale").with_borrowed({"concerning for": "suspicious for"})
 TABLES = phrase_bins(SCALE.distributions)
+HUNDRED = Options(bootstrap=100)
 
 
 def best(work: Callable[[], object], repeats: int = 5) -> float:
@@ -56,25 +57,12 @@ def tally_pass(g: np.random.Generator) -> None:
     soft = g.choice([0.0, 0.027, 0.441, 0.918, 1.0], size)
     part = slice(0, 200_000)
     slow = best(lambda: twin_tally(phrase[part], hard[part], 19), 1) * size / 200_000
-    line(
-        "tally of 10,000,000 hard labels",
-        best(lambda: tally(phrase, hard, n_phrases=19)),
-        0.3,
-        slow,
-    )
-    line(
-        "tally of 10,000,000 soft labels",
-        best(lambda: tally(phrase, soft, n_phrases=19)),
-        0.3,
-        slow,
-    )
+    for kind, label in (("hard", hard), ("soft", soft)):
+        seconds = best(lambda y=label: tally(phrase, y, n_phrases=19))
+        line(f"tally of 10,000,000 {kind} labels", seconds, 0.3, slow)
     for rows in (10_000, 10_000_000):
         counted = tally(phrase[:rows], hard[:rows], n_phrases=19)
-        seconds = best(
-            lambda c=counted: calibrate(
-                c, phrase_table=SCALE, options=Options(bootstrap=100), rng=g
-            )
-        )
+        seconds = best(lambda c=counted: calibrate(c, phrase_table=SCALE, options=HUNDRED, rng=g))
         line(f"after the tally: result of {rows:,} rows, 100 bootstraps", seconds, 0.03)
 
 
@@ -164,17 +152,8 @@ def plainly(
     """Do the same work in straightforward numpy, a group at a time."""
     order = np.argsort(hospital.group, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(hospital.group[order])) + 1)
-    done = [
-        numpy_group(
-            hospital.phrase[part],
-            hospital.label[part],
-            TABLES,
-            replicates=REPLICATES,
-            whole=whole,
-            rng=g,
-        )
-        for part in parts
-    ]
+    how = {"tables": TABLES, "replicates": REPLICATES, "whole": whole, "rng": g}
+    done = [numpy_group(hospital.phrase[part], hospital.label[part], **how) for part in parts]
     return [each[1][0] for each in done], np.array([each[3] for each in done])
 
 
@@ -195,17 +174,10 @@ def hospital(g: np.random.Generator) -> None:
         f"{np.abs(after - plain_after).max():.1e}"
     )
     tallies = made.tallies()
-    line(
-        "the whole result of each group, 100 bootstraps",
-        best(
-            lambda: [
-                calibrate(t, phrase_table=SCALE, options=Options(bootstrap=100), rng=g)
-                for t in tallies
-            ],
-            1,
-        ),
-        4.0,
+    seconds = best(
+        lambda: [calibrate(t, phrase_table=SCALE, options=HUNDRED, rng=g) for t in tallies], 1
     )
+    line("the whole result of each group, 100 bootstraps", seconds, 4.0)
 
 
 def main() -> None:

@@ -53,15 +53,9 @@ def _rows(groups: list[Tally]) -> pd.DataFrame:
         n, y = exact.n[k], exact.label_mass[k]
         low, high = wilson(y, n)
         share = shown.label_mass[k] / shown.n[k]
+        off = np.abs([shown.n[k] - n, share - y / n])
         parts.append(
-            pd.DataFrame(
-                {
-                    "n": n,
-                    "count": np.abs(shown.n[k] - n),
-                    "share": np.abs(share - y / n),
-                    "half": (high - low) / 2,
-                }
-            )
+            pd.DataFrame({"n": n, "count": off[0], "share": off[1], "half": (high - low) / 2})
         )
     return pd.concat(parts)
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import argparse
 import tomllib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
-from extraction.finding import Extracted
+import pandas as pd
+
+from extraction.finding import Extracted, Outcome
 from extraction.rules.engine import RuleEngine
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -45,13 +47,8 @@ def cases() -> Iterator[Case]:
     for opening in WORDS["openings"]:
         for hedge, phrase in WORDS["hedges"][:-1]:
             thing, cause, stated = pair(next(turn) % 2, phrase)
-            joins = opening.endswith((" but", " and", ";", "."))
-            yield (
-                "in front",
-                opening,
-                f"{opening}{'' if joins else ','} {thing} {hedge} {cause}",
-                stated,
-            )
+            comma = "" if opening.endswith((" but", " and", ";", ".")) else ","
+            yield "in front", opening, f"{opening}{comma} {thing} {hedge} {cause}", stated
 
 
 def turned(what: str, turn: int) -> tuple[str, str]:
@@ -71,25 +68,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--show", type=int, default=20)
     show = parser.parse_args().show
-    every = [
-        (place, aside, f"{text[0].upper()}{text[1:].rstrip()}.", stated)
-        for place, aside, text, stated in cases()
+    told = pd.DataFrame(cases(), columns=["place", "aside", "text", "stated"])
+    told["text"] = told["text"].map(lambda text: f"{text[0].upper()}{text[1:].rstrip()}.")
+    told["read"] = [
+        read_as(each) for each in RuleEngine().extract(told["text"].tolist(), modality="XR")
     ]
-    outcomes = RuleEngine().extract([text for _, _, text, _ in every], modality="XR")
-    told, broken = Counter(place for place, *_ in every), Counter[str]()
-    breaks: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for (place, aside, text, stated), outcome in zip(every, outcomes, strict=True):
-        read: defaultdict[str, set[str]] = defaultdict(set)
-        for finding in outcome.findings if isinstance(outcome, Extracted) else ():
-            read[finding.pathology].add(finding.phrase or "unmapped")
-        if read != stated:
-            broken[place] += 1
-            breaks[place, aside].append(f"{text} {dict(read)}")
-    for place, number in told.items():
-        print(f"{place:18} {broken[place]:5} of {number:5} break")
-    print(f"{'all':18} {broken.total():5} of {told.total():5}")
-    for (place, aside), texts in sorted(breaks.items(), key=lambda each: -len(each[1]))[:show]:
-        print(f"{len(texts):4} {place}: {aside}\n       {texts[0]}")
+    told["broken"] = told["read"] != told["stated"]
+    for place, each in [*told.groupby("place", sort=False)["broken"], ("all", told["broken"])]:
+        print(f"{place:18} {each.sum():5} of {len(each):5} break")
+    breaks = told[told["broken"]].groupby(["place", "aside"], sort=False)
+    for (place, aside), each in sorted(breaks, key=lambda pair: -len(pair[1]))[:show]:
+        print(
+            f"{len(each):4} {place}: {aside}\n       {each['text'].iloc[0]} {each['read'].iloc[0]}"
+        )
+
+
+def read_as(outcome: Outcome) -> dict[str, set[str]]:
+    """Give the phrases by pathology that were read."""
+    read: defaultdict[str, set[str]] = defaultdict(set)
+    for finding in outcome.findings if isinstance(outcome, Extracted) else ():
+        read[finding.pathology].add(finding.phrase or "unmapped")
+    return dict(read)
 
 
 if __name__ == "__main__":

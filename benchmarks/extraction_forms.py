@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 from forms import FORMS, Form, Report
 
 from extraction.audit.gold import GoldReport, load_gold
@@ -28,18 +27,6 @@ from extraction.rules.engine import RuleEngine
 
 FIXTURES: Final = Path(__file__).parent.parent / "tests" / "fixtures" / "extraction"
 Cells = dict[tuple[str, str], str]
-
-
-@dataclass(slots=True)
-class Tally:
-    """What a form did."""
-
-    variants: int = 0
-    statements: int = 0
-    lost: int = 0
-    new: int = 0
-    reports: set[str] = field(default_factory=set)
-    shown: list[str] = field(default_factory=list)
 
 
 def cells(outcome: Outcome, strength: Mapping[str, int], *, flat: bool) -> Cells:
@@ -76,14 +63,12 @@ def parts_of(engine: RuleEngine, text: str) -> tuple[tuple[str, ...], tuple[str,
 
 
 def compare(
-    engine: RuleEngine, golds: Sequence[GoldReport], chosen: Sequence[Form], *, seed: int, show: int
-) -> dict[str, Tally]:
-    """Write every report in every form, and count what is lost and what is new."""
+    engine: RuleEngine, golds: Sequence[GoldReport], chosen: Sequence[Form], seed: int
+) -> Iterator[dict[str, Any]]:
+    """Write every report in every form; give what is lost and what is new of each."""
     strength = {phrase: rank for rank, phrase in enumerate(engine.vocabulary.phrases)}
-    tallies = {each.name: Tally() for each in chosen}
     split = {report.report_id: parts_of(engine, report.text) for report in golds}
     for number, each in enumerate(chosen):
-        tally = tallies[each.name]
         for k, report in enumerate(golds):
             source = Report(
                 report.text, *split[report.report_id], np.random.default_rng([seed, number, k])
@@ -96,19 +81,14 @@ def compare(
             had = cells(before, strength, flat=each.flat)
             got = cells(after, strength, flat=each.flat)
             right = {key for key, phrase in want.items() if had.get(key) == phrase}
-            lost = {key for key in right if got.get(key) != want[key]}
-            new = {key for key in got if key not in want and key not in had}
-            tally.variants += 1
-            tally.statements += len(right)
-            tally.lost += len(lost)
-            tally.new += len(new)
-            if lost or new:
-                tally.reports.add(report.report_id)
-                if len(tally.shown) < show:
-                    wrong = [f"{k[0]}/{k[1]}: {want[k]} -> {got.get(k)}" for k in sorted(lost)]
-                    wrong += [f"new {k[0]}/{k[1]}: {got[k]}" for k in sorted(new)]
-                    tally.shown.append(f"{text!r}\n        {'; '.join(wrong)}")
-    return tallies
+            lost = sorted(key for key in right if got.get(key) != want[key])
+            new = sorted(key for key in got if key not in want and key not in had)
+            wrong = [f"{k[0]}/{k[1]}: {want[k]} -> {got.get(k)}" for k in lost]
+            wrong += [f"new {k[0]}/{k[1]}: {got[k]}" for k in new]
+            yield {
+                "form": each.name, "stated": len(right), "lost": len(lost), "new": len(new),
+                "wrong": f"{text!r}\n        {'; '.join(wrong)}" if wrong else None,
+            }  # fmt: skip
 
 
 def main() -> None:
@@ -133,19 +113,18 @@ def main() -> None:
         golds += [r.model_copy(update={"report_id": f"{path.stem}:{r.report_id}"}) for r in reports]
     only = arguments.only
     forms = [each for each in FORMS if not only or any(part in each.name for part in only)]
-    tallies = compare(engine, golds, forms, seed=arguments.seed, show=arguments.show)
-    ranked = sorted(tallies.items(), key=lambda pair: -len(pair[1].reports))
+    found = pd.DataFrame(compare(engine, golds, forms, arguments.seed))
+    table = found.groupby("form", sort=False).agg(
+        variants=("form", "size"), stated=("stated", "sum"), lost=("lost", "sum"),
+        new=("new", "sum"), reports=("wrong", "count"),
+    )  # fmt: skip
     print(f"{len(golds)} reports, {len(forms)} forms")
-    print(f"{'form':58} {'variants':>8} {'stated':>7} {'lost':>5} {'new':>5} {'reports':>7}")
-    for name, t in ranked:
-        print(f"{name:58} {t.variants:8} {t.statements:7} {t.lost:5} {t.new:5} {len(t.reports):7}")
-        for text in t.shown:
-            print("    " + text)
-    total = Counter[str]()
-    for t in tallies.values():
-        total.update(variants=t.variants, statements=t.statements, lost=t.lost, new=t.new)
-    share = 100 * total["lost"] / max(total["statements"], 1)
-    print(f"all: {dict(total)}; lost {share:.2f} %")
+    print(table.sort_values("reports", ascending=False, kind="stable").to_string())
+    for name, wrong in found.dropna().groupby("form", sort=False)["wrong"]:
+        for text in wrong.head(arguments.show):
+            print(f"{name}\n    {text}")
+    total = table.sum()
+    print(f"all: {total.to_dict()}; lost {100 * total['lost'] / max(total['stated'], 1):.2f} %")
 
 
 if __name__ == "__main__":

@@ -16,11 +16,11 @@ share of such reports and no measure of reading. A macro without that class is p
 from __future__ import annotations
 
 import argparse
-import csv
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+
+import pandas as pd
 
 from extraction.finding import Extracted, Outcome
 from extraction.resolution import resolve
@@ -54,87 +54,50 @@ INFILTRATE = re.compile("infiltrat", re.IGNORECASE)
 """That set's Infiltration is the word; an opacity called otherwise has no label in it."""
 
 
-class Counts(NamedTuple):
-    """True positives, false positives, false negatives."""
-
-    right: int
-    surplus: int
-    missed: int
-
-    def line(self, name: str) -> str:
-        """One line of the table."""
-        read, gold = self.right + self.surplus, self.right + self.missed
-        precision = self.right / read if read else float("nan")
-        recall = self.right / gold if gold else float("nan")
-        return (
-            f"  {name:<28} {gold:>5} {read:>5}  P {precision:.3f}  R {recall:.3f}  F1 {self.f1:.3f}"
+def score(
+    title: str, outcomes: Sequence[Outcome], gold: pd.DataFrame, labels: Mapping[str, Sequence[str]]
+) -> Iterator[pd.Series]:
+    """Print P, R and F1 of each label under each convention; give the F1 of the labels."""
+    read = [strongest(outcome) for outcome in outcomes]
+    true = gold[[*labels]].apply(lambda column: column.str.strip().str.startswith("1"))
+    for convention, accepted in CONVENTIONS.items():
+        said = pd.DataFrame(
+            {
+                label: [any(cells.get(name) in accepted for name in names) for cells in read]
+                for label, names in labels.items()
+            },
+            index=true.index,
         )
-
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        whole = 2 * self.right + self.surplus + self.missed
-        return 2 * self.right / whole if whole else float("nan")
-
-
-def count(
-    read: Sequence[Mapping[str, str]],
-    gold: Sequence[Mapping[str, str]],
-    labels: Mapping[str, Sequence[str]],
-    *,
-    accepted: Set[str],
-) -> dict[str, Counts]:
-    """Score each label over all reports; only `accepted` phrases make it positive."""
-    counts = {}
-    for label, names in labels.items():
-        said = [any(cells.get(name) in accepted for name in names) for cells in read]
-        true = [row[label].strip().startswith("1") for row in gold]
-        pairs = list(zip(said, true, strict=True))
-        counts[label] = Counts(
-            *(pairs.count(p) for p in ((True, True), (True, False), (False, True)))
-        )
-    return counts
+        table = pd.DataFrame({"gold": true.sum(), "read": said.sum(), "right": (said & true).sum()})
+        table.loc["all, micro"] = table.sum()
+        table["P"], table["R"] = table["right"] / table["read"], table["right"] / table["gold"]
+        table["F1"] = 2 * table["right"] / (table["read"] + table["gold"])
+        f1s = table["F1"].iloc[:-1]
+        print(f"{title}, {len(gold)} reports, {convention}")
+        print(table.drop(columns="right").to_string(float_format="%.3f"))
+        print(f"  {'all, macro':<28} {f1s.mean(skipna=False):.3f}")
+        yield f1s
 
 
-def show(title: str, counts: Mapping[str, Counts]) -> None:
-    """Print a table with micro and macro F1."""
-    print(title)
-    for label, one in counts.items():
-        print(one.line(label))
-    total = Counts(*(sum(column) for column in zip(*counts.values(), strict=True)))
-    print(total.line("all, micro"))
-    f1s = [one.f1 for one in counts.values()]
-    print(f"  {'all, macro':<28} {sum(f1s) / len(f1s):.3f}")
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
+def rows_of(path: Path) -> pd.DataFrame | None:
     """Rows of a CSV file; none, with a message, where it is absent."""
     if not path.is_file():
         print(f"{path}: absent, skipped")
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return None
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
 def openi(folder: Path) -> None:
     """Score the 14-finding labels of the Open-i reports."""
-    gold = rows_of(folder / "openi_findings_gold.csv")
-    reports = {row["report_id"]: row for row in rows_of(folder / "openi.csv")}
-    gold = [row for row in gold if row["report_id"] in reports]
-    if not gold:
+    gold, reports = rows_of(folder / "openi_findings_gold.csv"), rows_of(folder / "openi.csv")
+    if gold is None or reports is None:
         return
-    texts = [
-        f"FINDINGS: {row['findings']}\nIMPRESSION: {row['impression']}"
-        for row in (reports[one["report_id"]] for one in gold)
-    ]
+    gold = gold.merge(reports[["report_id", "findings", "impression"]], on="report_id")
+    texts = ("FINDINGS: " + gold["findings"] + "\nIMPRESSION: " + gold["impression"]).tolist()
     outcomes = ENGINE.extract(texts, modality="XR")
-    read = [
-        strongest(only_infiltrates(text, outcome))
-        for text, outcome in zip(texts, outcomes, strict=True)
-    ]
-    for convention, accepted in CONVENTIONS.items():
-        counts = count(read, gold, OPENI, accepted=accepted)
-        show(f"Open-i, {len(gold)} reports, {convention}", counts)
+    infiltrates = [only_infiltrates(*each) for each in zip(texts, outcomes, strict=True)]
+    for _ in score("Open-i", infiltrates, gold, OPENI):
+        pass
 
 
 def only_infiltrates(text: str, outcome: Outcome) -> Outcome:
@@ -164,16 +127,12 @@ def strongest(outcome: Outcome) -> dict[str, str]:
 def ctrate(folder: Path) -> None:
     """Score the CT-RATE labels that our vocabulary has."""
     gold = rows_of(folder / "ctrate_labelled.csv")
-    if not gold:
+    if gold is None:
         return
-    labels = ENGINE.vocabulary.rollup("ctrate")
-    outcomes = ENGINE.extract([row["report_text"] for row in gold], modality="CT")
-    read = [strongest(outcome) for outcome in outcomes]
-    for convention, accepted in CONVENTIONS.items():
-        counts = count(read, gold, labels, accepted=accepted)
-        show(f"CT-RATE, {len(gold)} reports, {convention}", counts)
-        rest = [one.f1 for label, one in counts.items() if label != "Lymphadenopathy"]
-        print(f"  {'macro without lymph nodes':<28} {sum(rest) / len(rest):.3f}")
+    outcomes = ENGINE.extract(gold["report_text"].tolist(), modality="CT")
+    for f1s in score("CT-RATE", outcomes, gold, ENGINE.vocabulary.rollup("ctrate")):
+        rest = f1s.drop("Lymphadenopathy").mean(skipna=False)
+        print(f"  {'macro without lymph nodes':<28} {rest:.3f}")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""How fast the rules read, how that scales over processes, and whether memory stays flat.
+"""How fast the rules read, and whether memory stays flat (`scale_workers.py`: over processes).
 
 Run: ``python benchmarks/extraction_rules.py [--reports 20000] [--stream 200000]``. The reports are
 the labelled ones of the fixtures, repeated with changing numbers so that no cache helps; their
@@ -14,8 +14,7 @@ import os
 import resource
 import time
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from itertools import islice
 from pathlib import Path
 
 from extraction.rules.engine import RuleEngine
@@ -38,25 +37,10 @@ def texts(modality: str, words: int) -> Iterator[str]:
         yield f"{' '.join(parts)} Image {number}."
 
 
-def batch(modality: str, words: int, size: int) -> list[str]:
-    """Give a batch of reports of one length."""
-    source = texts(modality, words)
-    return [next(source) for _ in range(size)]
-
-
-def read(job: tuple[list[str], str]) -> float:
-    """Read one batch in a process of its own; returns its CPU seconds."""
-    reports, modality = job
-    engine = RuleEngine()
-    start = time.process_time()
-    engine.extract(reports, modality=modality)
-    return time.process_time() - start
-
-
-def speed(modality: str, size: int) -> float:
+def speed(modality: str, size: int) -> None:
     """Measure one core on one modality."""
     words, target = TARGETS[modality]
-    reports = batch(modality, words, size)
+    reports = list(islice(texts(modality, words), size))
     engine = RuleEngine()
     engine.extract(reports[:50], modality=modality)
     start = time.process_time()
@@ -67,28 +51,6 @@ def speed(modality: str, size: int) -> float:
         f"{modality}: {rate:8.0f} reports/s per core ({length:.0f} words), "
         f"{rate / target:.2f} x target"
     )
-    return rate
-
-
-def scaling(size: int) -> None:
-    """Measure one, two and four processes, by the clock and by the busiest one's CPU time.
-
-    On a machine that others use only the second says how the work divides.
-    """
-    reports = batch("XR", 40, size)
-    for processes in (1, 2, 4):
-        if processes > (os.cpu_count() or 1):
-            break
-        jobs = [(reports[i::processes], "XR") for i in range(processes)]
-        with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-            list(pool.map(read, [(reports[:10], "XR")] * processes))
-            start = time.perf_counter()
-            busy = max(pool.map(read, jobs))
-            wall = time.perf_counter() - start
-        print(
-            f"n_process={processes}: {size / wall:8.0f} reports/s by the clock, "
-            f"{size / busy:8.0f} by CPU time, load {os.getloadavg()[0]:.1f}"
-        )
 
 
 def memory(total: int) -> None:
@@ -97,7 +59,7 @@ def memory(total: int) -> None:
     source = texts("XR", 40)
     marks = []
     for done in range(0, total, BATCH):
-        engine.extract([next(source) for _ in range(BATCH)], modality="XR")
+        engine.extract(list(islice(source, BATCH)), modality="XR")
         if done % max(BATCH, total // 5 // BATCH * BATCH) == 0:
             marks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     print(f"memory over {total} reports, MiB: " + " ".join(f"{mark:.0f}" for mark in marks))
@@ -112,7 +74,6 @@ def main() -> None:
     print(f"{os.cpu_count()} cores")
     speed("XR", arguments.reports)
     speed("CT", arguments.reports // 4)
-    scaling(arguments.reports)
     memory(arguments.stream)
 
 

@@ -110,11 +110,8 @@ def cues(slot: str, *, plural: bool) -> list[tuple[str, str]]:
 
 
 def _agreed(words: str, *, plural: bool) -> str:
-    def form(match: re.Match[str]) -> str:
-        verb = match[1]
-        return verb if plural else SINGULAR.get(verb, verb + "s")
-
-    return INFLECTED.sub(form, words)
+    single = r"\1" if plural else lambda match: SINGULAR.get(match[1], match[1] + "s")
+    return INFLECTED.sub(single, words)
 
 
 def written(each: int, rng: np.random.Generator) -> Iterator[Variant]:
@@ -208,63 +205,54 @@ def exchanged(
 ) -> Iterator[Variant]:
     """Give a sentence with its first named finding exchanged, then with its words of certainty."""
     for finding in found:
-        why = finding.explanation
+        why, rest = finding.explanation, [f for f in found if f is not finding]
         if why is None or why.rule == "said of the subject":
             continue
         name = sentence[why.mention_start : why.mention_end]
         alike = next((w.number for w in findings() if w.text == name.lower()), None)
-        also = tuple((f.pathology, f.phrase or "unmapped") for f in found if f is not finding)
-        same = any(
-            f.explanation.mention_start == why.mention_start for f in found if f is not finding
-        )
-        if alike is None or same:
+        if alike is None or any(f.explanation.mention_start == why.mention_start for f in rest):
             continue
+        also = tuple((f.pathology, f.phrase or "unmapped") for f in rest)
         barred = {name for name, _ in also}
         named = [w for w in findings() if w.number == alike and w.pathology not in barred]
         for k in rng.choice(len(named), min(each, len(named)), replace=False):
             yield _renamed(sentence, finding, named[k], also)
-        yield from _reworded(sentence, finding, found, each, rng)
+        if not any(f.explanation.cue_start == why.cue_start for f in rest):
+            yield from _reworded(sentence, finding, also, each, rng)
         return
 
 
 def _renamed(
     sentence: str, finding: Finding, words: Words, also: tuple[tuple[str, str], ...]
 ) -> Variant:
-    why = finding.explanation
-    ahead = ARTICLE.sub(
-        lambda match: match[1] + ("n " if words.text[0] in "aeiou" else " "),
-        sentence[: why.mention_start],
-    )
+    why, article = finding.explanation, "n " if words.text[0] in "aeiou" else " "
+    ahead = ARTICLE.sub(rf"\g<1>{article}", sentence[: why.mention_start])
     text = ahead + words.text + sentence[why.mention_end :]
-    place = len(ahead), len(ahead) + len(words.text)
-    cue = sentence[why.cue_start : why.cue_end]
-    phrase = finding.phrase or "unmapped"
     return Variant(
-        text, *place, words.pathology, phrase, also, sentence, "finding", cue, words.text
-    )
+        text, len(ahead), len(ahead) + len(words.text), words.pathology,
+        finding.phrase or "unmapped", also, sentence, "finding",
+        sentence[why.cue_start : why.cue_end], words.text,
+    )  # fmt: skip
 
 
 def _reworded(
-    sentence: str, finding: Finding, found: Sequence[Finding], each: int, rng: np.random.Generator
-) -> Iterator[Variant]:
+    sentence: str, finding: Finding, also: tuple[tuple[str, str], ...], each: int,
+    rng: np.random.Generator,
+) -> Iterator[Variant]:  # fmt: skip
     why = finding.explanation
-    said = " ".join(sentence[why.cue_start : why.cue_end].lower().split())
-    slots = [(s, n) for s in WORDS["slot"] for n in (False, True)]
-    slot = next((sn for sn in slots if (finding.phrase, said) in cues(sn[0], plural=sn[1])), None)
-    sharing = [f for f in found if f.explanation.cue_start == why.cue_start]
-    if slot is None or slot[0] in {"deny", "nominal"} or len(sharing) > 1:
+    said = finding.phrase, " ".join(sentence[why.cue_start : why.cue_end].lower().split())
+    slots = ((slot, cues(slot, plural=n)) for slot in WORDS["slot"] for n in (False, True))
+    slot, told = next((each for each in slots if said in each[1]), ("", []))
+    if not told or slot in {"deny", "nominal"}:
         return
-    told = cues(slot[0], plural=slot[1])
-    also = tuple((f.pathology, f.phrase or "unmapped") for f in found if f is not finding)
     for k in rng.choice(len(told), min(each, len(told)), replace=False):
         phrase, words = told[k]
         text = sentence[: why.cue_start] + words + sentence[why.cue_end :]
-        moved = (
-            len(words) - (why.cue_end - why.cue_start) if why.cue_end <= why.mention_start else 0
-        )
+        ahead = why.cue_end <= why.mention_start
+        moved = len(words) - (why.cue_end - why.cue_start) if ahead else 0
         yield Variant(
             text, why.mention_start + moved, why.mention_end + moved, finding.pathology, phrase,
-            also, sentence, slot[0], words, finding.pathology,
+            also, sentence, slot, words, finding.pathology,
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import argparse
 import json
 import statistics
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -21,7 +21,7 @@ import pandas as pd
 
 from extraction.engines.prompted import Asked, PromptedReader
 from extraction.finding import OTHER, Extracted, Modality
-from extraction.prompt.examples import Line, load
+from extraction.prompt.examples import Line
 from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner, estimated_tokens
 from extraction.rules.engine import RuleEngine
@@ -93,27 +93,6 @@ def gold(modality: Modality) -> list[str]:
     return [json.loads(line)["text"] for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-def absent_share(texts: Sequence[str]) -> float:
-    """Give the share of the statements the rules read that are "absent"."""
-    outcomes = RULES.extract(texts, modality="XR")
-    said = [f.phrase for o in outcomes if isinstance(o, Extracted) for f in o.findings]
-    return said.count("absent") / len(said)
-
-
-def composition(texts: Mapping[Modality, Sequence[str]]) -> None:
-    """Print what the worked examples show, beside the reports."""
-    for modality, examples in load().examples.items():
-        lines = [line for example in examples for line in example.lines]
-        certainties = [line.certainty for line in lines]
-        pathologies = {line.pathology for line in lines}
-        print(
-            f"  {modality}: {len(examples)} examples, {len(lines)} statements of "
-            f"{len(pathologies)} pathologies and {len(set(certainties))} certainties; absent "
-            f"{certainties.count('absent') / len(lines):.2f} of them, of the reports' statements "
-            f"{absent_share(texts[modality]) if texts[modality] else float('nan'):.2f}"
-        )
-
-
 def main() -> None:
     """Count, and print a table."""
     arguments = argparse.ArgumentParser()
@@ -131,7 +110,6 @@ def main() -> None:
         f"  {'':<20} {'asked':>7} {'shared prefix':>14} {'report':>8} {'answer':>8} "
         f"{'answer/all':>10} {'estimate / true':>16}"
     )
-    composition(texts)
     for modality in MODALITIES:
         for quoted in QUOTED if texts[modality] else ():
             for guided in (False, True):

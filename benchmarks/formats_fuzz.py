@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import copy
-import csv
 import io
 import json
 import random
@@ -53,81 +52,14 @@ KINDS = (
 )  # fmt: skip
 ROWS_A_TABLE = 20
 TOGETHER = 20
-MESSAGE = b"\r".join(
-    (
-        b"MSH|^~\\&|RIS|SITE|X|Y|20260301120000||ORU^R01|1|P|2.7||||||UNICODE UTF-8",
-        b"PID|1||M1^^^NM^MR~E2||DOE^JANE^Q||19500415|F",
-        b"NK1|1|DOE^RUTH",
-        b"PV1||E",
-        b"ORC|RE",
-        b"OBR|1|O1|ACC77|XR100^XR CHEST 1 VIEW||20260301100000||||||||||D9^REF^RAY||CHEST||||"
-        b"20260301113000||CR|Final||||||||D5^HOPE^FAITH",
-        b"OBX|1|ST|&GDT|1|FINDINGS: Clear \\T\\ dry.||||||Final",
-        b"OBX|2|ST|&IMP|1|Likely normal.~Signed by: Faith Hope, MD||||||Final",
-        b"OBX|3|ED|||X^TEXT^PLAIN^Base64^Q2xlYXIu||||||F",
-    )
-)
-MERGE = b"\r".join(
-    (
-        b"MSH|^~\\&|PAS|SITE|X|Y|20260301120000||ADT^A40|1|P|2.7", b"EVN|A40|20260301",
-        b"PID|1||M1^^^NM^MR~M3^^^NM^MR~E2", b"MRG|M2^^^NM^MR~M4|||M5",
-        b"PID|2||M7^^^NM^MR", b"MRG|M1^^^NM^MR",
-    )
-)  # fmt: skip
-REPORT = (
-    "PATIENT: DOE, JANE Q  MRN: 12345678 DOB: 3/3/1930\nHISTORY: Jane Doe is a 96 y.o. woman.\n"
-    "COMPARISON: CT of March 3, 2021 at 14:05.\n"
-    "FINDINGS: May represent edema with Kerley B lines, 1.2 x 0.9 cm.\n"
-    "D/w Dr. O'Brien at (440) 555-0101, j.doe@example.org.\nDictated by: HOPE, FAITH MD\n"
-)
-RESOURCE = {
-    "resourceType": "DiagnosticReport", "id": "r", "status": "final",
-    "issued": "2026-03-01T11:00:00Z",
-    "identifier": [{"type": {"coding": [{"code": "ACSN"}]}, "value": "A1"}],
-    "code": {"coding": [{"code": "X", "display": "XR CHEST"}], "text": "XR CHEST"},
-    "subject": {"reference": "#p", "display": "Jane Doe"},
-    "effectiveDateTime": "2026-03-01T10:00:00Z",
-    "contained": [{"resourceType": "Patient", "id": "p", "identifier": [{"value": "M1"}],
-                   "name": [{"family": "Doe", "given": ["Jane"]}], "birthDate": "1950-04-15"}],
-    "resultsInterpreter": [{"reference": "Practitioner/d", "display": "Dr Faith Hope"}],
-    "presentedForm": [{"contentType": "text/html", "data": "PHA+Q2xlYXIuPC9wPg=="}],
-    "conclusion": "Likely normal.",
-}  # fmt: skip
-PATIENT = {
-    "resourceType": "Patient", "id": "p", "identifier": [{"system": "u", "value": "M1"}],
-    "link": [{"type": "replaced-by", "other": {"reference": "Patient/p",
-              "identifier": {"system": "u", "value": "M2"}}},
-             {"type": "replaces", "other": {"reference": "Patient/q"}}],
-}  # fmt: skip
-CELLS = {
-    "accession": "A1", "patient_id": "7", "reader_id": "r1", "modality": "XR",
-    "performed_at": "2026-03-01T10:00:00+01:00", "signed_at": "2026-03-01T10:30:00Z",
-    "patient_birth_date": "1950-04-15", "patient_age_years": "",
-    "text": 'No "acute" disease,\nclear.',
-}  # fmt: skip
-NESTED = {
-    "exam": {"no": "A1", "codes": [{"code": "X", "name": "XR CHEST"}], "day": "46085", "at": 0.41},
-    "patient": {"id": 7.0, "name": {"family": "Doe", "given": ["Jane"]}},
-    "report": {"by": [{"id": "r1"}], "signed": 1772616600000, "findings": ["Clear.", "Dry."],
-               "impression": "<p>Likely normal.</p>"},
-}  # fmt: skip
-PATHS = {
-    "accession": "exam.no", "exam_name": "exam.codes[0].name", "performed_at": "exam.day + exam.at",
-    "patient_id": "patient.id", "patient_name": "patient.name", "reader_id": "report.by[0].id",
-    "signed_at": ["report.signed", "exam.day"],
-    "text": ["report.findings + report.impression", "report"],
-}  # fmt: skip
+TOLD = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+"""Invented inputs to be mutated; splices are pieces and how often each is repeated."""
+MESSAGE, MERGE = ("\r".join(TOLD[kind]).encode() for kind in ("message", "merge"))
+REPORT = "\n".join(TOLD["report"]) + "\n"
+RESOURCE, PATIENT, CELLS, NESTED = (TOLD[k] for k in ("resource", "patient", "cells", "nested"))
+PATHS = TOLD["paths"]
 IN_LINES = {"text": "text by no"}
-SPLICES = (
-    b"|", b"^", b"~", b"\\", b"&", b"\r", b"\n", b"\x00", b"\x0b", b"\x1c", b"\xff", b"MSH|", b'"',
-    b"OBR|", b"OBX|1|TX|", b"|" * 300, b"^" * 500, b"A" * 3000, b"1" * 3000, b" " * 3000, b'""',
-    b"(" * 500, b"\\X" * 400, b"3/" * 800, b"Dr. " * 400, b"\r\nPID|2||M9\r\n", b"[" * 3000,
-    b"a@" * 500, b"<" * 800, b"<br>" * 300, b"<p " * 300, b"\\n" * 500, b"Signed by: " * 200,
-    b"MD\rElectronic signature " * 99, b"\\rOBX|" * 200, b"Low, Ann " * 300, b"NULL", b'="1"',
-    b"&#" * 400, b"&#" + b"9" * 5000, b"<a b=" * 400, b"<!--" * 400, b"<![CDATA[" * 300,
-    b"<ClinicalDocument><section><title>", b"</text></section>", b"\nContent-Type: text/html\n\n",
-    "é".encode() * 300, b"\\ud800", b"\xed\xa0\x80",
-)  # fmt: skip
+SPLICES = [(piece * n).encode("utf-8", "surrogateescape") for piece, n in TOLD["splices"]]
 VALUES: tuple[Any, ...] = (
     None, True, -1, 10**400, 1e300, "", "x", "\x00", "=" * 5000, [], {}, [None], [[]], [{}],
     {"value": []}, {"coding": [None, 7]}, [{"reference": "a/b/c/d"}], [{"data": "****"}],
@@ -239,39 +171,28 @@ class Fuzz:
 
     def table(self) -> tuple[int, Outcomes]:
         """Read a mutated CSV of several rows."""
-        out = io.StringIO()
-        csv.writer(out).writerows([CELLS.keys(), *[CELLS.values()] * ROWS_A_TABLE])
-        return ROWS_A_TABLE, self._table("exams.csv", mutated(out.getvalue().encode(), self.rng))
+        return self._csv([CELLS] * ROWS_A_TABLE)
 
     def lines(self) -> tuple[int, Outcomes]:
         """Read JSON lines of which values or bytes are something else."""
-        rows = [json.dumps(changed(CELLS, self.rng)).encode() for _ in range(ROWS_A_TABLE)]
-        raw = b"\n".join([json.dumps(CELLS).encode(), *rows])
-        if self.rng.random() < 0.5:
-            raw = mutated(raw, self.rng)
-        return ROWS_A_TABLE, self._table("exams.jsonl", raw)
+        return self._objects(CELLS, "\n".join, cut=0.5)
 
     def listed(self) -> tuple[int, Outcomes]:
         """Read one JSON list of rows of which values or bytes are something else."""
-        rows = [CELLS, *(changed(CELLS, self.rng) for _ in range(ROWS_A_TABLE))]
-        raw = json.dumps(rows, indent=self.rng.choice((None, 1))).encode()
-        if self.rng.random() < 0.5:
-            raw = mutated(raw, self.rng)
-        return ROWS_A_TABLE, self._table("exams.jsonl", raw)
+
+        def joined(rows: list[str]) -> str:
+            return json.dumps([*map(json.loads, rows)], indent=self.rng.choice((None, 1)))
+
+        return self._objects(CELLS, joined, cut=0.5)
 
     def in_lines(self) -> tuple[int, Outcomes]:
         """Read a mutated CSV of which each row holds a line of a report."""
-        out = io.StringIO()
         rows = [{**CELLS, "no": n, "accession": f"A{n % 4}"} for n in range(ROWS_A_TABLE)]
-        csv.writer(out).writerows([rows[0].keys(), *(row.values() for row in rows)])
-        raw = mutated(out.getvalue().encode(), self.rng)
-        return ROWS_A_TABLE, self._table("exams.csv", raw, TableOptions(columns=IN_LINES))
+        return self._csv(rows, TableOptions(columns=IN_LINES))
 
     def mapped(self) -> tuple[int, Outcomes]:
         """Read objects of which values are something else, through paths, joins and fallbacks."""
-        rows = [NESTED, *(changed(NESTED, self.rng) for _ in range(ROWS_A_TABLE))]
-        raw = b"\n".join(json.dumps(row).encode() for row in rows)
-        return ROWS_A_TABLE, self._table("exams.jsonl", raw, TableOptions(columns=PATHS))
+        return self._objects(NESTED, "\n".join, options=TableOptions(columns=PATHS))
 
     def report(self) -> tuple[int, Outcomes]:
         """Clean a mutated report."""
@@ -303,11 +224,9 @@ class Fuzz:
         whole = io.BytesIO()
         pd.DataFrame([CELLS] * ROWS_A_TABLE).to_excel(whole, index=False)
         content = whole.getvalue()
-        damage = self._repacked if self.rng.random() < 0.7 else self._cut
-        return ROWS_A_TABLE, self._table("exams.xlsx", damage(content))
-
-    def _cut(self, content: bytes) -> bytes:
-        return mutated(content, self.rng)
+        part = self.rng.random() < 0.7
+        damaged = self._repacked(content) if part else mutated(content, self.rng)
+        return ROWS_A_TABLE, self._table("exams.xlsx", damaged)
 
     def _repacked(self, content: bytes) -> bytes:
         packed = io.BytesIO()
@@ -317,6 +236,22 @@ class Fuzz:
                 part = old.read(name)
                 new.writestr(name, mutated(part, self.rng) if name == changed_part else part)
         return packed.getvalue()
+
+    def _csv(
+        self, rows: list[dict[str, Any]], options: TableOptions | None = None
+    ) -> tuple[int, Outcomes]:
+        raw = pd.DataFrame(rows).to_csv(index=False, lineterminator="\r\n").encode()
+        return ROWS_A_TABLE, self._table("exams.csv", mutated(raw, self.rng), options)
+
+    def _objects(
+        self, row: dict[str, Any], joined: Callable[[list[str]], str], *,
+        options: TableOptions | None = None, cut: float = 0.0,
+    ) -> tuple[int, Outcomes]:  # fmt: skip
+        rows = [row, *(changed(row, self.rng) for _ in range(ROWS_A_TABLE))]
+        raw = joined([json.dumps(each) for each in rows]).encode()
+        if cut and self.rng.random() < cut:
+            raw = mutated(raw, self.rng)
+        return ROWS_A_TABLE, self._table("exams.jsonl", raw, options)
 
     def _table(self, name: str, content: bytes, options: TableOptions | None = None) -> Outcomes:
         path = self.folder / name

@@ -21,10 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from whole_job import CONFIG, RADCAL, keyed, seconds_of_run, took
-
-from pipeline.simulate import simulate_chunks
-from pipeline.simulate.generator import write_simulation
+from hospitals import KEYED, RADCAL, configured, hospital, seconds_of_run, took
 
 LIMIT = 0.10
 PREFECT = [*RADCAL, "run"]
@@ -44,27 +41,21 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        chunks = simulate_chunks(pairs=options.pairs, readers=options.readers, seed=0)
-        write_simulation(chunks, folder, exams_format="csv")
+        exams = hospital(folder, pairs=options.pairs, readers=options.readers)
         found: dict[str, list[tuple[float, float]]] = {"under Prefect": [], "without it": []}
         for number in range(options.rounds):
             for name, command in (("under Prefect", PREFECT), ("without it", BARE)):
                 place = folder / f"{number}-{name.split()[0]}"
-                found[name].append(timed(command, place, folder / "exams.csv"))
+                found[name].append(timed(command, place, exams))
     report(found)
 
 
 def timed(command: Sequence[str], place: Path, exams: Path) -> tuple[float, float]:
     """Run a command on a fresh workspace: seconds of the run, processor seconds of it all."""
     place.mkdir()
-    (place / "radcal.toml").write_text(CONFIG.format(exams=exams), encoding="utf-8")
-    _, spent = took(
-        [*command, str(place / "radcal.toml")],
-        env=keyed(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    return seconds_of_run(place / "workspace" / "runs"), spent
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    _, spent = took([*command, configured(place, exams)], env=KEYED, **quiet)
+    return seconds_of_run(place / "workspace"), spent
 
 
 def bare(config: str) -> None:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,11 +46,6 @@ HEDGES: Final = (10, 50, 100, 200, 400)
 Fault = Callable[[pd.DataFrame, np.random.Generator], pd.Series]
 
 
-def reversed_(rows: pd.DataFrame, _: np.random.Generator) -> pd.Series:
-    """Turn every label round."""
-    return 1.0 - rows["label"]
-
-
 def mispaired(rows: pd.DataFrame, rng: np.random.Generator, share: float = 1.0) -> pd.Series:
     """Deal the labels of each finding anew, of a share of the patients."""
     patients = rows["patient"].unique()
@@ -58,16 +54,6 @@ def mispaired(rows: pd.DataFrame, rng: np.random.Generator, share: float = 1.0) 
     for _, own in rows[dealt].groupby("pathology"):
         found[own.index] = rng.permutation(own["label"].to_numpy())
     return found
-
-
-def half(rows: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
-    """Deal the labels of half of the patients anew."""
-    return mispaired(rows, rng, 0.5)
-
-
-def third(rows: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
-    """Deal the labels of a third of the patients anew."""
-    return mispaired(rows, rng, 1 / 3)
 
 
 def sure_words(rows: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
@@ -84,10 +70,10 @@ def one_finding(rows: pd.DataFrame, _: np.random.Generator) -> pd.Series:
 
 FAULTS: Final[dict[str, Fault]] = {
     "as they are": lambda rows, _: rows["label"],
-    "reversed": reversed_,
+    "reversed": lambda rows, _: 1.0 - rows["label"],
     "mispaired": mispaired,
-    "half mispaired": half,
-    "third mispaired": third,
+    "half mispaired": partial(mispaired, share=0.5),
+    "third mispaired": partial(mispaired, share=1 / 3),
     "sure words": sure_words,
     "one finding": one_finding,
 }

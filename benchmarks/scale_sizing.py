@@ -15,14 +15,13 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pipeline.deidentify import LeakScan
-from pipeline.simulate import simulate_chunks
-from pipeline.simulate.generator import write_simulation
+from hospitals import KEYED, configured, hospital
+
 from pipeline.site.site import Site
 from pipeline.stages import clean, extract, pair, register, tally
 from pipeline.stages.ingest import INGEST
@@ -35,19 +34,19 @@ GPU_REPORTS_PER_SECOND = 39.0
 
 @dataclass
 class Costs:
-    """Per exam: CPU seconds by stage, bytes by place; and the share of exams that are read."""
+    """CPU seconds by stage and bytes by place of so many exams; how many of them are read."""
 
+    exams: int = 0
+    read: int = 0
     cpu: dict[str, float] = field(default_factory=dict)
-    disk: dict[str, float] = field(default_factory=dict)
-    memory: dict[str, float] = field(default_factory=dict)
-    read_share: float = 0.0
+    size: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
-    def timed(self, stage: str, exams: int) -> Iterator[None]:
-        """Add a block's CPU seconds per exam."""
+    def timed(self, stage: str) -> Iterator[None]:
+        """Note a block's CPU seconds."""
         started = time.process_time()
         yield
-        self.cpu[stage] = self.cpu.get(stage, 0.0) + (time.process_time() - started) / exams
+        self.cpu[stage] = time.process_time() - started
 
 
 def main() -> None:
@@ -55,94 +54,75 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=1500)
     options = parser.parse_args()
-    os.environ.setdefault("RADCAL_VAULT_KEY", "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe")
+    os.environ |= KEYED
     with tempfile.TemporaryDirectory() as folder:
-        exams, costs = measure(Path(folder), options.pairs)
-    print(f"{exams:,} simulated exams on one core of {os.cpu_count()}; CPU time")
-    for stage, seconds in costs.cpu.items():
-        print(f"  {stage:<12}{seconds * 1e3:9.3f} ms/exam  {1 / seconds:9,.0f} exams/s/core")
-    for place, size in (costs.disk | costs.memory).items():
-        print(f"  {place:<34}{size:9,.0f} bytes/exam")
-    print(f"  reports read: {costs.read_share:.0%} of the exams (those of pairs)")
+        costs = measure(Path(folder), options.pairs)
+    n = costs.exams
+    print(f"{n:,} simulated exams on one core of {os.cpu_count()}; CPU time")
+    for stage, cpu in costs.cpu.items():
+        print(f"  {stage:<12}{cpu / n * 1e3:9.3f} ms/exam  {n / cpu:9,.0f} exams/s/core")
+    for place, size in costs.size.items():
+        print(f"  {place:<34}{size / n:9,.0f} bytes/exam")
+    print(f"  reports read: {costs.read / n:.0%} of the exams (those of pairs)")
     table(costs)
 
 
-def measure(folder: Path, pairs: int) -> tuple[int, Costs]:
+def measure(folder: Path, pairs: int) -> Costs:
     """Take a simulated hospital to tallies stage by stage in this process."""
-    chunks = simulate_chunks(pairs=pairs, readers=12, seed=0)
-    write_simulation(chunks, folder / "hospital", exams_format="csv")
-    config = str(folder / "radcal.toml")
-    Path(config).write_text(
-        '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n',
-        encoding="utf-8",
-    )
-    site, costs = Site.open(config), Costs()
+    written = hospital(folder / "hospital", pairs=pairs, readers=12)
+    site, costs = Site.open(str(configured(folder, written))), Costs()
     site.workspace.prepare()
     _ = site.engine, site.once(clean._deidentifier)
-    with costs.timed("ingest", 1):
-        source = INGEST.do(site, str(folder / "hospital" / "exams.csv")).found
-    exams = source.kept
-    costs.cpu["ingest"] /= exams
+    with costs.timed("ingest"):
+        source = INGEST.do(site, str(written)).found
     shards = register.shards(site, [source])
-    with costs.timed("register", exams):
+    with costs.timed("register"):
         register.REGISTER.do(site, register.ExamsToRegister.of(shards, [source]))
-    with costs.timed("de-identify", exams):
+    with costs.timed("de-identify"):
         coded = [clean.CLEAN.do(site, shard).found for shard in shards]
-    with costs.timed("pair", exams):
+    with costs.timed("pair"):
         paired = [pair.PAIR.do(site, block).found for block in pair.blocks(site, coded)]
-    with costs.timed("extract", exams):
+    with costs.timed("extract"):
         read = [extract.EXTRACT.do(site, shard).found for shard in extract.shards(paired)]
-    with costs.timed("tally", exams):
+    with costs.timed("tally"):
         for block in tally.blocks(paired, read):
             tally.TALLY.do(site, block)
-    costs.read_share = sum(shard.reports for shard in read) / exams
-    weigh(site, source.shards, tuple(sorted(shard.key for shard in coded)), exams, costs)
-    return exams, costs
+    costs.exams, costs.read = source.kept, sum(shard.reports for shard in read)
+    weigh(site, source.shards, tuple(sorted(shard.key for shard in coded)), costs.size)
+    return costs
 
 
 def weigh(
-    site: Site, shards: tuple[str, ...], coded: tuple[str, ...], exams: int, costs: Costs
+    site: Site, shards: tuple[str, ...], coded: tuple[str, ...], size: dict[str, float]
 ) -> None:
     """Count bytes on disk by zone, and in memory what grows with all exams at once."""
     root = site.workspace.root
     vault = set((root / "raw").glob("vault.sqlite*"))
     for zone in ("raw", "analysis"):
         files = [p for p in (root / zone).rglob("*") if p.is_file() and p not in vault]
-        costs.disk[f"disk: {zone}"] = sum(p.stat().st_size for p in files) / exams
-    costs.disk["disk: vault"] = sum(p.stat().st_size for p in vault) / exams
+        size[f"disk: {zone}"] = sum(p.stat().st_size for p in files)
+    size["disk: vault"] = sum(p.stat().st_size for p in vault)
     frame = pair.exams(site, pair.PatientBlock(coded, 0, 1))
-    costs.memory["memory: a block, gathered to be paired"] = (
-        frame.memory_usage(deep=True).sum() / exams
-    )
-    costs.memory["memory: leak scan of a batch"] = _traced(lambda: _scan(site, shards)) / exams
-
-
-def _scan(site: Site, shards: tuple[str, ...]) -> LeakScan:
-    return clean._leak_scan.__wrapped__(site, shards)
-
-
-def _traced(make: Callable[[], object]) -> float:
+    size["memory: a block, gathered to be paired"] = frame.memory_usage(deep=True).sum()
     tracemalloc.start()
-    kept = make()
-    size = tracemalloc.get_traced_memory()[0]
+    kept = clean._leak_scan.__wrapped__(site, shards)
+    size["memory: leak scan of a batch"] = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     del kept
-    return float(size)
 
 
 def table(costs: Costs) -> None:
     """Print the sizing table, in Markdown."""
-    cpu, disk = sum(costs.cpu.values()), sum(costs.disk.values())
-    titles = ("exams", "CPU hours", f"on {CORES} cores", "disk", "GPU hours")
-    print("\n| " + " | ".join(titles) + " |")
-    print("|---|---|---|---|---|")
-    for n in SIZES:
-        hours = n * cpu / 3600
-        gpu = n * costs.read_share / GPU_REPORTS_PER_SECOND / 3600
-        row = (
-            f"{n:,}", f"{hours:,.2f}", f"{hours / CORES:,.2f}", _bytes(n * disk), f"{gpu:,.2f}",
-        )  # fmt: skip
-        print("| " + " | ".join(row) + " |")
+    cpu = sum(costs.cpu.values())
+    disk = sum(size for place, size in costs.size.items() if place.startswith("disk"))
+    print(f"\n| exams | CPU hours | on {CORES} cores | disk | GPU hours |\n|---|---|---|---|---|")
+    for exams in SIZES:
+        times = exams / costs.exams
+        hours, gpu = times * cpu / 3600, times * costs.read / GPU_REPORTS_PER_SECOND / 3600
+        print(
+            f"| {exams:,} | {hours:,.2f} | {hours / CORES:,.2f} | {_bytes(times * disk)} | "
+            f"{gpu:,.2f} |"
+        )
 
 
 def _bytes(size: float) -> str:

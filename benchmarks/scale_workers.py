@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from hospitals import KEYED, configured, hospital
 
 LIMIT = 0.8
 WARM = 2
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=1500)
     parser.add_argument("--shard-rows", type=int, default=300)
     options = parser.parse_args()
-    os.environ.setdefault("RADCAL_VAULT_KEY", "k7Jq2mXw9TzR4bVn8sLp3dFg6hYc1aQe")
+    os.environ |= KEYED
     from pipeline.run.server import settle, temporary_server
 
     with tempfile.TemporaryDirectory() as name:
@@ -76,15 +77,9 @@ class Reading:
 def night(folder: Path, pairs: int, shard_rows: int) -> str:
     """Simulate a hospital and take it to the gates."""
     from pipeline.flows import nightly
-    from pipeline.simulate import simulate_chunks
-    from pipeline.simulate.generator import write_simulation
 
-    chunks = simulate_chunks(pairs=pairs, readers=12, seed=0)
-    write_simulation(chunks, folder / "hospital", exams_format="csv")
-    config = folder / "radcal.toml"
-    text = '[reports]\ndemonstration = true\n[input]\npaths = ["hospital/exams.csv"]\n'
-    text += f"[execution]\nshard_rows = {shard_rows}\n"
-    config.write_text(text, encoding="utf-8")
+    exams = hospital(folder / "hospital", pairs=pairs, readers=12)
+    config = configured(folder, exams, f"[execution]\nshard_rows = {shard_rows}\n")
     nightly(str(config))
     return str(config)
 

@@ -16,63 +16,29 @@ of any one process. Limits of the design: under 60 s after start-up on two cores
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import resource
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline.simulate import simulate_chunks
-from pipeline.simulate.generator import write_simulation
+from hospitals import KEYED, RADCAL, configured, hospital, manifest_of, seconds_of_run, took
 
 LIMIT_SECONDS, LIMIT_MIB, LIMIT_OVERHEAD = 60.0, 1536.0, 0.10
 LIMIT_START, LIMIT_DEMO = 15.0, 1.3
-CONFIG = '[input]\npaths = ["{exams}"]\n[reports]\ndemonstration = true\n'
-RADCAL = [sys.executable, "-c", "from pipeline.cli import main; main()"]
 
 
 def small() -> None:
     """Run about 1,000 exams in a fresh workspace and print how long it took beside its stages."""
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        write_simulation(simulate_chunks(pairs=400, readers=6, seed=0), folder, exams_format="csv")
-        config = CONFIG.format(exams="exams.csv")
-        (folder / "radcal.toml").write_text(config, encoding="utf-8")
-        wall, spent = took([*RADCAL, "run", str(folder / "radcal.toml"), "--quiet"], env=keyed())
-        (path,) = folder.glob("workspace/runs/*/manifest.json")
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        config = configured(Path(temporary), hospital(Path(temporary), pairs=400, readers=6))
+        wall, spent = took([*RADCAL, "run", config, "--quiet"], env=KEYED)
+        manifest = manifest_of(Path(temporary) / "workspace")
     tasks = sum(stage["cpu_seconds"] for stage in manifest["stages"])
     print(
         f"radcal run of {manifest['accounting']['rows_in']:,} exams: {wall:.1f} s on the wall, "
         f"{tasks:.1f} s of processor in its stages and {spent:.1f} s in all; "
         f"{wall - tasks:.1f} s more than its stages, limit {LIMIT_START:.0f} s"
     )
-
-
-def took(command: Sequence[str], **how: Any) -> tuple[float, float]:
-    """Run a command: seconds on the wall, and of the processors by all its processes."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(command, check=True, **how)
-    wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def keyed() -> dict[str, str]:
-    """Give the surroundings of a command, with a key of the vault."""
-    return os.environ | {"RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"}
-
-
-def seconds_of_run(runs: Path) -> float:
-    """Give the seconds from the first stage of the last run to its end."""
-    record = json.loads((runs / "last.json").read_text(encoding="utf-8"))
-    ended = datetime.fromisoformat(record["ended_at"])
-    return (ended - datetime.fromisoformat(record["started_at"])).total_seconds()
 
 
 def main() -> None:
@@ -83,14 +49,10 @@ def main() -> None:
     options = parser.parse_args()
     small()
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            *RADCAL, "demo", "--out", folder, "--pairs", str(options.pairs),
-            "--readers", str(options.readers), "--quiet",
-        ]  # fmt: skip
-        wall, spent = took(command)
-        (path,) = Path(folder).glob("workspace/runs/*/manifest.json")
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-        run = seconds_of_run(path.parents[1])
+        size = ("--pairs", options.pairs, "--readers", options.readers)
+        wall, spent = took([*RADCAL, "demo", "--out", folder, *size, "--quiet"])
+        manifest = manifest_of(Path(folder) / "workspace")
+        run = seconds_of_run(Path(folder) / "workspace")
     report(manifest, wall, run, spent, options.pairs)
 
 

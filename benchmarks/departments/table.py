@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from benchmarks.departments.judge import NO_VERDICT
+from calibration.phrase_calibration import wilson
 
 __all__ = ["WANTED", "acceptance", "shares"]
 
@@ -51,15 +52,9 @@ WANTED: Final = (
 def shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Return n, yes, share and its 95 % Wilson interval by columns of the answers."""
     counted = answers.groupby(by, sort=False)["yes"].agg(n="size", yes="sum").reset_index()
-    spans = [
-        binomtest(int(yes), int(n)).proportion_ci(method="wilson")
-        for yes, n in zip(counted["yes"], counted["n"], strict=True)
-    ]
-    return counted.assign(
-        share=counted["yes"] / counted["n"],
-        low=[span.low for span in spans],
-        high=[span.high for span in spans],
-    )
+    yes, n = (counted[name].to_numpy(dtype=np.float64) for name in ("yes", "n"))
+    low, high = wilson(yes, n)
+    return counted.assign(share=yes / n, low=low, high=high)
 
 
 def acceptance(answers: pd.DataFrame) -> str:

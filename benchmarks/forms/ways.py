@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
+
+WORDS: Final = tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,19 +23,19 @@ class Report:
     impression: tuple[str, ...]
     rng: np.random.Generator
 
-    def pick(self, options: Sequence[str]) -> str:
-        """One of some options, by the report's own chance."""
-        return options[int(self.rng.integers(len(options)))]
-
-    def sections(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def sections(self, *headers: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Each section that says something, behind its header."""
-        if self.findings:
-            yield "FINDINGS:", self.findings
-        if self.impression:
-            yield "IMPRESSION:", self.impression
+        said = self.findings, self.impression
+        pairs = zip(headers or ("FINDINGS:", "IMPRESSION:"), said, strict=True)
+        return ((header, each) for header, each in pairs if each)
+
+    def headed(self, *headers: str, between: str = "\n") -> str:
+        """Give the findings and the impression, each behind its header."""
+        return between.join(f"{header}{' '.join(said)}" for header, said in self.sections(*headers))
 
 
 Variant = Callable[[Report], str | None]
+RowVariant = Callable[..., str | None]
 
 
 @dataclass(slots=True)
@@ -55,13 +60,12 @@ def form(name: str, *, flat: bool = False) -> Callable[[Variant], Variant]:
     return keep
 
 
-def simple(name: str, write: Callable[[str], str]) -> None:
-    """Register a form of the text as a whole."""
-    FORMS.append(Form(name, lambda report: write(report.text)))
+def family(table: str, prefix: str) -> Callable[[RowVariant], RowVariant]:
+    """Register a form for every row of a table of `forms.toml`, which its writer is given."""
 
+    def keep(write: RowVariant) -> RowVariant:
+        for name, row in WORDS[table].items():
+            FORMS.append(Form(f"{prefix}{name}", partial(write, row=row)))
+        return write
 
-def in_sections(report: Report, headers: tuple[str, str], between: str = "\n") -> str:
-    """Give the findings and the impression, each behind its header."""
-    parts = (headers[0] + " ".join(report.findings), headers[1] + " ".join(report.impression))
-    said = [p for p, has in zip(parts, (report.findings, report.impression), strict=True) if has]
-    return between.join(said)
+    return keep

@@ -20,13 +20,10 @@ not compared, for they hold times and attempts
 
 Codes are random, so workspaces begin with the vault of the undisturbed run. Every twelfth begins
 with none, and is compared with an undisturbed run over the vault that was left: which must not need
-one code more. To save time, only every fifth run is a fresh interpreter with a Prefect server of
-its own; the others are forked from one that has the program imported, and share a server. Where not
-a worker is to be killed, two runs in three work in the parent process itself. Limits: 0 failed,
-0 differences, 0 orphans.
-
-``--results FILE`` writes down each kill as it is done; the same command goes on where the last one
-stopped, with kills of this commit, this hospital and this seed alone, and reports on all of them.
+one code more. Where not a worker is to be killed, two runs in three work in the parent process
+itself. Every fifth run is left to itself: it is small and needs no Prefect server; the others use
+one that stands for all, as a large run uses its own. Limits: 0 failed, 0 differences, 0 orphans.
+Another ``--seed`` draws other kills: pieces of a night add up.
 """
 
 from __future__ import annotations
@@ -37,20 +34,21 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from killing import Run, standing_server, strike, warm
+import pandas as pd
+from killing import Run, strike
 
+from pipeline.run.server import settle, temporary_server
 from pipeline.simulate import simulate
 from pipeline.vault.audit_log import verify
 
@@ -68,25 +66,6 @@ bootstrap = 100
 [execution]
 shard_rows = {rows}
 """
-
-
-@dataclass
-class Trial:
-    """What was found in all kills so far."""
-
-    lengths: tuple[float, float]
-    """Seconds of the start-up and of the run proper, undisturbed."""
-    done: list[Kill] = field(default_factory=list)
-
-    @property
-    def kills(self) -> int:
-        """How many were killed, leaving out those that had ended before."""
-        return sum(bool(each.stage) for each in self.done)
-
-    @property
-    def wrong(self) -> list[str]:
-        """What went wrong, and at which kill."""
-        return [f"kill {each.number}: {what}" for each in self.done for what in each.wrong]
 
 
 @dataclass(frozen=True)
@@ -107,84 +86,57 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--pairs", type=int, default=80)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--results", type=Path, help="kills so far, a line each; added to")
     options = parser.parse_args()
     began = time.monotonic()
-    with (
-        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary,
-        standing_server(Path(temporary)) as api,
-    ):
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
         exams = simulate(pairs=options.pairs, readers=3, seed=4).exams
         exams.to_csv(folder / "exams.csv", index=False)
         (folder / "radcal.toml").write_text(
             CONFIG.format(exams=folder / "exams.csv", rows=max(10, len(exams) // 8))
         )
-        whole = folder / "whole"
-        warm(api, folder / "prefect")
-        start_up, _ = undisturbed(site(folder / "cold", None), cold=True)
-        _, length = undisturbed(site(whole, None))
-        piece = [_commit(), options.pairs, options.seed]
-        trial = Trial((start_up, length), _earlier(options.results, piece))
-        print(
-            f"{os.cpu_count()} cores; {len(exams)} exams; undisturbed: start-up "
-            f"{trial.lengths[0]:.0f} s, run {trial.lengths[1]:.0f} s; {trial.kills} kills so far",
-            flush=True,
-        )
-        while trial.kills < options.kills:
-            number = len(trial.done) + 1
-            chance = random.Random(f"{options.seed}-{number}")  # noqa: S311 - moments, not secrets
-            kill = cycle(folder / f"{number:03d}", whole, trial.lengths, chance)
-            trial.done.append(kill)
-            if options.results:
-                with options.results.open("a", encoding="utf-8") as lines:
-                    lines.write(json.dumps({"piece": piece, "kill": asdict(kill)}) + "\n")
-    report(trial, time.monotonic() - began)
-    sys.exit(bool(trial.wrong))
+        settle(folder / "prefect")
+        with temporary_server() as wait:
+            wait()
+            done = killed(folder, len(exams), options.kills, options.seed)
+    report(done, time.monotonic() - began)
+    sys.exit(any(each.wrong for each in done))
 
 
-def _commit() -> str:
-    """Name what is tried: the commit, and whether anything was changed since."""
-    told = subprocess.run(
-        ["git", "describe", "--always", "--abbrev=40", "--dirty"],
-        cwd=Path(__file__).parent,
-        capture_output=True,
-        text=True,
-        check=True,
+def killed(folder: Path, exams: int, kills: int, seed: int) -> list[Kill]:
+    """Run once undisturbed, then kill as often as asked."""
+    whole = folder / "whole"
+    lengths = undisturbed(site(whole, None))
+    print(
+        f"{os.cpu_count()} cores; {exams} exams; undisturbed: "
+        f"start-up {lengths[0]:.0f} s, run {lengths[1]:.0f} s",
+        flush=True,
     )
-    return told.stdout.strip()
-
-
-def _earlier(results: Path | None, piece: list[object]) -> list[Kill]:
-    """Read the kills of former commands that tried the same."""
-    if results is None or not results.exists():
-        return []
-    lines = map(json.loads, results.read_text(encoding="utf-8").splitlines())
-    return [
-        Kill(**{**line["kill"], "wrong": tuple(line["kill"]["wrong"])})
-        for line in lines
-        if line["piece"] == piece
-    ]
+    done: list[Kill] = []
+    while sum(bool(each.stage) for each in done) < kills:
+        number = len(done) + 1
+        chance = random.Random(f"{seed}-{number}")  # noqa: S311 - moments, not secrets
+        done.append(cycle(folder / f"{number:03d}", whole, lengths, chance))
+    return done
 
 
 def cycle(folder: Path, whole: Path, lengths: tuple[float, float], chance: random.Random) -> Kill:
     """Start, kill, resume and compare once."""
     number = int(folder.name)
-    early, new_vault = number % 10 == 0, number % 12 == 7
-    cold = early or number % 10 == 5
+    early, new_vault, alone = number % 10 == 0, number % 12 == 7, number % 5 == 0
     moment = chance.uniform(0, lengths[0 if early else 1])
     whom = chance.choice(("all", "parent", "a worker"))
     workers = 2 if whom == "a worker" else chance.choice((1, 1, 2))
     site(folder, None if new_vault else whole, workers=workers)
-    run = Run(folder, cold=cold)
+    run = Run(folder, alone=alone)
     if not (early or run.holds_the_workspace()) or run.ends_within(moment):
-        run.finish()
+        run.process.wait()
         return Kill(number, "ended before their moment, drawn again")
     stage = run.stage()
     struck = strike(run, whom, chance)
     resumed, ended = struck.code, "went on by themselves"
     if resumed not in (0, 3):
-        resumed, ended = Run(folder, cold=cold).finish(), "resumed"
+        resumed, ended = Run(folder, alone=alone).process.wait(), "resumed"
     wrong = [f"ended with {resumed}"] if resumed not in (0, 3) else []
     wrong += ["orphans"] * struck.orphans
     with reference(folder, whole, new=new_vault) as undisturbed_one:
@@ -212,13 +164,13 @@ def site(folder: Path, vault_of: Path | None, *, workers: int = 1) -> Path:
     return folder
 
 
-def undisturbed(folder: Path, *, cold: bool = False) -> tuple[float, float]:
+def undisturbed(folder: Path) -> tuple[float, float]:
     """Run to the end; gives the seconds until it held the workspace and from there."""
     started = time.monotonic()
-    run = Run(folder, cold=cold)
+    run = Run(folder)
     run.holds_the_workspace()
     held = time.monotonic()
-    if (code := run.finish()) not in (0, 3):
+    if (code := run.process.wait()) not in (0, 3):
         sys.exit(f"an undisturbed run ended with {code}")
     return held - started, time.monotonic() - held
 
@@ -268,22 +220,19 @@ def manifests(workspace: Path) -> dict[str, dict[str, object]]:
     return {run: {k: v for k, v in m.items() if k not in TIMED} for run, m in found.items()}
 
 
-def report(trial: Trial, seconds: float) -> None:
+def report(done: list[Kill], seconds: float) -> None:
     """Print how the kills fell on stages and processes, and what went wrong."""
-    kinds = ("all", "parent", "a worker")
-    print(f"\nkilled in      {''.join(f'{kind:>10}' for kind in kinds)}")
-    stages = Counter((each.stage, each.whom) for each in trial.done if each.stage)
-    for stage in dict.fromkeys(stage for stage, _ in stages):
-        print(f"  {stage:<12} {''.join(f'{stages[stage, k]:10d}' for k in kinds)}")
-    found = Counter(each.ended for each in trial.done)
-    found["kills"] = trial.kills
-    found["processes that outlived their parent"] = sum(each.orphans for each in trial.done)
-    found["failed, different or left over"] = len(trial.wrong)
+    killed = pd.DataFrame([each for each in done if each.stage])
+    print(f"\n{pd.crosstab(killed['stage'], killed['whom'])}\n")
+    found = Counter(each.ended for each in done)
+    wrong = [f"kill {each.number}: {what}" for each in done for what in each.wrong]
+    found["kills"] = len(killed)
+    found["processes that outlived their parent"] = sum(each.orphans for each in done)
+    found["failed, different or left over"] = len(wrong)
+    found["seconds in all"] = round(seconds)
     for name, count in sorted(found.items()):
         print(f"  {name:<40}{count:5d}")
-    print(f"  {'seconds in all':<40}{seconds:5.0f}")
-    for each in trial.wrong:
-        print(f"  {each}")
+    print("".join(f"  {each}\n" for each in wrong), end="")
 
 
 if __name__ == "__main__":

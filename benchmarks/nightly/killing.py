@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
-import pkgutil
 import random
 import signal
-import socket
 import subprocess
 import sys
-import threading
 import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
-from typing import BinaryIO
 
-from pipeline.cli import main as cli_main
-from pipeline.run.server import settle
+import psutil
 
-__all__ = ["Run", "Struck", "standing_server", "strike", "warm"]
+__all__ = ["COMMAND", "ENVIRONMENT", "Run", "Struck", "members", "strike"]
 
-COMMAND = ("run", "radcal.toml", "--quiet")
+COMMAND = ("-c", "from pipeline.cli import main; main()", "run", "radcal.toml")
 ENVIRONMENT = {
+    **{name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")},
     "RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
@@ -35,46 +27,35 @@ ENVIRONMENT = {
 
 
 class Run:
-    """One `radcal run`, begun when made: in a fresh interpreter, or forked from this warm one."""
+    """One `radcal run`, begun when made; it uses this process's server, unless it is alone."""
 
-    def __init__(self, folder: Path, *, cold: bool = False) -> None:
+    def __init__(self, folder: Path, *, alone: bool = False) -> None:
         self.record = folder / "workspace" / "runs" / "last.json"
-        self.code: int | None = None
         with (folder / "told.txt").open("ab") as told:
-            self.pid = _started(folder, told) if cold else _forked(folder, told)
+            self.process = subprocess.Popen(
+                [sys.executable, *COMMAND, "--quiet"],
+                cwd=folder, env=({} if alone else os.environ) | ENVIRONMENT,
+                stdout=told, stderr=told, start_new_session=True,
+            )  # fmt: skip
 
     def holds_the_workspace(self) -> bool:
         """Wait until the run's record is there; False if it ended before."""
-        while self._poll() is None:
-            if self._facts().get("process") == self.pid:
+        while self.process.poll() is None:
+            if self._facts().get("process") == self.process.pid:
                 return True
             time.sleep(0.02)
         return False
 
     def ends_within(self, seconds: float) -> bool:
         """Wait; whether it has ended."""
-        deadline = time.monotonic() + seconds
-        while self._poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-        return self._poll() is not None
-
-    def finish(self) -> int:
-        """Wait to the end; gives its exit code, negative for a signal."""
-        if self.code is None:
-            _, status = os.waitpid(self.pid, 0)
-            self.code = os.waitstatus_to_exitcode(status)
-        return self.code
-
-    def _poll(self) -> int | None:
-        if self.code is None:
-            ended, status = os.waitpid(self.pid, os.WNOHANG)
-            self.code = os.waitstatus_to_exitcode(status) if ended else None
-        return self.code
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(seconds)
+        return self.process.returncode is not None
 
     def stage(self) -> str:
         """Name the stage it is in."""
         facts = self._facts()
-        if facts.get("process") != self.pid:
+        if facts.get("process") != self.process.pid:
             return "start-up"
         stages = facts["stages"]
         if not stages:
@@ -89,50 +70,6 @@ class Run:
             return {}
 
 
-def warm(api: str, home: Path) -> None:
-    """Import the program, so that runs forked from here start at once; they use that server."""
-    os.environ |= {**ENVIRONMENT, "PREFECT_API_URL": api, "PREFECT_HOME": str(home)}
-    settle(home)
-    for package in ("calibration", "extraction.rules", "reports", "pipeline"):
-        folder = importlib.import_module(package).__path__
-        for module in pkgutil.walk_packages(folder, f"{package}."):
-            importlib.import_module(module.name)
-
-
-def _started(folder: Path, told: BinaryIO) -> int:
-    """Begin a run in a fresh interpreter, with a Prefect server of its own."""
-    without = {name: v for name, v in os.environ.items() if not name.startswith("PREFECT_")}
-    return subprocess.Popen(
-        [sys.executable, "-c", "from pipeline.cli import main; main()", *COMMAND],
-        cwd=folder,
-        env={**without, **ENVIRONMENT},
-        stdout=told,
-        stderr=told,
-        start_new_session=True,
-    ).pid
-
-
-def _forked(folder: Path, told: BinaryIO) -> int:
-    """Begin a run in a copy of this process, which must not have started a thread."""
-    if (pid := os.fork()) != 0:
-        return pid
-    os.setsid()
-    os.chdir(folder)
-    os.dup2(told.fileno(), 1)
-    os.dup2(told.fileno(), 2)
-    sys.argv = ["radcal", *COMMAND]
-    sys.modules["__main__"] = ModuleType("__main__")  # or workers would import the benchmark
-    code = 1
-    try:
-        cli_main()
-        code = 0
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    finally:
-        threading._shutdown()  # type: ignore[attr-defined]
-        os._exit(code)
-
-
 @dataclass(frozen=True)
 class Struck:
     """Who was killed in the end, how the run ended, and how many outlived their parent."""
@@ -144,75 +81,33 @@ class Struck:
 
 def strike(run: Run, whom: str, chance: random.Random) -> Struck:
     """Kill -9 the whole group, the parent or one worker; where there is no worker, the group."""
-    workers = [pid for pid in _members(run.pid) if "spawn_main" in _command(pid)]
+    group = run.process.pid
+    workers = [each for each in members(group) if "spawn_main" in " ".join(each.cmdline())]
     if whom == "a worker" and workers:
-        os.kill(chance.choice(workers), signal.SIGKILL)
+        chance.choice(workers).kill()
     elif whom == "parent":
-        os.kill(run.pid, signal.SIGKILL)
+        run.process.kill()
     else:
         whom = "all"
-        os.killpg(run.pid, signal.SIGKILL)
-    return Struck(whom, run.finish(), _outlived(run.pid))
+        os.killpg(group, signal.SIGKILL)
+    return Struck(whom, run.process.wait(), _outlived(group))
 
 
 def _outlived(group: int) -> int:
     """Count processes of a group whose parent is gone, after a little time to notice."""
     deadline = time.monotonic() + 60
-    while _members(group) and time.monotonic() < deadline:
+    while (left := members(group)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    left = _members(group)
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
+    for process in left:
+        process.kill()
     return len(left)
 
 
-def _members(group: int) -> list[int]:
-    """List the living processes of a process group."""
+def members(group: int) -> list[psutil.Process]:
+    """List the processes of a process group, without those that only wait to be reaped."""
     found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
-                found += [int(entry.name)] if _command(int(entry.name)) else []
-        except OSError:
-            continue
+    for process in psutil.process_iter():
+        with suppress(OSError, psutil.Error):
+            if os.getpgid(process.pid) == group and process.cmdline():
+                found.append(process)
     return found
-
-
-def _command(pid: int) -> str:
-    """Give a process's command line; '' for one that is gone or only waits to be reaped."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-    except OSError:
-        return ""
-
-
-@contextmanager
-def standing_server(folder: Path) -> Iterator[str]:
-    """Start a Prefect server on loopback; gives its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
-    home = {"PREFECT_HOME": str(folder / "prefect"), "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL"}
-    server = subprocess.Popen(
-        [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", port],
-        env={**os.environ, **ENVIRONMENT, **home},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        _wait(server, f"http://127.0.0.1:{port}/api")
-        yield f"http://127.0.0.1:{port}/api"
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def _wait(server: subprocess.Popen[bytes], api: str) -> None:
-    while server.poll() is None:
-        try:
-            urllib.request.urlopen(f"{api}/health", timeout=5)  # noqa: S310 - loopback
-        except OSError:
-            time.sleep(0.3)
-        else:
-            return
-    sys.exit("the Prefect server did not start")

@@ -21,8 +21,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
+from killing import COMMAND, ENVIRONMENT, members
 
 from pipeline.simulate import simulate_chunks
 
@@ -82,12 +85,10 @@ def simulated(folder: Path, exams: int, per_file: int, readers: int) -> int:
 
 def watched(folder: Path, until_shards: int | None = None) -> dict[str, float]:
     """Run the command; sample its memory; kill its group once so many shards are clean."""
-    key = {"RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo5RtXyS"}
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()"]
     process = subprocess.Popen(
-        [*command, "run", "radcal.toml", "--json"],
+        [sys.executable, *COMMAND, "--json"],
         cwd=folder,
-        env=os.environ | key,
+        env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         start_new_session=True,
         text=True,
@@ -113,28 +114,12 @@ def watched(folder: Path, until_shards: int | None = None) -> dict[str, float]:
 def sample(group: int, peaks: dict[str, float], ended: threading.Event) -> None:
     """Keep the largest proportional set size seen of one process, and of the group's sum."""
     while not ended.wait(1.0):
-        sizes = [size for pid in members(group) if (size := pss_mib(pid))]
+        sizes = []
+        for process in members(group):
+            with suppress(psutil.Error):
+                sizes.append(process.memory_full_info().pss / 2**20)
         peaks["largest"] = max(peaks["largest"], *sizes, 0.0)
         peaks["together"] = max(peaks["together"], sum(sizes))
-
-
-def members(group: int) -> Iterator[int]:
-    """List the processes of a process group."""
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.getpgid(int(entry.name)) == group:
-                yield int(entry.name)
-        except OSError:
-            continue
-
-
-def pss_mib(pid: int) -> float:
-    """Memory of a process, pages shared by several counted by their share."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0.0)
 
 
 def times(folder: Path) -> dict[str, int]:

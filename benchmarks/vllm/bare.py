@@ -1,4 +1,4 @@
-"""Bare vLLM on questions from a file; run under its own Python by ``extraction_model.py``."""
+"""Bare vLLM on questions from a file; run under its own Python by ``gpu.py``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """What one GPU can tell, in one go: run when one can be had, dry on a processor before.
 
-Run: ``python benchmarks/vllm/gpu.py [--dry] [--reports N]`` after ``make install-vllm``. On a GPU
-the model has the shape of Llama-3-8B and made-up weights (``load_format="dummy"``); ``--dry`` takes
-a tiny Llama on a processor, few reports, short answers and few examples, so that every step but fp8
-has run before the hour is paid for: in a minute and a half of two idle cores. Prints, for
+Run: ``python benchmarks/vllm/gpu.py [--dry] [--structured] [--reports N]`` after ``make
+install-vllm``. On a GPU the model has the shape of Llama-3-8B and made-up weights
+(``load_format="dummy"``); ``--dry`` takes a tiny Llama on a processor, few reports, short answers
+and few examples, so that every step but fp8 has run before the hour is paid for: in a minute and a
+half of two idle cores. Prints, for
 answers quoted by words and by number and for bf16 and fp8 keys and values: reports a second through
 the engine and through bare vLLM on the same questions, their ratio (limit .85 on a GPU), tokens a
 second, and the peak of the card's memory, which `memory_share` sets. Made-up weights fail every
@@ -19,20 +20,24 @@ import subprocess
 import sys
 import tempfile
 import threading
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from extraction_model import FIXTURES, PROMPTS, ROOT, WARM_UP, bare, pipeline
-
+from extraction.engines.completer import Completion, Question
+from extraction.engines.kinds import OfflineEngine
 from extraction.engines.settings import LocalSettings, Precision
 from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
 
-LIMIT = 0.85
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "extraction"
+PROMPTS = [ROOT / "extraction" / "prompt" / name for name in ("xr.toml", "ct.toml")]
+BARE = Path(__file__).with_name("bare.py")
+LIMIT, WARM_UP = 0.85, 16
 QUOTED: tuple[Literal["words", "number"], ...] = ("words", "number")
 CACHES: tuple[Precision, ...] = ("auto", "fp8")
 ANSWERS = {"words": 104, "number": 46}
@@ -58,10 +63,10 @@ class Peak:
     def _watch(self) -> None:
         query = [
             "nvidia-smi",
-            "--query-gpu=memory.used",
-            "--format=csv,noheader,nounits",
             "-i",
             "0",
+            "--query-gpu=memory.used",
+            "--format=csv,noheader,nounits",
         ]
         while not self._ended.wait(1.0):
             try:
@@ -69,6 +74,13 @@ class Peak:
             except (OSError, subprocess.SubprocessError):
                 return
             self.value = max(self.value or 0, int(done.stdout.split()[0]))
+
+
+def texts(number: int) -> list[str]:
+    """Give reports of the fixtures, no two alike."""
+    lines = (FIXTURES / "gold_xr.jsonl").read_text(encoding="utf-8").splitlines()
+    known = [json.loads(line)["text"] for line in lines]
+    return [f"{known[n % len(known)]} Image {n}." for n in range(number)]
 
 
 def model(python: Path, folder: Path, *, dry: bool) -> Path:
@@ -79,10 +91,48 @@ def model(python: Path, folder: Path, *, dry: bool) -> Path:
     return made
 
 
+def pipeline(
+    settings: LocalSettings, reports: int, warm_up: int
+) -> tuple[list[Question], dict[str, float]]:
+    """Read reports through the engine; give what was asked, and tokens and seconds."""
+    with OfflineEngine(settings) as engine:
+        asked: list[Question] = []
+        complete = engine._process.complete
+
+        def recorded(questions: Sequence[Question]) -> list[Completion]:
+            asked.extend(questions)
+            return complete(questions)
+
+        engine._process.complete = recorded  # type: ignore[method-assign]
+        given = texts(warm_up + reports)
+        engine.extract(given[:warm_up], modality="XR")
+        warmed, before = len(asked), asdict(engine.usage)
+        engine.extract(given[warm_up:], modality="XR")
+        after = asdict(engine.usage)
+    names = {"seconds": "seconds", "written": "answer_tokens", "read": "prompt_tokens"}
+    return asked, {"warmed": warmed} | {k: after[v] - before[v] for k, v in names.items()}
+
+
+def bare(settings: LocalSettings, asked: list[Question], warmed: int) -> dict[str, float]:
+    """Run the same questions through vLLM alone."""
+    job = {
+        "settings": asdict(settings),
+        "questions": [asdict(question) for question in asked],
+        "warm_up": warmed,
+    }
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        file.write(json.dumps(job, default=str))
+        file.flush()
+        command = [settings.python, "-I", BARE, ROOT / "extraction" / "engines", file.name]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("RESULT "))
+    return dict(json.loads(line.removeprefix("RESULT ")))
+
+
 def measured(settings: LocalSettings, reports: int, *, dry: bool) -> dict[str, object]:
     """Read reports both ways."""
     with Peak() as peak:
-        asked, ours = pipeline(settings, reports, warm_up=DRY_WARM_UP if dry else WARM_UP)
+        asked, ours = pipeline(settings, reports, DRY_WARM_UP if dry else WARM_UP)
         theirs = bare(settings, asked, int(ours["warmed"]))
     rates = [reports / found["seconds"] for found in (ours, theirs)]
     written = [found["written"] / found["seconds"] for found in (ours, theirs)]
@@ -101,7 +151,8 @@ def main() -> None:
     """Measure every setting, one JSON line each."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--dry", action="store_true", help="a tiny model on a processor")
-    arguments.add_argument("--reports", type=int, default=None)
+    arguments.add_argument("--structured", action="store_true", help="bind answers to the grammar")
+    arguments.add_argument("--reports", type=int)
     arguments.add_argument("--python", type=Path, default=ROOT / ".venv-vllm" / "bin" / "python")
     given = arguments.parse_args()
     reports = given.reports or (DRY_REPORTS if given.dry else 4_000)
@@ -110,7 +161,7 @@ def main() -> None:
             backend="vllm",
             model=model(given.python, Path(folder), dry=given.dry),
             python=given.python,
-            structured=False,
+            structured=given.structured,
             memory_share=0.15 if given.dry else 0.9,
             max_sequences=32 if given.dry else None,
             context_tokens=DRY_CONTEXT if given.dry else 8192,

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import neighbours_twin as twin
 from calibration.neighbours import binned, class_scores, disagreement, per_item, ranking
 from calibration.neighbours.class_scores import ranking_bound
 from calibration.neighbours.correlation import correlations
@@ -22,6 +21,7 @@ from calibration.neighbours.indicators import (
     pool_dissensus,
     pool_votes,
 )
+from tests.fixtures import neighbours_twin as twin
 
 SETTINGS = settings(max_examples=60)
 
