@@ -91,11 +91,11 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     """
     from pipeline.vault.codes import domain_of, readable
 
-    settings, events = _opened(config)
+    _, store, events = _opened(config)
     _refuse_broken(events.path)
     told = {str(number): code for number, code in enumerate(codes, start=1)}
-    root = settings.workspace
-    with events.attempt(action, reason=reason, codes=told), _vault(root, read_only=True) as vault:
+    attempt = events.attempt(action, reason=reason, codes=told)
+    with attempt, _vault(store.root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
             least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
             raise ConfigurationError(f"--reason: {least}")
@@ -127,8 +127,7 @@ def purge(
     from pipeline.vault.upkeep import retained_from
 
     site = Site.open(str(config.resolve()))
-    store, shared = site.workspace, site.config.input.patient_ids_shared
-    _, events = _opened(config)
+    shared, (_, store, events) = site.config.input.patient_ids_shared, _opened(config)
     start = retained_from(store, older_than_days, before, site.month_zone)
     at = start.isoformat()
     told = nullcontext() if dry_run else events.attempt("purge", before=at)
@@ -152,8 +151,7 @@ def prune(
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
     from pipeline.run.pruning import find, remove
 
-    settings, _ = _opened(config)
-    store = _store(settings)
+    settings, store, _ = _opened(config)
     if not store.root.is_dir():
         raise ConfigurationError(f"{store.root}: no workspace here. A first run makes one.")
     with store.locked():
@@ -165,8 +163,7 @@ def prune(
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
-    settings, events = _opened(config)
-    store = _store(settings)
+    _, store, events = _opened(config)
     with events.attempt("rotate readers"), store.locked(), _vault(store.root) as vault:
         epoch = vault.rotate_readers()
         (store.root / _VAULT).with_name("vault.times").unlink(missing_ok=True)
@@ -181,8 +178,8 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
-    settings, events = _opened(config)
-    with events.attempt("vault copy"), _vault(settings.workspace, read_only=True) as vault:
+    _, store, events = _opened(config)
+    with events.attempt("vault copy"), _vault(store.root, read_only=True) as vault:
         vault.copy_to(to)
     events.append("vault copied")
     emit({"copy": str(to)}, as_json=as_json, quiet=False)
@@ -193,8 +190,7 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.vault.key import Key
     from pipeline.vault.upkeep import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
 
-    settings, events = _opened(config)
-    store = _store(settings)
+    _, store, events = _opened(config)
     with events.attempt("key replacement"), store.locked():
         new = Key.named(NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE)
         counts = asdict(replace_key(store.root / _VAULT, Key.of(), new))
@@ -226,7 +222,7 @@ def verify_log(
     output: Output,
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
-    state = _refuse_broken(config if config.suffix == ".jsonl" else _opened(config)[1].path)
+    state = _refuse_broken(config if config.suffix == ".jsonl" else _opened(config)[2].path)
     if expect and not state.holds(expect):
         why = "it was emptied, rolled back or written anew, or the digest is another log's."
         raise RadcalError(f"the audit log lacks that entry among its {state.entries}: {why}")
@@ -244,19 +240,14 @@ def _refuse_broken(path: Path) -> LogState:
     return state
 
 
-def _opened(config: Path) -> tuple[Configuration, AuditLog]:
-    """Read a configuration, and open its workspace's audit log."""
+def _opened(config: Path) -> tuple[Configuration, Workspace, AuditLog]:
+    """Read a configuration, and open its workspace and that one's audit log."""
     from pipeline.config import load
+    from pipeline.store.workspace import Workspace
     from pipeline.vault.audit_log import AuditLog
 
     settings = load(config)
-    return settings, AuditLog(settings.workspace / "audit.jsonl")
-
-
-def _store(settings: Configuration) -> Workspace:
-    from pipeline.store.workspace import Workspace
-
-    return Workspace.of(settings)
+    return settings, Workspace.of(settings), AuditLog(settings.workspace / "audit.jsonl")
 
 
 def _vault(root: Path, *, read_only: bool = False) -> Vault:

@@ -20,6 +20,8 @@ what else belongs to the issue travels inside the PDF.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import shutil
 from collections.abc import Mapping, Sequence
@@ -38,7 +40,8 @@ from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import readable
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
 from pipeline.vault.vault import Vault
-from reports.pages.return_sheet import codes_of, opened_codes
+from reports.numbers import MANNERS
+from reports.pages.return_sheet import codes_of, safe
 from reports.strings import Strings
 
 if TYPE_CHECKING:
@@ -148,17 +151,21 @@ def _accessions(site: Site, pages: Sequence[Pages]) -> dict[str, dict[str, bytes
     log = AuditLog(site.workspace.root / "audit.jsonl")
     log.append("accessions", readers=len(sheets), codes=codes)
     link, words = site.config.reports.pacs_link, Strings.load(language=site.config.reports.language)
+    with Vault.open(site.vault_path, read_only=True) as vault:
+        each = {reader: _list(own, vault, link, words) for reader, own in sheets.items()}
+    return {reader: {"accessions.csv": listed} for reader, listed in each.items()}
 
-    def row(code: str, vault: Vault) -> tuple[str, ...]:
+
+def _list(codes: Sequence[str], vault: Vault, link: str | None, words: Strings) -> bytes:
+    """Write code and accession number, and the link into the PACS where there is one."""
+    out = io.StringIO(newline="")
+    rows = csv.writer(out, delimiter=MANNERS[words.language].between_cells)
+    rows.writerow([words(f"sheet.{n}") for n in ("code", "accession", *["link"][: bool(link)])])
+    for code in codes:
         accession = readable(vault.identifier_for("study", code))
         shown = [link.format(accession=quote(accession, safe=""))] if link else []
-        return code, accession, *shown
-
-    with Vault.open(site.vault_path, read_only=True) as vault:
-        return {
-            reader: {"accessions.csv": opened_codes([row(c, vault) for c in own], words=words)}
-            for reader, own in sheets.items()
-        }
+        rows.writerow([code, safe(accession), *shown])
+    return out.getvalue().encode("utf-8-sig")
 
 
 def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledger: _Ledger) -> bool:

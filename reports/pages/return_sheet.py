@@ -18,7 +18,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -108,26 +108,12 @@ class Sheet:
 
     def bytes(self) -> bytes:
         """Write it, with its answers empty, so that a spreadsheet of its language reads it."""
-        return _written(self.head, ((*each, "", "") for each in self.rows.values()), self.sign)
-
-
-def _written(head: Sequence[str], rows: Iterable[Sequence[str]], sign: str) -> bytes:
-    """Write a table as spreadsheets read it, without formulas."""
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, delimiter=sign)
-    writer.writerows([head, *(map(safe, cells) for cells in rows)])
-    return buffer.getvalue().encode("utf-8-sig")
-
-
-def opened_codes(rows: Sequence[Sequence[str]], *, words: Strings) -> bytes:
-    """Write the list of what is behind codes (code, accession number, perhaps a link)."""
-    names = ("code", "accession", "link")[: max(map(len, rows), default=2)]
-    return _written([words(f"sheet.{name}") for name in names], rows, _parting(words))
-
-
-def _parting(words: Strings) -> str:
-    """Give what parts the cells of a language's spreadsheets."""
-    return ";" if MANNERS[words.language].point == "," else ","
+        buffer = io.StringIO(newline="")
+        writer = csv.writer(buffer, delimiter=self.sign)
+        writer.writerow(self.head)
+        for cells in self.rows.values():
+            writer.writerow([*map(safe, cells), "", ""])
+        return buffer.getvalue().encode("utf-8-sig")
 
 
 def build(
@@ -145,9 +131,8 @@ def build(
         cells = reader, "", "", finding, swap.phrase, "", swap.instead, either[Opinion]
         rows[about_swap(reader, swap)] = cells
     head = tuple(words(f"sheet.{name}") for name in _COLUMNS)
-    return Sheet(
-        head, rows, _parting(words), {k: v for each in called.values() for k, v in each.items()}
-    )
+    sign = MANNERS[words.language].between_cells
+    return Sheet(head, rows, sign, {k: v for each in called.values() for k, v in each.items()})
 
 
 def _called(kind: Any, words: Strings) -> dict[str, str]:
