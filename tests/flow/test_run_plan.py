@@ -335,7 +335,8 @@ def test_what_an_issue_told_is_not_taken_for_nothing_where_it_is_gone_or_not_kno
             before()
     note.unlink()
     ledger = store.root / "delivery" / "ledger.jsonl"
-    ledger.write_text(json.dumps({"period": months[-2], "recipient": "R-1"}) + "\n")
+    page = {"page": "feedback.pdf", "drawn": "d", "file": "feedback.pdf", "sha256": "s"}
+    ledger.write_text(json.dumps({"period": months[-2], "recipient": "R-1", **page}) + "\n")
     with pytest.raises(StorageError, match=rf"{months[-2]}.json and delivery/ledger.jsonl: every"):
         before()
     # As the message says: the readers' last issue is the one before it.
