@@ -1,9 +1,9 @@
-"""What a text says at a glance, without being read: its words of certainty, and a CT it recommends.
+"""What a text says at a glance: its words of certainty, its language, and a CT it recommends.
 
 De-identification locks the spans of certainty first, so that "May represent" never becomes a
 month. A recommendation is a flag for one sensitivity analysis, not a finding: a sentence counts
 when a word of recommending and a word for CT stand in it and nothing denies it ("no further CT is
-needed"). Word lists: ``recommendation.toml`` beside this file.
+needed"). Word lists: ``recommendation.toml`` and ``languages.toml`` beside this file.
 """
 
 from __future__ import annotations
@@ -196,6 +196,28 @@ def recommends_ct(text: str) -> bool:
         scan.search(sentence) and advice.search(sentence) and not denial.search(sentence)
         for sentence in sentences
     )
+
+
+def is_foreign(text: str) -> bool:
+    """Tell whether more words of one other language than of English stand in the text.
+
+    Its words would be read as far as they are spelt alike: "Kein Pneumothorax" as a pneumothorax.
+
+    Examples
+    --------
+    >>> is_foreign("Kein Pneumothorax. Herz normal."), is_foreign("Cardiomegaly. Effusion -")
+    (True, False)
+    """
+    (english, *others), said = _languages(), {*_NO_WORD.split(text.lower())}
+    return max(len(said & other) for other in others) > len(said & english)
+
+
+@cache
+def _languages() -> tuple[frozenset[str], ...]:
+    """Give the short words of English, and of each other language."""
+    file = resources.files("extraction").joinpath("languages.toml")
+    words = tomllib.loads(file.read_text(encoding="utf-8"))
+    return tuple(frozenset(each.split()) for each in (words["english"], *words["other"].values()))
 
 
 @cache

@@ -24,6 +24,7 @@ PLAIN: Final = ""
 
 FailureReason: TypeAlias = Literal[
     "empty text", "not text", "text too long", "no readable section", "unknown modality",
+    "not in English",
     "engine error", "empty answer", "unreadable answer", "ungrounded answer", "unsupported answer",
     "incomplete answer", "repeated answer", "truncated answer", "server unreachable",
     "server error", "request refused", "timed out", "model stopped", "not recorded",

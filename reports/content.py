@@ -151,12 +151,16 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of the reader's work this page can see: X-rays read, and those with a CT in time."""
+    """How much of the reader's work this page can see: X-rays read, and those with a CT in time.
+
+    Months are those of the clocks of ``zone``.
+    """
 
     xrays: int
     paired: int
     window_hours: float
     ct_silence_is_absent: bool = True
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,11 @@ class Manner(NamedTuple):
     point: str
     between: str
 
+    @property
+    def between_cells(self) -> str:
+        """What parts the cells of its spreadsheets: no comma, where that is a number's."""
+        return ";" if self.point == "," else ","
+
 
 MANNERS: Final[Mapping[str, Manner]] = {
     "en": Manner("en-GB", ",", ".", "to"),

@@ -14,6 +14,7 @@ from dataclasses import astuple, dataclass, field
 from operator import add
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
+from extraction.certainty import is_foreign
 from extraction.engines.witness import VERDICTS, Coverage, Doubt, Verdict
 from extraction.finding import Engine, Extracted, Failed, FailureReason, Modality, Outcome
 
@@ -198,7 +199,12 @@ class Answering(Protocol):
 
 
 def answers_of(engine: Engine, texts: Sequence[str], *, modality: Modality) -> list[Answer]:
-    """Let any engine read reports; of one without a model only the outcomes are known."""
+    """Let any engine read the reports in English; without a model only outcomes are known."""
+    foreign = [isinstance(text, str) and is_foreign(text) for text in texts]
+    english = [text for text, other in zip(texts, foreign, strict=True) if not other]
     if isinstance(engine, Answering):
-        return engine.answers(texts, modality=modality)
-    return [Answer(outcome) for outcome in engine.extract(texts, modality=modality)]
+        found = iter(engine.answers(english, modality=modality))
+    else:
+        found = map(Answer, engine.extract(english, modality=modality))
+    unread = Answer(Failed("not in English"))
+    return [unread if other else next(found) for other in foreign]

@@ -43,9 +43,7 @@ def register(app: typer.Typer) -> None:
 class Table:
     """Options that say what the observations are."""
 
-    phrases: str = option(
-        "diagnostic-certainty-scale", "Phrase table file, or the name of a built-in one."
-    )
+    phrases: str = "diagnostic-certainty-scale"
     by: str = option("", "Grouping columns, comma-separated.")
     weight: str = option("", "Column of weights.")
     patient: str = option("", "Column of patients, to resample them whole.")
@@ -93,9 +91,7 @@ class Calibrate:
     out: Path = option(..., "Result, one JSON file.")
     table: Table
     statistics: Statistics
-    audit: Path | None = option(
-        None, "Result of radcal audit extraction: also undo its reading mistakes."
-    )
+    audit: Path | None = None
     most_groups: int = option(20_000, "Refuse more groups than this.", min=1)
     output: Output
 

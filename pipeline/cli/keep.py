@@ -91,11 +91,11 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     """
     from pipeline.vault.codes import domain_of, readable
 
-    settings, events = _opened(config)
+    _, store, events = _opened(config)
     _refuse_broken(events.path)
     told = {str(number): code for number, code in enumerate(codes, start=1)}
-    root = settings.workspace
-    with events.attempt(action, reason=reason, codes=told), _vault(root, read_only=True) as vault:
+    attempt = events.attempt(action, reason=reason, codes=told)
+    with attempt, _vault(store.root, read_only=True) as vault:
         if len(reason.strip()) < _MIN_REASON:
             least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
             raise ConfigurationError(f"--reason: {least}")
@@ -114,14 +114,10 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
 
 def purge(
     config: ConfigArgument,
-    older_than_days: Annotated[
-        int | None, typer.Option(min=1, max=36_525, help="Earlier exams go, by this clock.")
-    ] = None,
-    before: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Instead: the first day kept.")
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     *,
+    older_than_days: int | None = None,
+    before: datetime | None = None,
+    dry_run: bool = False,
     output: Output,
 ) -> None:
     """Delete exams, clean texts and codes past retention or of patients left out; pages stay."""
@@ -131,8 +127,7 @@ def purge(
     from pipeline.vault.upkeep import retained_from
 
     site = Site.open(str(config.resolve()))
-    store, shared = site.workspace, site.config.input.patient_ids_shared
-    _, events = _opened(config)
+    shared, (_, store, events) = site.config.input.patient_ids_shared, _opened(config)
     start = retained_from(store, older_than_days, before, site.month_zone)
     at = start.isoformat()
     told = nullcontext() if dry_run else events.attempt("purge", before=at)
@@ -148,18 +143,15 @@ def purge(
 
 def prune(
     config: ConfigArgument,
-    keep_runs: Annotated[
-        int | None, typer.Option(min=1, help="Instead of the configuration's keep_runs.")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only count.")] = False,
     *,
+    keep_runs: int | None = None,
+    yes: bool = False,
     output: Output,
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
     from pipeline.run.pruning import find, remove
 
-    settings, _ = _opened(config)
-    store = _store(settings)
+    settings, store, _ = _opened(config)
     if not store.root.is_dir():
         raise ConfigurationError(f"{store.root}: no workspace here. A first run makes one.")
     with store.locked():
@@ -171,8 +163,7 @@ def prune(
 
 def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
-    settings, events = _opened(config)
-    store = _store(settings)
+    _, store, events = _opened(config)
     with events.attempt("rotate readers"), store.locked(), _vault(store.root) as vault:
         epoch = vault.rotate_readers()
         (store.root / _VAULT).with_name("vault.times").unlink(missing_ok=True)
@@ -187,8 +178,8 @@ def backup(
     as_json: JsonOption = False,
 ) -> None:
     """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
-    settings, events = _opened(config)
-    with events.attempt("vault copy"), _vault(settings.workspace, read_only=True) as vault:
+    _, store, events = _opened(config)
+    with events.attempt("vault copy"), _vault(store.root, read_only=True) as vault:
         vault.copy_to(to)
     events.append("vault copied")
     emit({"copy": str(to)}, as_json=as_json, quiet=False)
@@ -199,8 +190,7 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     from pipeline.vault.key import Key
     from pipeline.vault.upkeep import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
 
-    settings, events = _opened(config)
-    store = _store(settings)
+    _, store, events = _opened(config)
     with events.attempt("key replacement"), store.locked():
         new = Key.named(NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE)
         counts = asdict(replace_key(store.root / _VAULT, Key.of(), new))
@@ -227,14 +217,12 @@ def audit_shifts(config: ConfigArgument, output: Output) -> None:
 
 def verify_log(
     config: ConfigArgument,
-    expect: Annotated[
-        str, typer.Option(help="A head noted before: `audit_log_head` of a run's summary.")
-    ] = "",
     *,
+    expect: str = "",
     output: Output,
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""
-    state = _refuse_broken(config if config.suffix == ".jsonl" else _opened(config)[1].path)
+    state = _refuse_broken(config if config.suffix == ".jsonl" else _opened(config)[2].path)
     if expect and not state.holds(expect):
         why = "it was emptied, rolled back or written anew, or the digest is another log's."
         raise RadcalError(f"the audit log lacks that entry among its {state.entries}: {why}")
@@ -252,19 +240,14 @@ def _refuse_broken(path: Path) -> LogState:
     return state
 
 
-def _opened(config: Path) -> tuple[Configuration, AuditLog]:
-    """Read a configuration, and open its workspace's audit log."""
+def _opened(config: Path) -> tuple[Configuration, Workspace, AuditLog]:
+    """Read a configuration, and open its workspace and that one's audit log."""
     from pipeline.config import load
+    from pipeline.store.workspace import Workspace
     from pipeline.vault.audit_log import AuditLog
 
     settings = load(config)
-    return settings, AuditLog(settings.workspace / "audit.jsonl")
-
-
-def _store(settings: Configuration) -> Workspace:
-    from pipeline.store.workspace import Workspace
-
-    return Workspace.of(settings)
+    return settings, Workspace.of(settings), AuditLog(settings.workspace / "audit.jsonl")
 
 
 def _vault(root: Path, *, read_only: bool = False) -> Vault:

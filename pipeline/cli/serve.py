@@ -191,7 +191,8 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     if not as_json:
         emit(found, as_json=False, quiet=False)  # what follows may find the vault damaged
     ahead = outlook(site)
-    told = {"next_period": ahead.next_period} if ahead.next_period else {}
+    next_ = {"next_period": ahead.next_period, "nothing_would_be_delivered": ahead.refused}
+    told = {name: value for name, value in next_.items() if value}
     if as_json:
         emit({**found, **told, "stages": plain(ahead.stages)}, as_json=True, quiet=False)
         return
@@ -212,6 +213,8 @@ def _last(store: Workspace, last: LastRun | None) -> dict[str, object]:
         return {**told, "last_run": "never, or its record cannot be read"}
     running = last.state == "running"
     told["last_run"] = "killed" if running and not holder else last.outcome or "running"
+    if last.state == "unknown":
+        told["last_run"] = f"{last.outcome}; a later record, runs/last.json, is damaged or gone"
     told |= {name: value for name in _TIMES if (value := getattr(last, name)) is not None}
     if last.error is not None:
         told["error"] = last.error.message

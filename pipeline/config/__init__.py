@@ -10,6 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import reduce
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -40,7 +41,8 @@ __all__ = ["Configuration", "explained", "load", "outline", "template"]
 _KNOWN: Final = tomllib.loads(
     resources.files("pipeline.config").joinpath("settings.toml").read_text(encoding="utf-8")
 )
-"""What waits for another setting, what changes no number, what may stand in place of a fault."""
+"""What waits for another setting, what changes no number, what names a list of the site's own, what
+may stand in place of a fault."""
 
 
 class Configuration(Section):
@@ -62,6 +64,12 @@ class Configuration(Section):
     def path(self, name: str) -> Path:
         """Resolve a path of the file against the folder it lies in."""
         return (self.folder / name).resolve()
+
+    @property
+    def lists(self) -> Iterator[Path]:
+        """The site's own lists, tables and folders of words, by which its reports are read."""
+        named = (reduce(getattr, name.split("."), self) for name in _KNOWN["lists"])
+        yield from (self.path(str(each)) for each in named if each is not None)
 
     @property
     def workspace(self) -> Path:

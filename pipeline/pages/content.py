@@ -55,11 +55,12 @@ _OF_CASE = ("pathology", "phrase", "ct_phrase", "showed", "performed_month")
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """What every page of an issue shares."""
+    """What every page of an issue shares; months are those of the clocks of ``zone``."""
 
     config: Configuration
     period: Period
     logo: bytes | None = None
+    zone: str = "UTC"
 
 
 def masthead(issue: Issue, recipient: str) -> Masthead:
@@ -237,7 +238,7 @@ def cases(chosen: pd.DataFrame) -> tuple[Case, ...]:
     return tuple(Case(*pair.split(":"), *row) for pair, *row in rows)
 
 
-def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:
+def coverage_of(counts: pd.DataFrame, config: Configuration, zone: str = "UTC") -> Coverage | None:
     """Count the adult chest X-rays in `observations.coverage`, and how many were paired."""
     eligible = counts[~counts["fate"].isin(INELIGIBLE)]
     if eligible.empty:
@@ -247,6 +248,7 @@ def coverage_of(counts: pd.DataFrame, config: Configuration) -> Coverage | None:
         paired=int(eligible.loc[eligible["fate"] == "paired", "n"].sum()),
         window_hours=config.pairing.window_hours,
         ct_silence_is_absent=config.calibration.ct_silence == "absent",
+        zone=zone,
     )
 
 

@@ -194,6 +194,6 @@ def _frame(
         governance=content.governance(issue.config),
         instrument=facts.measured,
         minimum_readers=settings.min_readers,
-        coverage=content.coverage_of(evidence.coverage, issue.config),
+        coverage=content.coverage_of(evidence.coverage, issue.config, issue.zone),
         later=tuple((month, n if n >= settings.min_exams else few) for month, n in later),
     )

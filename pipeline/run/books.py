@@ -3,7 +3,8 @@
 ``runs/last.json`` is the books themselves (`LastRun`, with a `StageEntry` for each stage), written
 whole when a stage begins and when it ends. The log, the metrics, the manifest and the run's report
 are all made from them. They hold counts, keys and times, never text or an identifier. If the file
-says ``running`` while nobody holds the workspace's lock, that run was killed.
+says ``running`` while nobody holds the workspace's lock, that run was killed. ``runs/ended.json``
+is the same of the last run that ended well, for where the other is damaged.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from pipeline.errors import RadcalError
+from pipeline.errors import RadcalError, StorageError
 from pipeline.run.shield import in_words
 from pipeline.run.workers import Done
 from pipeline.stages import Found, Item, Stage
@@ -32,6 +33,8 @@ Counts = Mapping[str, int | Mapping[str, int]]
 """A run's accounting, and how many pages were delivered; by name."""
 _LOG = logging.getLogger("radcal")
 _SILENCE_SECONDS: Final = 10.0
+_RECORDS: Final = "last.json", "ended.json"
+_WELL: Final = "delivered", "gathered"
 _SPENT: Final = ("seconds", "work_seconds", "cpu_seconds")
 
 
@@ -115,11 +118,36 @@ class LastRun:
 
 
 def last_run(root: Path) -> LastRun | None:
-    """Read what is known of the last run; None where there is none or it cannot be read."""
+    """Read what is known of the last run; None where there is none or it cannot be read.
+
+    Where its record is damaged, what the last run to end well left stands in, its state "unknown".
+    """
+    now, ended = (_record(root / "runs" / name) for name in _RECORDS)
+    return now or (ended and replace(ended, state="unknown"))
+
+
+def _record(path: Path) -> LastRun | None:
     try:
-        return typed_json(LastRun, (root / "runs" / "last.json").read_bytes())
+        return typed_json(LastRun, path.read_bytes())
     except (OSError, ValueError):
         return None
+
+
+def _before(root: Path) -> LastRun:
+    """Give what earlier runs left for later ones.
+
+    Raises
+    ------
+    StorageError
+        If it is damaged: that is not a first run, which has nothing to be compared with.
+    """
+    if (found := last_run(root)) or not any((root / "runs" / name).exists() for name in _RECORDS):
+        return found or LastRun()
+    raise StorageError(
+        f"runs/{' and runs/'.join(_RECORDS)} are damaged: they hold how many exams the last good "
+        "run had. Restore one from your backup; or delete both, and the next run compares its "
+        "exports with nothing: look yourself whether they are all there."
+    )
 
 
 class OpenEntry:
@@ -183,7 +211,7 @@ class Books:
     """The books of the run that holds the workspace; `last` is their present state."""
 
     def __init__(self, store: Workspace, config_hash: str) -> None:
-        now, before = _now(), last_run(store.root) or LastRun()
+        now, before = _now(), _before(store.root)
         self.store = store
         self.by_stage: dict[str, OpenEntry] = {}
         self.last = LastRun(
@@ -247,10 +275,11 @@ class Books:
         _LOG.debug("run ends", extra={"facts": facts})
 
     def write(self) -> None:
-        """Write ``runs/last.json`` as things stand."""
+        """Write ``runs/last.json`` as things stand, and beside it how a run ended well."""
         self.last = replace(self.last, stages=self.entries())
         known = {name: value for name, value in plain(self.last).items() if value is not None}
-        self.store.write_json(self.store.root / "runs" / "last.json", known)
+        for name in _RECORDS if self.last.outcome in _WELL else _RECORDS[:1]:
+            self.store.write_json(self.store.root / "runs" / name, known)
 
     def _failed(self, error: BaseException) -> None:
         message, code = in_words(error)

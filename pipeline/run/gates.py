@@ -153,6 +153,12 @@ class Gathered:
         return dict(sorted(self.tallied[0].returned.items())) if self.tallied else {}
 
     @property
+    def why_unread(self) -> str:
+        """Say why paired reports could not be read; '' where all were."""
+        told = ", ".join(f"{why} {n:,}" for why, n in self.failed.most_common(3))
+        return f" Reports not read: {told}." if told else ""
+
+    @property
     def why_nothing(self) -> str:
         """Say what lost most rows, X-rays or statements where none is left; '' where any is."""
         from reports.pages.run_report import remedy
@@ -245,12 +251,6 @@ class Accounting:
     parted_from_words: int
 
 
-def check(accounting: Accounting, config: Configuration) -> tuple[Gate, ...]:
-    """Evaluate every gate of the accounting; all are shown, passed or not."""
-    with written(config.reports.language):
-        return _checked(accounting, config)
-
-
 def against_last_good(
     before: InputSize | None, now: InputSize, config: Configuration
 ) -> tuple[Gate, ...]:
@@ -291,27 +291,29 @@ def remedies(failed: Sequence[Gate], config: Configuration) -> str:
     return "".join(f" {note}" for note in notes)
 
 
-def _checked(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
-    words = Strings.load(language=config.reports.language)
-    limits = config.extraction
+def check(a: Accounting, config: Configuration) -> tuple[Gate, ...]:
+    """Evaluate every gate of the accounting; all are shown, passed or not."""
+    words, limits = Strings.load(language=config.reports.language), config.extraction
     wanted = a.rows_kept - a.exams_left_out_on_request - a.exams_purged
-    gates = (
-        _adds_up(words("gate.rows"), a.rows_in, (a.rows_kept, a.rows_quarantined)),
-        _adds_up(words("gate.exams"), wanted, (a.exams_cleaned, a.exams_withheld)),
-        _share(words, "withheld", a.exams_withheld, wanted,
-               config.deidentification.max_quarantined_share),
-        _share(words, "failed", a.reports_failed, a.reports_read + a.reports_failed,
-               limits.max_failed_share),
-        _share(words, "unmapped", a.statements_unmapped, a.statements, limits.max_unmapped_share),
-    )  # fmt: skip
-    apart = _share(
-        words, "parted", a.parted_from_words, a.compared_with_words, limits.max_disagreement_share
-    )
-    one, found = words("gate.at_least_one"), count(a.observations)
-    note = words("gate.from_pairs", pairs=count(a.pairs))
-    enough = Gate(words("gate.observations"), a.observations > 0, one, found, note)
-    parted = [] if limits.engine == "rules" else [apart]
-    return (*gates, *parted, *_rising(a, config, words), enough)
+    withheld = config.deidentification.max_quarantined_share
+    shares = {
+        "withheld": (a.exams_withheld, wanted, withheld),
+        "failed": (a.reports_failed, a.reports_read + a.reports_failed, limits.max_failed_share),
+        "unmapped": (a.statements_unmapped, a.statements, limits.max_unmapped_share),
+        "parted": (a.parted_from_words, a.compared_with_words, limits.max_disagreement_share),
+    }
+    if limits.engine == "rules":
+        del shares["parted"]
+    with written(config.reports.language):
+        one, found = words("gate.at_least_one"), count(a.observations)
+        note = words("gate.from_pairs", pairs=count(a.pairs))
+        return (
+            _adds_up(words("gate.rows"), a.rows_in, (a.rows_kept, a.rows_quarantined)),
+            _adds_up(words("gate.exams"), wanted, (a.exams_cleaned, a.exams_withheld)),
+            *(_share(words, what, *counted) for what, counted in shares.items()),
+            *_rising(a, config, words),
+            Gate(words("gate.observations"), a.observations > 0, one, found, note),
+        )
 
 
 def _rising(a: Accounting, config: Configuration, words: Strings) -> tuple[Gate, ...]:

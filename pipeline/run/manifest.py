@@ -26,7 +26,11 @@ Outcome = Literal["delivered", "gathered", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How the run with id ``run`` ended; ``damaged`` counts shards found damaged and made anew."""
+    """How the run with id ``run`` ended.
+
+    ``damaged`` counts shards found damaged and made anew; ``short`` is what the newest whole month
+    is short of (`tables.results.short_of_usual`).
+    """
 
     run: str
     outcome: Outcome
@@ -34,6 +38,7 @@ class Ending:
     stages: tuple[StageEntry, ...]
     damaged: int
     issued: Issued | None
+    short: tuple[tuple[str, str, int], ...] = ()
 
 
 def manifest(site: Site, gathered: Gathered, ending: Ending) -> dict[str, object]:
@@ -52,6 +57,7 @@ def manifest(site: Site, gathered: Gathered, ending: Ending) -> dict[str, object
         "flow": gathered.flow,
         "months": gathered.months,
         "left_for_the_next_issue": dict(later),
+        "short_of_usual": ending.short,
         "versions_signed_after_the_ct": gathered.late_versions,
         "exams_with_contradicting_versions": gathered.contradictory,
         "versions_taken_back": gathered.taken_back,

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from pipeline.errors import RadcalError
 from pipeline.run.books import LastRun, last_run
 from pipeline.run.manifest import KEYED
-from pipeline.site.site import Site
+from pipeline.site.site import Finding, Site, finding
 from pipeline.stages import (
     Keyed,
     Look,
     Named,
     clean,
+    deliver,
     extract,
     ingest,
     issue,
@@ -51,28 +51,34 @@ class StageState:
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """What the next run would make, and the last month of its issue; None where not known yet."""
+    """What the next run would make, and the last month of its issue; None where not known yet.
+
+    ``refused`` says why nothing would be delivered, as far as that can be known now.
+    """
 
     stages: tuple[StageState, ...]
     next_period: str | None
+    refused: str = ""
 
 
 def outlook(site: Site) -> Outlook:
     """Look whether the results that the next run needs are there, stage by stage."""
     last = last_run(site.workspace.root) or LastRun()
     before = _ingredients_of(site.workspace.root, last.last_run)
-    looks, states, behind, period = _looks(site, last), list[StageState](), "", None
+    looks, states, behind = _looks(site, last), list[StageState](), ""
+    period, refused = "", _fault(finding("delivery", lambda: deliver.ready(site)))
     for stage in KEYED:
         changed = _changed(site, stage, before)
         if behind:
             seen, why = None, (f"{behind} has work to do", *changed)
         else:
             seen = next(looks)
-            period = seen.found[0] if stage is pages.FEEDBACK and seen.found else None
+            if stage is pages.FEEDBACK:
+                period, refused = seen.found[0], refused or seen.found[1]
             behind = stage.kind if seen.to_make else ""
             why = changed or ((seen.why,) if seen.why else ())
         states.append(_state(stage, seen, why, known=bool(before)))
-    return Outlook(tuple(_with_failure(state, last) for state in states), period)
+    return Outlook(tuple(_with_failure(state, last) for state in states), period or None, refused)
 
 
 def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
@@ -83,15 +89,15 @@ def _looks(site: Site, last: LastRun) -> Iterator[Look[Any]]:
     yield (read := extract.EXTRACT.look(site, extract.shards(paired.found)))
     yield (tallied := tally.TALLY.look(site, tally.blocks(paired.found, read.found)))
     drawn = pages.look(site, (last.last_issue, last.last_tallies), tallied.found)
-    yield Look(drawn.items, drawn.to_make, _next_period(site, paired, tallied), drawn.why)
+    wanted = finding(
+        "issue", lambda: issue.request(site, paired.found, tallied.found, None).period.name
+    )
+    fault = _fault(wanted)
+    yield Look(drawn.items, drawn.to_make, ("" if fault else wanted.told, fault), drawn.why)
 
 
-def _next_period(site: Site, paired: Look[Any], tallied: Look[Any]) -> tuple[str, ...]:
-    """Give the month with which the next issue ends; none where nothing tells it."""
-    try:
-        return (issue.request(site, paired.found, tallied.found, None).period.name,)
-    except RadcalError:
-        return ()
+def _fault(found: Finding) -> str:
+    return found.told if found.state == "fault" else ""
 
 
 def _ingredients_of(root: Path, run: str | None) -> Ingredients:

@@ -8,20 +8,19 @@ readers only how many there are.
 from __future__ import annotations
 
 import json
-import socket
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import pandas as pd
 import pyarrow.parquet as pq
 
+from extraction.certainty import is_foreign
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
-from pipeline.errors import ConfigurationError, RadcalError
+from pipeline.errors import RadcalError
 from pipeline.formats.decoding import files_of
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
@@ -114,8 +113,6 @@ def cheap_findings(site: Site) -> Iterator[Finding]:
     yield finding("left out", lambda: _left_out(site))
     yield finding("word lists", lambda: clean.tried_words(site))
     yield finding("sources", lambda: _sources(site))
-    if site.config.execution.dask_address:
-        yield finding("dask scheduler", lambda: _scheduler(site.config.execution.dask_address))
 
 
 def is_fit(site: Site) -> bool:
@@ -143,7 +140,7 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
 
     `values`: whether values that no map knows may be shown although they may be names.
     """
-    met = [*cheap_findings(site), finding("extraction engine", lambda: _engine(site))]
+    met = [*cheap_findings(site), finding("extraction engine", lambda: site.engine.name)]
     findings = list({each if each.state != "fault" else each.told: each for each in met}.values())
     if any(each.state == "fault" for each in findings):
         return Rehearsal(tuple(findings))
@@ -161,7 +158,11 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
         return Rehearsal(tuple(findings))
     raw = pd.concat([part.raw for part in parts], ignore_index=True)
     kept = pd.concat([part.kept for part in parts], ignore_index=True)
-    findings += [*_notes(kept), *_ages(kept, site.config.pairing.min_age_years)]
+    findings += [
+        *_language(site, kept),
+        *_notes(kept),
+        *_ages(kept, site.config.pairing.min_age_years),
+    ]
     findings.append(finding("delivery", lambda: ready(site)))
     if not len(kept):
         is_all = len(sources) == len(readable) and all(each.whole for each in sources)
@@ -223,25 +224,6 @@ def _sources(site: Site) -> str:
     left = ingest.unfinished(site)
     beside = f"; {left:,} still being written (.part, .tmp) are left for a later run" * bool(left)
     return f"{len(found):,} match{beside}"
-
-
-def _scheduler(address: str) -> str:
-    """Knock at the scheduler's door; whether it may be sent work is for the run to see."""
-    named = urlsplit(address if "://" in address else f"tcp://{address}")
-    try:
-        socket.create_connection((named.hostname or "", named.port or 8786), timeout=5).close()
-    except (OSError, ValueError):
-        raise ConfigurationError(
-            f"execution.dask_address: no Dask scheduler answers at {address}. "
-            'Start it (dask scheduler), or set runner to "local".'
-        ) from None
-    return f"answers at {address}"
-
-
-def _engine(site: Site) -> str:
-    """Make the engine that asks a model, which checks its folder; the rules need none."""
-    stated = site.config.extraction.engine
-    return stated if stated == "rules" else site.engine.name
 
 
 def _readable(site: Site) -> dict[str, Path | None]:
@@ -357,6 +339,15 @@ def _codes(site: Site, raw: pd.DataFrame, kept: pd.DataFrame) -> Iterator[Unmapp
         if code:
             told = f"exam code {code}, no chest exam by its name"
             yield Unmapped(told, count, f"exam_codes: {code},true  (if it is one)")
+
+
+def _language(site: Site, kept: pd.DataFrame) -> Iterator[Finding]:
+    """Tell of reports in another language than English, which no engine is asked to read."""
+    foreign = sum(map(is_foreign, kept["text"]))
+    if foreign:
+        told = f"{foreign:,} of {len(kept):,} reports are not in English and would not be read"
+        is_much = foreign > site.config.extraction.max_failed_share * len(kept)
+        yield Finding("language", "fault" if is_much else "note", told)
 
 
 def _notes(kept: pd.DataFrame) -> Iterator[Finding]:

@@ -31,6 +31,7 @@ def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -
         started=f"{style.strings.day(str(started.date()))}, {started:%H:%M} UTC",
         seconds=(datetime.now(tz=UTC) - started).total_seconds(),
         counts=_counts(gathered, ending),
+        short=ending.short,
         flow=content.flow_steps(gathered.flow),
         gates=ending.gates,
         stages=tuple(_stage(entry, style.strings) for entry in last.stages),

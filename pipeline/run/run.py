@@ -31,6 +31,7 @@ from pipeline.stages.pages import FEEDBACK
 from pipeline.stages.register import MERGED
 from pipeline.store.files import plain
 from pipeline.store.workspace import IRREPLACEABLE, Workspace
+from pipeline.tables.results import short_of_usual
 from pipeline.vault.audit_log import AuditLog
 from reports.content import Gate
 
@@ -46,6 +47,8 @@ class Summary:
     pairs: int
     observations: int
     left_out: dict[str, int]
+    per_cent_of_usual: dict[str, int]
+    left_for_the_next_issue: dict[str, int]
     quarantined: int
     reading_notes: dict[str, int]
     withheld: int
@@ -73,6 +76,7 @@ class Run:
         self.gates: tuple[Gate, ...] = ()
         self.damaged: list[tuple[str, str, str]] = []
         self._size: InputSize | None = None
+        self._short: tuple[tuple[str, str, int], ...] = ()
         self._unfit = ""
         self._log = AuditLog(self.site.workspace.root / "audit.jsonl")
 
@@ -141,17 +145,21 @@ class Run:
         return found
 
     def _refuse_edited(self) -> None:
-        """Stop where the configuration was edited: workers open it anew, and would go by both.
+        """Stop where the site's own files were edited: workers open them anew, and would mix both.
 
         Raises
         ------
         ConfigurationError
-            If it is not what the run began with.
+            If the configuration, or a list or table that it names, is not what the run began with.
         """
-        if Site.open(self.config).config != self.site.config:
+        now = Site.open(self.config)
+        edited = dict.fromkeys(name for name, _ in {*now.lists} ^ {*self.site.lists})
+        if now.config != self.site.config:
+            edited = {Path(self.config).name: None}
+        if edited:
             raise ConfigurationError(
-                f"{Path(self.config).name} was changed while the run was at work; nothing was "
-                "delivered. Run again: what depends on the change is made anew."
+                f"{' and '.join(sorted(edited))} was changed while the run was at work; nothing "
+                "was delivered. Run again: what depends on the change is made anew."
             )
 
     def call(self, stage: Stage[Item, Found], item: Item) -> Found:
@@ -201,7 +209,7 @@ class Run:
             todo = remedies(failed, self.site.config)
             raise GateFailedError(
                 f"{len(failed)} of {len(self.gates)} gates failed; nothing delivered: {lines}."
-                f"{gathered.why_nothing}{todo} See {page}."
+                f"{gathered.why_unread}{gathered.why_nothing}{todo} See {page}."
             )
         return RunFacts(
             flow=gathered.flow,
@@ -212,9 +220,11 @@ class Run:
 
     def _input_size(self, gathered: Gathered) -> InputSize:
         """Measure a run's input for the next run: what `Gathered` counts, and X-rays by month."""
-        keys, columns = [block.key for block in gathered.paired], ["performed_month", "n"]
+        keys, columns = [block.key for block in gathered.paired], ["performed_month", "fate", "n"]
         rows = self.site.workspace.read("analysis", "coverage", keys, columns=columns)
-        xrays = rows.groupby("performed_month")["n"].sum()
+        paired = rows[rows["fate"] == "paired"]
+        xrays, answered = (of.groupby("performed_month")["n"].sum() for of in (rows, paired))
+        self._short = short_of_usual(xrays, answered)
         return replace(gathered.input_size, xrays={str(m): int(n) for m, n in xrays.items()})
 
     def finish(self, gathered: Gathered, issued: Issued | None = None) -> Summary:
@@ -233,6 +243,8 @@ class Run:
             pairs=a.pairs,
             observations=a.observations,
             left_out={why: n for why, n in a.left_out.items() if n},
+            per_cent_of_usual=self._shown_short,
+            left_for_the_next_issue=dict(issued.issue.period.later) if issued else {},
             quarantined=a.rows_quarantined,
             reading_notes=dict(gathered.reading),
             withheld=a.exams_withheld,
@@ -248,11 +260,15 @@ class Run:
             audit_log_head=self._log.head,
         )
 
+    @property
+    def _shown_short(self) -> dict[str, int]:
+        return {f"{what} of {month}": share for what, month, share in self._short}
+
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
         """Write manifest, audit entry, books and report of the ending; returns the run's folder."""
         store, run = self.site.workspace, run_id(self.site, gathered)
         stages, counts = self.books.entries(), plain(gathered.accounting())
-        ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued)
+        ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued, self._short)
         folder = store.root / "runs" / run
         keep_list(folder, self.books.used() | store.take_used())
         store.write_json(folder / "manifest.json", manifest(self.site, gathered, ending))
@@ -271,7 +287,7 @@ class Run:
             exit_code=gathered.exit_code,
             last_run=run,
             last_good=self.books.last.last_good if outcome == "refused" else self._size,
-            counts=counts,
+            counts={**counts, "per_cent_of_usual": self._shown_short},
             gates=self.gates,
             damaged_shards=len(self.damaged),
         )
@@ -281,7 +297,7 @@ class Run:
                 pages["readers_to_check"] = to_check
             told = replace(
                 told,
-                counts={**counts, **pages},
+                counts={**(told.counts or {}), **pages},
                 last_period=issued.issue.period.name,
                 last_issue=FEEDBACK.digest(self.site),
                 last_tallies=issued.issue.tallies,

@@ -11,12 +11,14 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, Literal, TypeVar, cast
+from urllib.parse import urlsplit
 
 from calibration.errors import CalibrationError
 from calibration.survey import PhraseTable, builtin
@@ -26,7 +28,7 @@ from extraction.rules.engine import RuleEngine
 from extraction.vocabulary import Vocabulary
 from extraction.vocabulary import load as load_vocabulary
 from pipeline import config
-from pipeline.config.basis import digest_of
+from pipeline.config.basis import digest_of, sha256
 from pipeline.config.sections import Phrases
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.formats.tables import named, read_table
@@ -41,14 +43,17 @@ from pipeline.vault.vault import Vault
 from reports.drawing.style import LogoError, check
 
 T = TypeVar("T")
+Lists = tuple[tuple[str, str], ...]
+"""Name and hash of each list, table and folder of words that a configuration names."""
 _LOG = logging.getLogger("radcal")
 
 
 class Site:
     """Everything one run needs, made on first use."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lists: Lists = ()) -> None:
         self.path = path
+        self.lists = lists
         self.config = config.load(path)
         self.workspace = Workspace.of(self.config)
         self._made: dict[Callable[[Site], object], object] = {}
@@ -61,9 +66,11 @@ class Site:
 
     @staticmethod
     def open(path: str) -> Site:
-        """Open a site by its configuration's path, once per process and state of that file."""
+        """Open a site by its configuration's path, once per process and state of its own files."""
         file = Path(path)
-        return _opened(file, file.stat().st_mtime_ns if file.exists() else 0)
+        stated = _digest(file)
+        lists = _opened(file, stated, ()).config.lists
+        return _opened(file, stated, tuple((each.name, _digest(each)) for each in lists))
 
     @staticmethod
     def forget() -> None:
@@ -203,8 +210,19 @@ class Site:
 
 
 @lru_cache(maxsize=4)
-def _opened(path: Path, _changed: int) -> Site:
-    return Site(path)
+def _opened(path: Path, _stated: str, lists: Lists) -> Site:
+    return Site(path, lists)
+
+
+def _digest(place: Path) -> str:
+    """Hash what a file, or all files of a folder, hold; what cannot be read is told elsewhere."""
+    try:
+        files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        return digest_of(
+            [(each.name, sha256(each.read_bytes())) for each in files if each.is_file()]
+        )
+    except OSError:
+        return ""
 
 
 _MIB: Final = 2**20
@@ -242,6 +260,8 @@ def site_findings(site: Site) -> Iterator[Finding]:
     yield finding("extraction audit", lambda: "none" if site.audited is None else "can be read")
     if idle := list(site.config.without_effect()):
         yield Finding("settings", "note", f"without effect: {'; '.join(idle)}")
+    if site.config.execution.dask_address:
+        yield finding("dask scheduler", lambda: _scheduler(site.config.execution.dask_address))
     for program in site.config.notify.command[:1]:
         if shutil.which(program) is None:
             told = f"{program}: no program of this user's; nobody would hear of a failed run"
@@ -267,6 +287,19 @@ def _key(site: Site) -> str:
             "run then codes every exam anew, and gives readers new codes."
         )
     return "opens this workspace's vault"
+
+
+def _scheduler(address: str) -> str:
+    """Knock at the scheduler's door; whether it may be sent work is for the run to see."""
+    named = urlsplit(address if "://" in address else f"tcp://{address}")
+    try:
+        socket.create_connection((named.hostname or "", named.port or 8786), timeout=5).close()
+    except (OSError, ValueError):
+        raise ConfigurationError(
+            f"execution.dask_address: no Dask scheduler answers at {address}. "
+            'Start it (dask scheduler), or set runner to "local".'
+        ) from None
+    return f"answers at {address}"
 
 
 def _months(site: Site) -> str | Finding:

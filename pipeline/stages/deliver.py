@@ -31,15 +31,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import quote
 
 from pipeline.config.basis import sha256
-from pipeline.errors import ConfigurationError, StorageError
+from pipeline.errors import ConfigurationError
 from pipeline.stages import Made, Stage
 from pipeline.stages.ingest import reader_rules
-from pipeline.store.files import plain, typed_json, write_whole
+from pipeline.store.files import plain, write_whole
+from pipeline.store.workspace import Handed, Workspace
 from pipeline.vault.audit_log import AuditLog
 from pipeline.vault.codes import readable
 from pipeline.vault.sealing import is_mark_of, mark_of, passphrases, seal
 from pipeline.vault.vault import Vault
+from reports.numbers import MANNERS
 from reports.pages.return_sheet import codes_of, safe
+from reports.strings import Strings
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -91,7 +94,7 @@ class Deliver(Stage[Delivery, Delivered]):
         whom = [pages.recipient for pages in item.pages]
         locks = _locks(site, whom)
         opened = _accessions(site, item.pages) if site.config.reports.accessions else {}
-        ledger = _Ledger(root / "ledger.jsonl")
+        ledger = _Ledger(site.workspace)
         site.workspace.note_issue(item.period, item.issue, whom)
         new = 0
         for pages in item.pages:
@@ -147,23 +150,22 @@ def _accessions(site: Site, pages: Sequence[Pages]) -> dict[str, dict[str, bytes
     codes = sum(map(len, sheets.values()))
     log = AuditLog(site.workspace.root / "audit.jsonl")
     log.append("accessions", readers=len(sheets), codes=codes)
+    link, words = site.config.reports.pacs_link, Strings.load(language=site.config.reports.language)
     with Vault.open(site.vault_path, read_only=True) as vault:
-        return {
-            reader: {"accessions.csv": _list(own, vault, site.config.reports.pacs_link)}
-            for reader, own in sheets.items()
-        }
+        each = {reader: _list(own, vault, link, words) for reader, own in sheets.items()}
+    return {reader: {"accessions.csv": listed} for reader, listed in each.items()}
 
 
-def _list(codes: Sequence[str], vault: Vault, link: str | None) -> bytes:
+def _list(codes: Sequence[str], vault: Vault, link: str | None, words: Strings) -> bytes:
     """Write code and accession number, and the link into the PACS where there is one."""
     out = io.StringIO(newline="")
-    rows = csv.writer(out)
-    rows.writerow(["code", "accession", *(["link"] if link else [])])
+    rows = csv.writer(out, delimiter=MANNERS[words.language].between_cells)
+    rows.writerow([words(f"sheet.{n}") for n in ("code", "accession", *["link"][: bool(link)])])
     for code in codes:
         accession = readable(vault.identifier_for("study", code))
         shown = [link.format(accession=quote(accession, safe=""))] if link else []
         rows.writerow([code, safe(accession), *shown])
-    return out.getvalue().encode()
+    return out.getvalue().encode("utf-8-sig")
 
 
 def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledger: _Ledger) -> bool:
@@ -180,33 +182,12 @@ def _delivered(place: Path, drafts: Mapping[str, bytes], lock: str | None, ledge
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One file as it was delivered: digests as drawn and as laid down, a mark of its passphrase."""
-
-    period: str
-    recipient: str
-    page: str
-    drawn: str
-    file: str | None
-    sha256: str | None
-    encrypted: bool = False
-    lock: str | None = None
-
-
 class _Ledger:
     """What was delivered so far, oldest first; rewritten whole with every recipient."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        lines = path.read_bytes().splitlines() if path.is_file() else []
-        try:
-            self.entries = [typed_json(_Entry, line) for line in lines]
-        except ValueError:
-            raise StorageError(
-                "delivery/ledger.jsonl is damaged. Restore it from your backup; or delete it, and "
-                "every page of the issue is delivered again."
-            ) from None
+    def __init__(self, store: Workspace) -> None:
+        self.path = store.root / "delivery" / "ledger.jsonl"
+        self.entries = store.ledger()
 
     def has(self, whose: _Whose, marks: Mapping[str, str], lock: str | None) -> bool:
         """Whether these pages under this passphrase are the recipient's last of the period."""
@@ -226,9 +207,9 @@ class _Ledger:
         """Note one recipient's delivery, and what was delivered before and is withdrawn by it."""
         mark_of_lock = None if lock is None else mark_of(lock)
         withdrawn = sorted(self._last(whose).keys() - marks.keys())
-        self.entries += [_Entry(*whose, name, _WITHDRAWN, None, None) for name in withdrawn]
+        self.entries += [Handed(*whose, name, _WITHDRAWN, None, None) for name in withdrawn]
         self.entries += [
-            _Entry(
+            Handed(
                 *whose,
                 page=name,
                 drawn=mark,
@@ -242,7 +223,7 @@ class _Ledger:
         lines = (json.dumps(plain(entry), sort_keys=True) + "\n" for entry in self.entries)
         write_whole(self.path, "".join(lines).encode())
 
-    def _last(self, whose: _Whose) -> dict[str, _Entry]:
+    def _last(self, whose: _Whose) -> dict[str, Handed]:
         """Give the newest entry of each page that the recipient ever had of the period."""
         return {e.page: e for e in self.entries if (e.period, e.recipient) == whose}
 

@@ -81,17 +81,19 @@ def request(
     kept = {key: store.facts("analysis", "profiles", key, Issue)
             for key in store.keys("analysis", "profiles")}  # fmt: skip
     reached = {each.period.name for each in kept.values()}.intersection(months)
-    last = period or max([*newest_whole(months, _xrays(store, pairs)), *reached], default=None)
+    last = period or max([*newest_whole(months, *_xrays(store, pairs)), *reached], default=None)
     chosen = choose_period(months, last, window_months=site.config.reports.window_months)
     if not period and chosen.name < months[-1]:
         chosen = replace(chosen, later=_after(store, tallies, chosen.name))
     return IssueRequest(tallies, pairs, chosen, _before_it(store, kept, chosen))
 
 
-def _xrays(store: Workspace, paired: Sequence[str]) -> pd.Series[float]:
-    """Count the adult chest X-rays of every month in order, whether or not a CT answered them."""
+def _xrays(store: Workspace, paired: Sequence[str]) -> tuple[pd.Series[float], pd.Series[float]]:
+    """Count the adult chest X-rays of every month in order: all, and those that a CT answered."""
     rows = store.read("analysis", "coverage", paired, columns=["performed_month", "fate", "n"])
-    return rows[~rows["fate"].isin(INELIGIBLE)].groupby("performed_month")["n"].sum()
+    seen = rows[~rows["fate"].isin(INELIGIBLE)], rows[rows["fate"] == "paired"]
+    every, answered = (each.groupby("performed_month")["n"].sum() for each in seen)
+    return every, answered
 
 
 def _after(store: Workspace, tallies: Sequence[str], last: str) -> tuple[tuple[str, int], ...]:
@@ -104,7 +106,7 @@ def _after(store: Workspace, tallies: Sequence[str], last: str) -> tuple[tuple[s
 def _before_it(store: Workspace, kept: Mapping[str, Issue], period: Period) -> str | None:
     """Find the issue that readers were told last: the newest delivered, else the newest made.
 
-    Where a month's note does not say which issue was delivered, it is that made of most.
+    Where no note says which issue of a month was delivered, it is that made of most.
 
     Raises
     ------
@@ -121,7 +123,9 @@ def _before_it(store: Workspace, kept: Mapping[str, Issue], period: Period) -> s
     if key not in kept:
         raise StorageError(
             f"analysis/profiles lacks what the issue of {last} told readers. Restore it from your "
-            f"backup; or delete delivery/{last}.json: then that issue counts as never told."
+            f"backup; or run once with `--period {last}`, which makes that issue again; or, as if "
+            f"it had told nobody anything, delete delivery/{last}.json and delivery/ledger.jsonl: "
+            "every page of the newest issue is then delivered again."
         )
     return key
 
@@ -182,7 +186,7 @@ def _judged(site: Site, item: IssueRequest) -> pd.DataFrame:
     """Judge all readers on the months' observations, and what changed since those before."""
     months, store = item.period.months, site.workspace
     before = [str(pd.Period(month, freq="M") - len(months)) for month in months]
-    xrays = _xrays(store, item.paired).reindex([*before, *months]).dropna()
+    xrays = _xrays(store, item.paired)[0].reindex([*before, *months]).dropna()
     whole = {*before} & {*xrays.index} - thin_months(xrays)
     # In less than a quarter of the issue's months no move would be seen: that is no steadiness.
     earlier = observed(site, item.tallies, before if 4 * len(whole) >= len(months) else ())

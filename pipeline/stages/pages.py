@@ -166,7 +166,9 @@ class Feedback(_Drawing):
             action_cases=actions,
             unscored=content.unscored_of(words, site.phrases, minimum=minimum),
             returned=content.returned_of(_answers(site, reader)),
-            coverage=content.coverage_of(summed(store, "coverage", issue.key, reader), site.config),
+            coverage=content.coverage_of(
+                summed(store, "coverage", issue.key, reader), site.config, site.month_zone
+            ),
             instrument=_instrument(site, item.run),
         )
         style = _style(site)
@@ -268,7 +270,7 @@ def _evidence(site: Site, item: PageRequest) -> Evidence:
 
 
 def _about(site: Site, issue: Issue) -> content.Issue:
-    return content.Issue(site.config, issue.period, logo=site.logo)
+    return content.Issue(site.config, issue.period, logo=site.logo, zone=site.month_zone)
 
 
 def _department_line(cells: pd.DataFrame, scale: Scale) -> PhraseCalibration | SuppressedCell:

@@ -23,6 +23,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Final, Literal, TypeVar
@@ -34,7 +35,7 @@ import pyarrow.compute as pc
 from pipeline.config import Configuration
 from pipeline.errors import ConfigurationError, DamagedShardError, InputError, StorageError
 from pipeline.store import objects
-from pipeline.store.files import held, holder, no_room, plain, typed, write_whole
+from pipeline.store.files import held, holder, no_room, plain, typed, typed_json, write_whole
 
 T = TypeVar("T")
 Zone = Literal["raw", "analysis"]
@@ -42,6 +43,20 @@ _PAGES: Final = "analysis/pages"
 IRREPLACEABLE: Final = ("returns", "merges", "profiles")
 """Tables of what people wrote, what exports said that may be gone, and what readers were told."""
 _LEAST_FREE_BYTES: Final = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """One file as it was delivered: digests as drawn and as laid down, a mark of its passphrase."""
+
+    period: str
+    recipient: str
+    page: str
+    drawn: str
+    file: str | None
+    sha256: str | None
+    encrypted: bool = False
+    lock: str | None = None
 
 
 class Workspace:
@@ -189,9 +204,9 @@ class Workspace:
         self.write_json(self.root / "delivery" / f"{period}.json", told)
 
     def issued(self, period: str) -> tuple[str | None, list[str] | None]:
-        """Give the key and the recipients of a month's issue; None where it is not noted.
+        """Give the key and the recipients of a month's issue; None where nothing knows of it.
 
-        Versions up to 0.8.0 noted the recipients alone.
+        Versions up to 0.8.0 noted the recipients alone; where the note is gone, the ledger does.
 
         Raises
         ------
@@ -202,12 +217,31 @@ class Workspace:
             told = json.loads((self.root / "delivery" / f"{period}.json").read_bytes())
             return (None, told) if isinstance(told, list) else (told["issue"], told["recipients"])
         except FileNotFoundError:
-            return None, None
+            return None, sorted({e.recipient for e in self.ledger() if e.period == period}) or None
         except (ValueError, LookupError, TypeError):
             raise StorageError(
                 f"delivery/{period}.json is damaged: it says which issue of {period} readers have. "
                 f"Restore it from your backup; or run once with `--period {period}`, which makes "
-                "that issue again and notes it; or delete it: then it counts as never told."
+                "that issue again and notes it; or delete it: then the issue of that month that "
+                "was made of most exams counts as told."
+            ) from None
+
+    def ledger(self) -> list[Handed]:
+        """Read what was delivered so far, oldest first: a line a file.
+
+        Raises
+        ------
+        StorageError
+            If it is damaged.
+        """
+        path = self.root / "delivery" / "ledger.jsonl"
+        try:
+            lines = path.read_bytes().splitlines() if path.is_file() else []
+            return [typed_json(Handed, line) for line in lines]
+        except ValueError:
+            raise StorageError(
+                "delivery/ledger.jsonl is damaged. Restore it from your backup; or delete it, and "
+                "every page of the issue is delivered again."
             ) from None
 
     @contextmanager

@@ -92,6 +92,38 @@ class Scale:
         )
 
 
+_SURE: Final = 36.0
+"""So many a month that half of them is no chance: three standard deviations."""
+_SHORT: Final = 0.8
+"""Share of the usual below which a whole month is short (docs/operations.md)."""
+
+
+def short_of_usual(
+    xrays: pd.Series[float], answered: pd.Series[float]
+) -> tuple[tuple[str, str, int], ...]:
+    """Give (what, month, per cent of the usual) of what the newest whole month is clearly short of.
+
+    Usual is a middle one of the twelve months before, or what the same month had a year ago where
+    that is less: holidays come every year. Nothing is short beside fewer than three whole months,
+    nor by what chance may take (three standard deviations of a count).
+    """
+    month = "".join(newest_whole(list(xrays.index), xrays, xrays))
+    shares = {"X-rays": _share(xrays, month), "X-rays with a CT": _share(answered, month)}
+    return tuple((what, month, round(100 * at)) for what, at in shares.items() if at is not None)
+
+
+def _share(counts: pd.Series[float], month: str) -> float | None:
+    """Give a month's share of the usual where it is short."""
+    before = counts[counts.index < month].iloc[-12:]
+    whole = before.drop(list(thin_months(before)))
+    if len(whole) < 3:
+        return None
+    usual = min(whole.median(), whole.get(str(pd.Period(month, freq="M") - 12), np.inf))
+    there = counts.get(month, 0.0)
+    is_short = there < _SHORT * usual and usual - there > 3 * np.sqrt(usual)
+    return float(there / usual) if is_short else None
+
+
 def thin_months(xrays: pd.Series[float], *, newest: int = 0) -> frozenset[str]:
     """Name the months with fewer than half the X-rays of a middle one; of two months none is.
 
@@ -104,17 +136,23 @@ def thin_months(xrays: pd.Series[float], *, newest: int = 0) -> frozenset[str]:
     return frozenset(map(str, thin))
 
 
-def newest_whole(available: Sequence[str], xrays: pd.Series[float]) -> list[str]:
+def newest_whole(
+    available: Sequence[str], xrays: pd.Series[float], answered: pd.Series[float]
+) -> list[str]:
     """Give the newest month with observations that is not thin; none where there is none at all.
 
     A few stray X-rays, or a month just begun, are left for the next issue, which finds them whole.
+    So is a month whose CTs have not come.
 
     Parameters
     ----------
-    xrays
-        Adult X-rays by month, in order; the middle month is one of the newest twelve.
+    xrays, answered
+        Adult X-rays by month, in order, and those that a CT answered; the middle month is one of
+        the newest twelve.
     """
     thin = thin_months(xrays, newest=12)
+    if len(answered) and answered.iloc[-12:].median() >= _SURE:
+        thin |= thin_months(answered, newest=12)
     return sorted([month for month in available if month not in thin] or available)[-1:]
 
 

@@ -131,7 +131,7 @@ def build(
         cells = reader, "", "", finding, swap.phrase, "", swap.instead, either[Opinion]
         rows[about_swap(reader, swap)] = cells
     head = tuple(words(f"sheet.{name}") for name in _COLUMNS)
-    sign = ";" if MANNERS[words.language].point == "," else ","
+    sign = MANNERS[words.language].between_cells
     return Sheet(head, rows, sign, {k: v for each in called.values() for k, v in each.items()})
 
 

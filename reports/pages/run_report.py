@@ -161,7 +161,10 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True)
 class RunReportContent:
-    """One run, for whoever keeps it running; `outcome` is how it ended."""
+    """One run, for whoever keeps it running; `outcome` is how it ended.
+
+    ``short`` is (what, month, per cent of the usual) of what the newest whole month lacks.
+    """
 
     masthead: Masthead
     outcome: Literal["delivered", "gathered", "refused"]
@@ -172,6 +175,7 @@ class RunReportContent:
     gates: tuple[Gate, ...]
     stages: tuple[RunStage, ...]
     manifest: tuple[tuple[str, str], ...]
+    short: tuple[tuple[str, str, int], ...] = ()
 
 
 def build(content: RunReportContent, *, style: Style) -> bytes:
@@ -246,6 +250,10 @@ def _warnings(content: RunReportContent, words: Strings) -> list[str]:
     failed = "; ".join(gate.name for gate in content.gates if gate.passed is not True)
     cues = ", ".join(f"{cue!r} {count(n)}" for cue, n in c.unmapped[:_CUES])
     set_aside = sum(n for _, n in c.set_aside)
+    short = "; ".join(
+        words("run_report.short", what=words.name(what), month=words.month(month), share=count(n))
+        for what, month, n in content.short
+    )
     unpaired = [(e.reason, e.count) for step in content.flow for e in step.excluded]
     unpaired = [(why, n) for why, n in unpaired if remedy(why) and why not in dict(c.left_out)]
     lost, alone = (
@@ -256,6 +264,7 @@ def _warnings(content: RunReportContent, words: Strings) -> list[str]:
     told: list[tuple[bool, str, str]] = [
         (bool(failed), "gates_failed", failed),
         (c.damaged > 0, "damaged", count(c.damaged)),
+        (bool(short), "short", short),
         (set_aside > 0, "rows_set_aside", count(set_aside)),
         (c.withheld > 0, "reports_withheld", count(c.withheld)),
         (c.reports_failed > 0, "reports_failed", count(c.reports_failed)),

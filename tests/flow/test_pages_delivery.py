@@ -263,7 +263,9 @@ def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
 ) -> None:
     monkeypatch.setenv("RADCAL_VAULT_KEY", "f3Jq9-Lw0ZbT7xVn2RkYcH5uAePd8sGmQi4oKtBy")
     link = 'pacs_link = "https://pacs.example/?a={accession}"'
-    place = Place(tmp_path, f'passphrases = "locks.csv"\naccessions = true\n{link}')
+    place = Place(
+        tmp_path, f'passphrases = "locks.csv"\naccessions = true\n{link}\nlanguage = "de"'
+    )
     (tmp_path / "workspace" / "raw").mkdir()
     studies = pd.DataFrame({"accession": ["A 1", "A2", "B3"], "accession_domain": "NORTH"})
     with Vault.ensure(tmp_path / "workspace" / "raw" / "vault.sqlite") as vault:
@@ -278,9 +280,9 @@ def test_accession_numbers_travel_locked_up_with_the_readers_own_cases_only(
     )
     assert [file.name for file in place.of("R-A").iterdir()] == ["feedback.pdf"]
     with pikepdf.open(place.of("R-A") / "feedback.pdf", password="correct horse battery") as pdf:
-        held = pdf.attachments["accessions.csv"].get_file().read_bytes().decode()
-    assert list(csv.reader(io.StringIO(held))) == [
-        ["code", "accession", "link"],
+        held = pdf.attachments["accessions.csv"].get_file().read_bytes().decode("utf-8-sig")
+    assert list(csv.reader(io.StringIO(held), delimiter=";")) == [
+        ["Untersuchungscode", "Auftragsnummer", "Link"],
         [one, "A 1", "https://pacs.example/?a=A%201"],
         [two, "A2", "https://pacs.example/?a=A2"],
     ]

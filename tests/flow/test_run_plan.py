@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from calibration.survey import builtin
 from extraction import vocabulary
 from pipeline.cli.serve import Serve, jobs, next_at, serve, status
 from pipeline.errors import (
@@ -237,23 +238,52 @@ def test_a_damaged_profile_of_an_issue_stops_a_run_and_is_not_made_as_if_nothing
     assert shard.exists()
 
 
-def test_a_run_whose_configuration_is_edited_stops_and_goes_by_the_new_one_when_run_again(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+LISTS = """[input]
+paths = ["exams-*.csv"]
+left_out = "left_out.csv"
+[execution]
+shard_rows = 20
+[deidentification]
+word_lists = "words"
+[phrases]
+table = "phrases.csv"
+[pairing]
+window_hours = 11.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("radcal.toml", '[calibration]\nct_silence = "exclude"\n'),
+        ("left_out.csv", "reader,R1\n"),
+        ("words", "Waldklinik\n"),
+        ("phrases.csv", "rather likely,beta,6,2\n"),
+    ],
+)
+def test_a_run_whose_own_files_are_edited_stops_and_goes_by_the_new_ones_when_run_again(
+    place: Path, monkeypatch: pytest.MonkeyPatch, name: str, edit: str
 ) -> None:
     path = place / "radcal.toml"
+    (place / "words").mkdir()
     calls: list[bool] = []
 
     def edited(self: Pair, here: Site, block: PatientBlock, key: str) -> Paired:
         if not calls:
-            configured(place, '[calibration]\nct_silence = "exclude"\n')
-            os.utime(path, ns=(1, 1))
+            target = place / name / "sites.txt" if name == "words" else place / name
+            target.write_text(target.read_text() + edit)
+            os.utime(target, ns=(1, 1))
         calls.append(True)
         return made(self, here, block, key)
 
     made = Pair.make
     monkeypatch.setattr(Pair, "make", edited)
-    configured(place, "[pairing]\nwindow_hours = 11.0\n")
-    with pytest.raises(ConfigurationError, match="was changed while the run was at work; nothing"):
+    path.write_text(LISTS)
+    (place / "left_out.csv").write_text("who,id\n")
+    (place / "words" / "sites.txt").write_text("Bergklinik\n")
+    builtin("diagnostic-certainty-scale").to_frame().to_csv(place / "phrases.csv", index=False)
+    wanted = f"{name} was changed while the run was at work; nothing"
+    with pytest.raises(ConfigurationError, match=wanted):
         nightly.fn(str(path))
     stages = json.loads((place / "workspace" / "runs" / "last.json").read_text())["stages"]
     assert [each["stage"] for each in stages][-1] == "extract"
@@ -303,8 +333,14 @@ def test_what_an_issue_told_is_not_taken_for_nothing_where_it_is_gone_or_not_kno
         note.write_bytes(noted)
         with pytest.raises(StorageError, match=f"lacks what the issue of {months[-2]} told"):
             before()
-    # As the message says: the readers' last issue is the one before it.
     note.unlink()
+    ledger = store.root / "delivery" / "ledger.jsonl"
+    page = {"page": "feedback.pdf", "drawn": "d", "file": "feedback.pdf", "sha256": "s"}
+    ledger.write_text(json.dumps({"period": months[-2], "recipient": "R-1", **page}) + "\n")
+    with pytest.raises(StorageError, match=rf"{months[-2]}.json and delivery/ledger.jsonl: every"):
+        before()
+    # As the message says: the readers' last issue is the one before it.
+    ledger.unlink()
     assert before() == two_before
     # An issue that was made and never delivered told nobody anything.
     gone.rename(shard)
@@ -316,7 +352,7 @@ def stray_month(place: Path, gathered: Gathered, monkeypatch: pytest.MonkeyPatch
     months = sorted({month for block in gathered.tallied for month in block.months})
     shutil.rmtree(place / "workspace" / "analysis" / "profiles")
     xrays = pd.Series(dict.fromkeys(months, 100.0) | {months[-1]: 2.0})
-    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
+    monkeypatch.setattr(issue, "_xrays", lambda *_: (xrays, xrays))
     return months
 
 
@@ -331,13 +367,34 @@ def test_status_names_the_month_that_a_run_would_issue_or_none_where_that_is_not
     assert outlook(site(place)).next_period is None
 
 
+def test_status_says_why_an_issue_would_be_refused(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told() -> str:
+        capsys.readouterr()
+        status(place / "radcal.toml")
+        return capsys.readouterr().out
+
+    here = Here(site(place))
+    gathered = here.gather()
+    assert "nothing would be delivered: reports.contact and reports.returns_by: name" in told()
+    configured(place, '[reports]\ncontact = "QA"\nreturns_by = "2026-12-15"\n')
+    assert "nothing would be delivered" not in told()
+    months = sorted({month for block in gathered.tallied for month in block.months})
+    note = here.site.workspace.root / "delivery" / f"{months[-2]}.json"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("{")
+    assert f"nothing would be delivered: delivery/{months[-2]}.json is damaged" in told()
+    assert "next period" not in told()
+
+
 def test_stray_months_are_left_for_the_next_issue_and_no_issue_goes_back(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = Here(site(place))
     gathered = here.gather()
     keys = [block.key for block in gathered.paired]
-    seen = issue._xrays(here.site.workspace, keys)
+    seen, _ = issue._xrays(here.site.workspace, keys)
     months = stray_month(place, gathered, monkeypatch)
     assert {*months} <= {*seen.index}
     assert seen.index.is_monotonic_increasing
@@ -364,7 +421,7 @@ def test_what_changed_is_judged_only_on_whole_months_of_a_quarter_of_an_issue(
     xrays = pd.Series(before | dict.fromkeys(asked.period.months, 100.0)).sort_index()
     given: list[list[str]] = []
     look = issue.observed
-    monkeypatch.setattr(issue, "_xrays", lambda *_: xrays)
+    monkeypatch.setattr(issue, "_xrays", lambda *_: (xrays, xrays))
 
     def observed(here: Site, tallies: tuple[str, ...], months: tuple[str, ...]) -> pd.DataFrame:
         given.append([*months])

@@ -16,11 +16,11 @@ import typer
 
 from pipeline.cli.common import Output
 from pipeline.cli.run import _called, _end, _whole_job
-from pipeline.errors import ConfigurationError, GateFailedError
+from pipeline.errors import ConfigurationError, GateFailedError, StorageError
 from pipeline.flows import nightly
 from pipeline.run import server
 from pipeline.run.books import last_run
-from pipeline.run.rehearsal import is_fit, is_small
+from pipeline.run.rehearsal import is_fit, is_small, rehearse
 from pipeline.run.run import Run
 from pipeline.run.shield import Stopped
 from pipeline.site.site import Site
@@ -274,6 +274,39 @@ def test_an_export_that_stays_away_one_night_delivers_nothing_and_is_named(folde
     (folder / "ris.csv").write_text(whole)
     Site.forget()
     assert nightly.fn(str(config)).pairs == 3
+
+
+@pytest.mark.usefixtures("no_server")
+def test_reports_in_another_language_are_not_read_and_stop_the_run(folder: Path) -> None:
+    config = str(folder / "radcal.toml")
+    write(folder, *(line for i in range(3) for line in pair(i, "Kein Pneumothorax. Herz normal.")))
+    found = {each.subject: each for each in rehearse(Site.open(config)).findings}
+    assert found["language"].state == "fault"
+    assert found["language"].told.startswith("3 of 6 reports are not in English")
+    with pytest.raises(GateFailedError, match=r"50.00.*Reports not read: not in English 3\."):
+        nightly.fn(config)
+
+
+@pytest.mark.usefixtures("no_server")
+@pytest.mark.parametrize("left", ["", '{"state": "en', '{"last_good": 7}', "[]"])
+def test_a_damaged_record_of_the_last_run_is_not_a_first_run(folder: Path, left: str) -> None:
+    config, runs = folder / "radcal.toml", folder / "workspace" / "runs"
+    nightly.fn(str(config))
+    write(folder, *pair(0), *pair(1))
+    (runs / "last.json").write_text(left)
+    told = here("status", "radcal.toml", cwd=folder)
+    assert "last run: gathered; a later record, runs/last.json, is damaged or gone" in told.out
+    with pytest.raises(GateFailedError, match=r"33.33.*\(2 of 6\)"):
+        nightly.fn(str(config))
+    for name in ("last.json", "ended.json"):
+        (runs / name).write_text(left)
+    assert "its record cannot be read" in here("status", "radcal.toml", cwd=folder).out
+    for _ in range(2):
+        with pytest.raises(StorageError, match=r"or delete both, and the next run compares"):
+            nightly.fn(str(config))
+    for name in ("last.json", "ended.json"):
+        (runs / name).unlink()
+    assert nightly.fn(str(config)).pairs == 2
 
 
 @pytest.mark.usefixtures("no_server")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
-from extraction.certainty import certainty_spans, phrases_in
+from extraction.certainty import certainty_spans, is_foreign, phrases_in
 
 
 @pytest.mark.parametrize(
@@ -45,3 +48,27 @@ def test_words_count_where_findings_are_stated_undenied(text: str, phrases: set[
 )
 def test_letters_figures_and_months_are_no_words_of_certainty(text: str, letters: int) -> None:
     assert len(certainty_spans(text)) == letters
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Kein Nachweis eines Infiltrats, kein Erguss. Kardiomegalie.",
+        "Verschattung im rechten Unterfeld, am ehesten Pneumonie. Kein Pleuraerguss.",
+        "Pas d'épanchement pleural. Opacité basale droite évocatrice d'une pneumopathie.",
+        "No se observa derrame pleural. Infiltrado basal derecho compatible con neumonía.",
+        "Geen infiltraat.",
+        "Inga infiltrat. Ingen pleuravätska.",
+        "Plevral efüzyon izlenmedi. Sağ akciğer alt lobda konsolidasyon.",
+    ],
+)
+def test_a_report_in_another_language_is_known_by_its_short_words(text: str) -> None:
+    assert is_foreign(text)
+
+
+def test_no_annotated_report_is_taken_for_another_language() -> None:
+    sets = sorted((Path(__file__).parents[1] / "fixtures" / "extraction").glob("*.jsonl"))
+    rows = (json.loads(line) for path in sets for line in path.read_text("utf-8").splitlines())
+    texts = [row["text"] for row in rows if isinstance(row.get("text"), str)]
+    assert len(texts) > 3_000
+    assert [text for text in texts if is_foreign(text)] == []

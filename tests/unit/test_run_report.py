@@ -88,11 +88,13 @@ def test_a_german_report_has_no_english_reason_and_no_english_number() -> None:
              (lacking, 5))  # fmt: skip
     counts = replace(COUNTS, rows_read=107_849, set_aside=aside, left_out=lost, noted=noted)
     flow = (FlowStep("report versions read", 7_849), FlowStep("chest X-rays", 4_040))
-    run = replace(RUN, counts=counts, flow=flow, seconds=1_234.0, gates=(), manifest=())
+    run = replace(RUN, counts=counts, flow=flow, seconds=1_234.0, gates=(), manifest=(),
+                  short=(("X-rays with a CT", "2026-09", 65),))  # fmt: skip
     said = in_language(run, "de")
     assert "107.849" in said
     assert "1.234 s" in said
     assert "Einlesen (ingest)" in said
+    assert "Röntgenaufnahmen mit CT im 09/2026: 65 % des Üblichen" in said
     assert "eingelesene Befundfassungen 7.849" in said
     assert "ausgelassen: Formulierung des Röntgenbefunds ohne erfragte Bedeutung 12.808" in said
     assert "vermerkt: Kennung in left_out, die in keiner Untersuchung steht" in said

@@ -239,7 +239,7 @@ def _coverage(coverage: Coverage | None, words: Strings) -> str:
 def covered(coverage: Coverage) -> dict[str, str]:
     """Print how many X-rays there were, how many had a CT, and within how long."""
     numbers = {"paired": count(coverage.paired), "xrays": count(coverage.xrays)}
-    return {**numbers, "hours": hours(coverage.window_hours)}
+    return {**numbers, "hours": hours(coverage.window_hours), "zone": coverage.zone}
 
 
 def _accuracy(instrument: Instrument | None, words: Strings) -> str:
