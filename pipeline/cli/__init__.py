@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import tomllib
-from pathlib import Path
 from typing import Annotated, Final
 
 try:
@@ -20,9 +18,32 @@ except KeyboardInterrupt:
 
 __all__ = ["app", "main"]
 
-_COMMANDS: Final = tomllib.loads(
-    Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
+_GROUPS: Final = (
+    "pipeline.cli.calibrate",
+    "pipeline.cli.profile",
+    "pipeline.cli.survey",
+    "pipeline.cli.extract",
+    "pipeline.cli.model",
+    "pipeline.cli.deidentify",
+    "pipeline.cli.check",
+    "pipeline.cli.run",
+    "pipeline.cli.serve",
+    "pipeline.cli.keep",
+    "pipeline.cli.returns",
+    "pipeline.neighbours.measures",
 )
+"""Modules of this package, and the package beside it; each has ``register(app)``."""
+
+_PANELS: Final = {
+    "The job": ("init", "check", "run", "demo", "open", "status", "serve", "returns", "cases"),
+    "One step at a time": (
+        ("deidentify", "extract", "survey", "calibrate", "profile", "simulate", "vocabulary")
+    ),
+    "Trust the instrument": ("audit", "annotate", "pool", "model"),
+    "Look after the workspace": (("backup", "key", "prune", "purge", "reidentify", "rotate")),
+    "Neighbouring measures": ("disagreement", "scalar", "difficulty", "lm"),
+}
+"""The commands as ``--help`` groups them, in the order in which somebody new meets them."""
 
 app = typer.Typer(
     name="radcal",
@@ -53,9 +74,9 @@ def _whole(
 
 def _register() -> None:
     app.add_typer(audit, name="audit")
-    for module in _COMMANDS["groups"]:
+    for module in _GROUPS:
         importlib.import_module(module).register(app)
-    panels = {name: panel for panel, names in _COMMANDS["panels"].items() for name in names}
+    panels = {name: panel for panel, names in _PANELS.items() for name in names}
     places = {name: at for at, name in enumerate(panels)}
     app.registered_commands.sort(key=lambda each: places.get(str(each.name), len(places)))
     for command in app.registered_commands:

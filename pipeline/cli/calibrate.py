@@ -43,7 +43,9 @@ def register(app: typer.Typer) -> None:
 class Table:
     """Options that say what the observations are."""
 
-    phrases: str = "diagnostic-certainty-scale"
+    phrases: str = option(
+        "diagnostic-certainty-scale", "Phrase table file, or the name of a built-in one."
+    )
     by: str = option("", "Grouping columns, comma-separated.")
     weight: str = option("", "Column of weights.")
     patient: str = option("", "Column of patients, to resample them whole.")
@@ -91,7 +93,9 @@ class Calibrate:
     out: Path = option(..., "Result, one JSON file.")
     table: Table
     statistics: Statistics
-    audit: Path | None = None
+    audit: Path | None = option(
+        None, "Result of radcal audit extraction: also undo its reading mistakes."
+    )
     most_groups: int = option(20_000, "Refuse more groups than this.", min=1)
     output: Output
 

@@ -14,15 +14,12 @@ A command takes one argument, whose fields are its options:
 
 A default of ``...`` says that an option must be given. A field whose type is itself such a
 dataclass is a group of options that several commands share; its fields stand among the command's
-own, in the order of the fields. So are those of a command that takes arguments beside a group. A
-field, or a parameter, that says nothing of this is told in ``options.toml``, under its class or
-its command, and must be given where it has no default.
+own, in the order of the fields. So are those of a command that takes arguments beside a group.
 """
 
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
@@ -49,9 +46,6 @@ _SILENCE_SECONDS: Final = 15.0
 
 
 _TYPER: Final = "typer"
-_OPTIONS: Final = tomllib.loads(
-    Path(__file__).with_name("options.toml").read_text(encoding="utf-8")
-)
 
 
 def option(default: T | EllipsisType, text: str = "", *names: str, **how: Any) -> T:
@@ -146,9 +140,7 @@ def taking(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command an option for each parameter; for each field of one that is a dataclass."""
     hints, parameters = get_type_hints(command, include_extras=True), list[Parameter]()
     for name, own in signature(command).parameters.items():
-        told = _written(command.__name__, name)
-        hint = hints[name] if told is None else Annotated[hints[name], told]
-        plain = own.replace(annotation=hint, kind=Parameter.KEYWORD_ONLY)
+        plain = own.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)
         parameters += _parameters(hints[name]) if _is_group(hints[name]) else [plain]
 
     def run(**values: Any) -> None:
@@ -167,18 +159,10 @@ def _parameters(kind: type[Any]) -> Iterator[Parameter]:
         if _is_group(hint):
             yield from _parameters(hint)
         else:
-            told = each.metadata.get(_TYPER) or _written(kind.__name__, each.name)
+            told = each.metadata.get(_TYPER)
             full = hint if told is None else Annotated[hint, told]
             default = Parameter.empty if each.default is MISSING else each.default
             yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=full)
-
-
-def _written(owner: str, name: str) -> object | None:
-    """Give the option or argument that ``options.toml`` tells of a field, if it does."""
-    stated = dict(_OPTIONS.get(owner, {}).get(name, {}))
-    names, kind = stated.pop("names", ()), stated.pop("argument", False)
-    made = typer.Argument if kind else typer.Option
-    return made(*names, **stated) if stated else None
 
 
 def _given(name: str, hint: Any, values: Mapping[str, Any]) -> Any:

@@ -53,21 +53,23 @@ class Lists:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deidentify:
+class Given:
     """Options of ``radcal deidentify``."""
 
     reports: Path | None = argument(None, "Table with report_id and text.")
     out: Path | None = option(None, "Where the clean table goes.")
     spans: Path | None = option(None, "Also write what was removed where (JSONL).")
     review: Path | None = option(None, "Write the doubtful decisions as a sheet to correct.")
-    learned: Path | None = None
+    learned: Path | None = option(
+        None, "Take a corrected sheet into the lists that --words names.", "--learn"
+    )
     replacement: Replacement = option("token", "What stands where an identifier was.")
     lists: Lists
     workers: int = option(0, "Processes that clean side by side; 0: one a core.", min=0)
     output: Output
 
 
-def deidentify(given: Deidentify) -> None:
+def deidentify(given: Given) -> None:
     """Take identifiers out of report texts; words of certainty stay untouched."""
     from pipeline.deidentify import Deidentifier, Options
 
@@ -88,7 +90,7 @@ def deidentify(given: Deidentify) -> None:
     given.output.tell(summary, set_aside=summary.get("quarantined"))
 
 
-def _clean(reports: Path, out: Path, given: Deidentify, options: Options) -> dict[str, object]:
+def _clean(reports: Path, out: Path, given: Given, options: Options) -> dict[str, object]:
     """Write the clean table, and what was removed where."""
     from pipeline.deidentify import Deidentifier
     from pipeline.deidentify.coding import clean_table

@@ -54,25 +54,37 @@ def register(app: typer.Typer) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Extract:
+class Given:
     """Options of ``radcal extract``."""
 
     reports: Path = argument(..., "CSV, Parquet or JSONL: report_id, modality, text.")
     out: Path = option(..., "Findings table to write.")
     engine: str = option("rules", "rules, vllm, transformers, server or replay.")
     choice: ModelChoice
-    remember: Path | None = None
-    level: str = "statement"
+    remember: Path | None = option(
+        None,
+        "Keep a model's outcomes here by content hash: a command run again asks only what is "
+        "new. Holds no text.",
+        metavar="FILE",
+    )
+    level: str = option(
+        "statement", "statement: every statement; report: one row per stated pathology."
+    )
     rule: str = option("impression first", "Report level: impression first, strongest, or last.")
     every_state: bool = flag("--every-state", "Report level: also what was not stated, and why.")
     vocabulary: VocabularyOption = None
     held: Held
-    doubts: Path | None = None
+    doubts: Path | None = option(
+        None,
+        "Engine rules: also write the sentences in doubt, about which --guided would ask a "
+        "model; no report text.",
+        metavar="FILE",
+    )
     explain: bool = flag("--explain", "Print each text with cue, scope and decision.")
     output: Output
 
 
-def extract(given: Extract) -> None:
+def extract(given: Given) -> None:
     """Read statements about pathologies, with their words of certainty, out of reports."""
     from extraction.rules.engine import RuleEngine
     from pipeline.formats.tables import write_table
@@ -101,7 +113,7 @@ def extract(given: Extract) -> None:
 
 
 def _table(
-    given: Extract,
+    given: Given,
     ids: Sequence[str],
     texts: Sequence[object],
     outcomes: Sequence[Outcome],

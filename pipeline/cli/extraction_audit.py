@@ -39,7 +39,12 @@ class AuditGiven:
     """Options of ``radcal audit extraction``."""
 
     gold: Path = option(..., "Labelled reports, one JSON per line.")
-    engine: list[str] | None = None
+    engine: list[str] | None = option(
+        None,
+        "rules, vllm, transformers, server or replay; repeat to compare. ENGINE:MODEL names a "
+        "model for this one alone (vllm:/models/A, replay:kept.jsonl).",
+        show_default="rules",
+    )
     choice: ModelChoice
     vocabulary: VocabularyOption = None
     findings: Path | None = option(None, "Score this findings table instead of running an engine.")

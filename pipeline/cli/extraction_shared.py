@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _HERE = "A model on this machine (--engine vllm or transformers)"
 _AT_ONCE: Final = 1_000
 """Reports read in one call, between two words of progress."""
+_SERVED = "A model behind a server (--engine server)"
 
 VocabularyOption = Annotated[
     Path | None, typer.Option("--vocabulary", help="Folder with vocabulary files of your own.")
@@ -39,20 +40,57 @@ VocabularyOption = Annotated[
 class ModelChoice:
     """What a command line says about the model, named as in the configuration's section."""
 
-    model: str | None = None
-    structured_output: bool | None = None
+    model: str | None = option(
+        None,
+        "What the server serves, a model's folder here, or a recording.",
+        metavar="NAME|FOLDER|FILE",
+    )
+    structured_output: bool | None = option(
+        None,
+        "Bind answers to the line grammar: vllm's are unless told otherwise; of servers, "
+        "vLLM's can.",
+        "--structured-output/--free-output",
+        show_default=False,
+    )
     json_schema: bool = flag("--json-schema", "Bind a server's answers by a JSON schema instead.")
-    template: str = "auto"
-    quote_by: str = "words"
+    template: str = option(
+        "auto", "raw: one text to continue; chat: turns; auto: as the model's folder or name says."
+    )
+    quote_by: str = option(
+        "words", "words: the sentence as written; number: its number, fewer tokens."
+    )
     guided: bool = flag(
         "--guided", "Ask only about sentences in which the rules hedge or are in doubt."
     )
-    examples: list[Path] | None = None
-    record: Path | None = None
+    examples: list[Path] | None = option(
+        None, "Folder with worked examples of your own; an audit takes several."
+    )
+    record: Path | None = option(
+        None,
+        "Keep every answer for --engine replay --model FILE; it quotes the reports.",
+        metavar="FILE",
+    )
     context_tokens: int = option(8192, "Tokens that the model can hold.", min=1)
-    server_url: str | None = None
-    server_concurrency: int | None = None
-    vllm_python: Path | None = None
+    server_url: str | None = option(
+        None,
+        "An OpenAI-compatible server; a key is read from RADCAL_SERVER_KEY.",
+        "--server",
+        metavar="URL",
+        rich_help_panel=_SERVED,
+    )
+    server_concurrency: int | None = option(
+        None,
+        "Questions to the server at once; by default as many as it answers more for.",
+        "--concurrency",
+        min=1,
+        rich_help_panel=_SERVED,
+    )
+    vllm_python: Path | None = option(
+        None,
+        "Python of the model's environment; by default the one of make install-vllm.",
+        metavar="FILE",
+        rich_help_panel=_HERE,
+    )
     dtype: str = option("auto", "auto, bfloat16, float16 or float32.", rich_help_panel=_HERE)
     tensor_parallel: int = option(1, "GPUs that share it.", min=1, rich_help_panel=_HERE)
     data_parallel: int = option(1, "Copies side by side.", min=1, rich_help_panel=_HERE)
@@ -75,9 +113,22 @@ class ModelChoice:
 class Held:
     """How a model's answers are held against the words, and what is kept of them."""
 
-    answers: Path | None = None
-    queue: Path | None = None
-    max_disagreement: float = 0.2
+    answers: Path | None = option(
+        None,
+        "Also write a model's answers line by line, and what became of each; no report text.",
+        metavar="FILE",
+    )
+    queue: Path | None = option(
+        None,
+        "Also write the reports whose answers want a person's look, most doubtful first.",
+        metavar="FILE",
+    )
+    max_disagreement: float = option(
+        0.2,
+        "Share of statements and sentences over which model and vocabulary may part.",
+        min=0.0,
+        max=1.0,
+    )
 
 
 ENGINES: Final = ("rules", "server", "vllm", "transformers", "replay")

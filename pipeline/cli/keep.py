@@ -114,10 +114,14 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
 
 def purge(
     config: ConfigArgument,
+    older_than_days: Annotated[
+        int | None, typer.Option(min=1, max=36_525, help="Earlier exams go, by this clock.")
+    ] = None,
+    before: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Instead: the first day kept.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
     *,
-    older_than_days: int | None = None,
-    before: datetime | None = None,
-    dry_run: bool = False,
     output: Output,
 ) -> None:
     """Delete exams, clean texts and codes past retention or of patients left out; pages stay."""
@@ -143,9 +147,11 @@ def purge(
 
 def prune(
     config: ConfigArgument,
+    keep_runs: Annotated[
+        int | None, typer.Option(min=1, help="Instead of the configuration's keep_runs.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove; without it, only count.")] = False,
     *,
-    keep_runs: int | None = None,
-    yes: bool = False,
     output: Output,
 ) -> None:
     """Remove shards and drafts that no kept run used: what changed options and code left behind."""
@@ -217,8 +223,10 @@ def audit_shifts(config: ConfigArgument, output: Output) -> None:
 
 def verify_log(
     config: ConfigArgument,
+    expect: Annotated[
+        str, typer.Option(help="A head noted before: `audit_log_head` of a run's summary.")
+    ] = "",
     *,
-    expect: str = "",
     output: Output,
 ) -> None:
     """Walk the audit log's chain; fails if a line was changed, removed or cut off."""

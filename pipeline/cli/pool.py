@@ -25,7 +25,9 @@ class Pool:
     findings: list[Path] = argument(..., "Findings of two or more engines, the most trusted first.")
     out: Path = option(..., "Voted table, one row per pathology stated.")
     queue: Path | None = option(None, "Reports to read again, hardest first.")
-    reports: Path | None = None
+    reports: Path | None = option(
+        None, "The reports every engine was given: one without a row then states nothing."
+    )
     vocabulary: VocabularyOption = None
     every_state: bool = flag("--every-state", "Also the cells nobody stated anything about.")
     output: Output

@@ -26,20 +26,30 @@ def register(app: typer.Typer) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileGiven:
+class Given:
     """Options of ``radcal profile``."""
 
-    observations: Path
+    observations: Path = common.argument(
+        ..., "Table with columns reader, phrase, label; pathology, patient, exam if known."
+    )
     out: Path = common.option(..., "Profile, one JSON file.")
-    phrases: str = "diagnostic-certainty-scale"
+    phrases: str = common.option(
+        "diagnostic-certainty-scale", "Phrase table file, or the name of a built-in one."
+    )
     never: str = common.option("", "Phrases never to suggest, comma-separated.")
     misread: float = common.option(0.0, "Share of phrases misread, as audited.", min=0.0, max=0.5)
-    earlier: Path | None = None
-    told: Path | None = None
+    earlier: Path | None = common.option(
+        None, "Observations of a period before, to say what changed since."
+    )
+    told: Path | None = common.option(
+        None,
+        "Profile of the issue before, most of whose exams are these: what it told stands "
+        "unless refuted, and what is new takes more.",
+    )
     output: common.Output
 
 
-def profile(given: ProfileGiven) -> None:
+def profile(given: Given) -> None:
     """Judge every reader of a department from one posterior: pattern, habits, certainties, swaps.
 
     Rows whose phrase the table does not know are counted and set aside (exit code 3); a label
@@ -72,7 +82,7 @@ def profile(given: ProfileGiven) -> None:
     )
 
 
-def _judged(given: ProfileGiven) -> DepartmentProfile:
+def _judged(given: Given) -> DepartmentProfile:
     from calibration.profile import changes
     from pipeline.formats.tables import read_table
 
@@ -106,7 +116,7 @@ def _rows_of(table: pd.DataFrame) -> list[tuple[str, ...]]:
     return sorted(table[columns].astype(str).itertuples(index=False, name=None))
 
 
-def _barred(given: ProfileGiven, table: PhraseTable) -> tuple[str, ...]:
+def _barred(given: Given, table: PhraseTable) -> tuple[str, ...]:
     """Phrases never to suggest, as the table writes them."""
     known = {phrase.casefold(): phrase for phrase in table.phrases}
     names = [name.strip() for name in given.never.split(",") if name.strip()]
@@ -140,7 +150,7 @@ def _told(path: Path | None) -> dict[str, tuple[Part, ...]]:
 
 
 def _profiled(
-    path: Path, observed: pd.DataFrame, given: ProfileGiven, told: dict[str, tuple[Part, ...]]
+    path: Path, observed: pd.DataFrame, given: Given, told: dict[str, tuple[Part, ...]]
 ) -> DepartmentProfile:
     from calibration.profile import STEPS, ProfileSettings
     from calibration.profile import profile as judge

@@ -89,7 +89,9 @@ class Run:
     config: ConfigArgument
     period: str | None = option(None, "Last month of the issue, as 2026-09; else the newest whole.")
     no_pages: bool = flag("--no-pages", "Stop after the gates: a night between two issues.")
-    log_format: LogFormat = "text"
+    log_format: LogFormat = option(
+        "text", "Progress on standard error: text, or json (a line an event)."
+    )
     output: Output
 
 

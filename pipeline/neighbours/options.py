@@ -13,7 +13,10 @@ from pipeline.cli.extraction_shared import ModelChoice
 class Disagreement:
     """Options of ``radcal disagreement``."""
 
-    votes: Path
+    votes: Path = argument(
+        ...,
+        "Votes: item and one count column per class; or item, reader, class with one row per vote.",
+    )
     predictions: Path = option(..., "item and one probability column per class.")
     out: Path = option(..., "Result, one JSON file.")
     items_out: Path | None = option(None, "Measures of every item, one table.")
@@ -43,7 +46,11 @@ class Scalar:
 class Difficulty:
     """Options of ``radcal difficulty``."""
 
-    predictions: Path
+    predictions: Path = argument(
+        ...,
+        "A pool: .npz with probs (models, items, classes), or a table with model, item, one "
+        "column per class.",
+    )
     out: Path = option(..., "Result, one JSON file.")
     votes: Path | None = option(None, "Votes of people on the same items (tables).")
     items_out: Path | None = option(None, "Indicators, stratum and place in the review queue.")
@@ -58,7 +65,9 @@ class Asking:
 
     engine: str = option("server", "Which engine answers: server, vllm or transformers.")
     choice: ModelChoice
-    phrases: str = "probability-words"
+    phrases: str = option(
+        "probability-words", "Phrases on offer: a built-in table or a file (form phrase)."
+    )
     cache: Path | None = option(None, "Where replies are kept to go on from; default OUT.replies.")
 
 
@@ -69,7 +78,9 @@ class Elicitation:
     questions: Path = argument(..., "JSON lines: SciQ, TruthfulQA, or question with answers.")
     out: Path = option(..., "Answers, one row per question and form.")
     asking: Asking
-    form: list[str] | None = None
+    form: list[str] | None = option(
+        None, "probability, phrase, beta or own-phrase; repeat for several. Default: all four."
+    )
     judge: str = option("match", "match: equal words are right; model: a model judges the others.")
     judge_model: str | None = option(None, "Model that judges; default the model that answers.")
     output: Output
@@ -79,9 +90,15 @@ class Elicitation:
 class Recalibration:
     """Options of ``radcal lm calibrate``."""
 
-    answers: Path
+    answers: Path = argument(
+        ..., "Table of lm elicit; or one with correct, and probability, phrase or alpha, beta."
+    )
     out: Path = option(..., "Result, one JSON file.")
-    phrases: str | None = None
+    phrases: str | None = option(
+        None,
+        "Phrase table file, or the name of a built-in one; else the answers' own, or "
+        "diagnostic-certainty-scale.",
+    )
     bins: int = option(10, min=1)
     splits: int = option(10, "Random splits in halves, each used both ways.", min=1)
     bootstrap: int = option(1000, "Resamples behind the intervals.", min=0)
@@ -93,10 +110,16 @@ class Recalibration:
 class Layers:
     """Options of ``radcal lm layers``."""
 
-    items: Path
+    items: Path = argument(
+        ...,
+        "Questions with wrong answers (.jsonl), or a table (.csv, .parquet) with item, text, "
+        "and as at hand text_pair and reference.",
+    )
     out: Path = option(..., "Arrays for radcal difficulty (.npz).")
     model: list[Path] = option(..., "Folder of a model; repeat for a pool.", metavar="DIR")
-    checkpoint: list[Path] | None = None
+    checkpoint: list[Path] | None = option(
+        None, "Training checkpoints of one model, in order.", metavar="DIR"
+    )
     options: int = option(4, "Options offered per question.", min=2, max=26)
     python: Path | None = option(None, "A Python with torch and transformers; default this one.")
     device: str = option("cpu", "Where torch runs: cpu, cuda.")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli import _COMMANDS, common
+from pipeline.cli import _PANELS, common
 from pipeline.cli.common import Output
 from pipeline.config import load
 
@@ -75,10 +75,10 @@ def test_help_lists_every_command_under_the_question_it_answers() -> None:
     done = subprocess.run([*RADCAL, "--help"], capture_output=True, check=True, env=wide)
     said = done.stdout.decode("utf-8")
     heads = re.findall(r"^╭─ (.+?) ─+╮$", said, flags=re.MULTILINE)
-    assert heads == ["Options", *_COMMANDS["panels"]]
+    assert heads == ["Options", *_PANELS]
     parts = re.split(r"^╭─ .+? ─+╮$", said, flags=re.MULTILINE)[2:]
     listed = [re.findall(r"^│ ([a-z]+)  ", part, flags=re.MULTILINE) for part in parts]
-    assert [{*each} for each in listed] == [{*names} for names in _COMMANDS["panels"].values()]
+    assert [{*each} for each in listed] == [{*names} for names in _PANELS.values()]
 
 
 def test_a_site_that_begins_in_german_differs_in_that_alone(tmp_path: Path) -> None:

@@ -350,7 +350,7 @@ def body_lines(function: Callable[..., object]) -> int:
 def test_no_command_has_a_long_body() -> None:
     """What a command does is done elsewhere; it asks for it and tells what came of it."""
     app = typer.Typer()
-    for module in cli._COMMANDS["groups"]:
+    for module in cli._GROUPS:
         importlib.import_module(module).register(app)
     app.add_typer(audit)
     found = {f"{each.__module__}::{each.__name__}": body_lines(each) for each in commands(app)}
@@ -360,7 +360,7 @@ def test_no_command_has_a_long_body() -> None:
 
 def test_every_command_has_its_line_in_the_readme_and_its_place_in_the_help() -> None:
     app = typer.Typer()
-    for module in cli._COMMANDS["groups"]:
+    for module in cli._GROUPS:
         importlib.import_module(module).register(app)
     named = {str(each.name) for each in (*app.registered_commands, *app.registered_groups)}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -370,7 +370,7 @@ def test_every_command_has_its_line_in_the_readme_and_its_place_in_the_help() ->
         "demo",
         "check",
     }
-    assert named - {name for names in cli._COMMANDS["panels"].values() for name in names} == set()
+    assert named - {name for names in cli._PANELS.values() for name in names} == set()
 
 
 def named_in(node: ast.AST) -> str:
