@@ -1,4 +1,4 @@
-"""What holds in one finding, said of all: `python benchmarks/profile_findings.py [--departments 20]`.
+"""What holds in one finding, said of all: `python benchmarks/profile_findings.py [--seed 0]`.
 
 Departments as in `profile_truth.py`, where every calibrated reader is off after all: all hedges in
 one finding (of the five written most, and by no line), one word in one finding, or one word in all
@@ -36,7 +36,7 @@ _OFTEN: Final = 5
 
 
 def staffed(rng: np.random.Generator, *, by: float, kinds: dict[str, str]) -> Staff:
-    """Draw a department and move its calibrated readers, each by a kind; name these in ``kinds``."""
+    """Draw a department and move its calibrated readers, each by a kind that ``kinds`` keeps."""
     staff = draw_staff(rng)
     chance = staff.practice.chance.copy()
     use = staff.practice.mention[:, None] * staff.practice.usage
@@ -67,7 +67,7 @@ def line_without(truth: ReaderTruth, finding: int) -> Standing:
 
 
 def judged(department: Department, kinds: dict[str, str]) -> Iterator[dict[str, Any]]:
-    """Profile a department, and hold what each reader is told of all findings against each but one."""
+    """Profile a department, and hold what is told of all findings against all but any one."""
     found = {r.reader: r for r in profile(department.observations, phrases=scale()).readers}
     for truth in department.truths:
         told = found[truth.reader.name]
@@ -83,7 +83,7 @@ def judged(department: Department, kinds: dict[str, str]) -> Iterator[dict[str, 
 
 
 def _swaps(told: ReaderProfile, truth: ReaderTruth) -> dict[str, int]:
-    """Count swaps of all findings, those nearer to the truth, and those not so without a finding."""
+    """Count swaps of all findings, those nearer to the truth, and not so without a finding."""
     whole = [swap for swap in kept_swaps(told) if swap.finding is None]
     near = carried = 0
     for swap in whole:
@@ -111,8 +111,8 @@ def main() -> None:
     found = pd.DataFrame(rows)
     for kind, own in found.groupby("kind"):
         print(
-            f"{kind} ({len(own)}): told of a pattern {own['told'].sum()}, all of it true of a clear "
-            f"one {own['true'].sum()}, false without one finding {own['falls'].sum()}"
+            f"{kind} ({len(own)}): told of a pattern {own['told'].sum()}, rightly and clearly off "
+            f"{own['true'].sum()}, false without one finding {own['falls'].sum()}"
         )
     whole, near, carried = found[["whole", "nearer", "carried"]].sum()
     print(f"swaps of all findings: {whole}, nearer {near}, not so without one finding {carried}")
