@@ -25,10 +25,9 @@ rates (y + ½)/(n + 1): phrases multinomial, labels binomial, each with its own 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 
 from calibration.arrays import FloatArray, divided
 from calibration.bins import BinTables
@@ -72,12 +71,6 @@ class ReliabilityCurve:
     band_low: FloatArray
     band_high: FloatArray
     n: float = field(metadata=LEFT_OUT)
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per bin; probabilities between 0 and 1."""
-        ends = {"bin_low": self.bin_edges[:-1], "bin_high": self.bin_edges[1:]}
-        names = (each.name for each in fields(self) if each.name not in ("bin_edges", "n"))
-        return pd.DataFrame(ends | {name: getattr(self, name) for name in names})
 
 
 def curve_points(

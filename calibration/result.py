@@ -9,12 +9,11 @@ drawn.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from calibration.arrays import BoolArray, FloatArray
 from calibration.bins import BinTables
@@ -84,11 +83,6 @@ class GroupResult:
     accuracy: Estimate
     curve: ReliabilityCurve
     phrases: PhraseCalibration = field(metadata=named("phrase_table"))
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per statistic: its name and the fields of its estimate."""
-        names = ("ece", "ece_star", "phrase_error", "brier", "accuracy")
-        return pd.DataFrame([{"statistic": name, **asdict(getattr(self, name))} for name in names])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -251,6 +251,14 @@ def by_finding(profile: ReaderProfile) -> tuple[PhraseRate, ...]:
     return tuple(sorted(off, key=weight, reverse=True)[:_MOST])
 
 
+def one_finding(profile: ReaderProfile, finding: str, words: Strings) -> tuple[str, str]:
+    """Say that a pattern would rest on one finding, and what CT shows of its hedges together."""
+    lead = words("verdict.one_finding.lead", finding=finding, hedges=count(profile.hedges))
+    here = (p for p in profile.findings if p.phrase == finding and p.n >= LEAST_SHOWN)
+    each = (words("verdict.by_finding.each", finding=finding, **figures(p, words)) for p in here)
+    return words("verdict.one_finding.first", finding=finding), " ".join([lead, *each])
+
+
 def unmoved(profile: ReaderProfile) -> tuple[Rated, ...]:
     """Give the words that a page without a swap speaks of first: of these it says why."""
     first = foremost(profile, ())

@@ -31,6 +31,7 @@ from reports.single_words import (
     explained,
     foremost,
     named,
+    one_finding,
     perhaps,
     quoted,
     stay,
@@ -165,7 +166,7 @@ def of_all(profile: ReaderProfile) -> str:
     if verdict.untold in {"one label", "no standard", "no hedge"}:
         return _key(verdict.untold)
     if verdict.carried:
-        return "one_cell"
+        return "one_cell" if verdict.carried.phrase else "one_finding"
     return "instrument" if verdict.untold == "instrument" else "too_few"
 
 
@@ -339,7 +340,10 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
         return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
     but = words("verdict.too_few.first_but", phrases=certain) if certain else ""
-    if cell := verdict.carried:
+    if (cell := verdict.carried) and not cell.phrase:
+        first, lead = one_finding(profile, cell.finding, words)
+        return but or first, lead
+    if cell:
         said = named(cell, words)
         lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)
         if word is None:

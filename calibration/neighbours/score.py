@@ -10,7 +10,6 @@ import math
 from typing import Self
 
 import numpy as np
-import pandas as pd
 
 from calibration.arrays import FloatArray, divided
 from calibration.estimate import Z95, Estimate
@@ -52,10 +51,6 @@ class ItemScore(float):
             value, value - width, value + width, float(self.n), "normal interval over items"
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per item: item (row number from 0) and value."""
-        return pd.DataFrame({"item": np.arange(self.n), "value": self.per_item})
-
 
 class SignedScore(ItemScore):
     """The mean absolute value of one signed error per item.
@@ -74,10 +69,6 @@ class SignedScore(ItemScore):
         self = super().__new__(cls, np.abs(signed), method)
         self.signed = signed
         return self
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per item: item, value (absolute) and signed."""
-        return super().to_frame().assign(signed=self.signed)
 
 
 class BinnedScore(float):
@@ -117,17 +108,3 @@ class BinnedScore(float):
         self.edges, self.count, self.confidence = edges, count, confidence
         self.accuracy, self.method = accuracy, method
         return self
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per class and bin: class, low, high, count, confidence, accuracy."""
-        classes, bins = self.count.shape
-        return pd.DataFrame(
-            {
-                "class": np.repeat(np.arange(classes), bins),
-                "low": np.tile(self.edges[:-1], classes),
-                "high": np.tile(self.edges[1:], classes),
-                "count": self.count.ravel(),
-                "confidence": self.confidence.ravel(),
-                "accuracy": self.accuracy.ravel(),
-            }
-        )

@@ -14,7 +14,7 @@ import pandas as pd
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_both
 from calibration.profile.habits import ROUNDS, HabitFit, fit_with_habits, without_word
-from calibration.profile.line import in_the_large, leaned, lines
+from calibration.profile.line import elsewhere, in_the_large, leaned, lines
 from calibration.profile.order import Certainties, Order, Own, Slopes, order, with_aside
 from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
@@ -119,11 +119,12 @@ def _judged(
     shared = shared_line(line, judged, lean=lean, reach=reach, settings=rules)
     done = instrument(line, judged, reach=reach, settings=rules)
     choices = words.choices(rows.findings, error, done.mean, never, rules)
-    uses = Uses(n, mass, found.counts, *all_rates(found, uses=n))
+    others, besides = elsewhere(found, n)
+    uses = Uses(n, mass, found.counts, *all_rates(found, others, uses=n))
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
-        rows, found, choices, line, lines(less), found.suspected(), uses, large, shared, done,
-        lean, leaning, before, rules, one_label=alike,
+        rows, found, choices, line, lines(less), besides, found.suspected(), uses, large,
+        shared, done, lean, leaning, before, rules, one_label=alike,
     )  # fmt: skip
     read = with_doubted(_read(reading, certain, sure), doubted, own.of(~aside.out), every_certain)
     read = as_standard(read, rising.plain)

@@ -29,9 +29,9 @@ import numpy as np
 from scipy.special import expit, logit
 
 from calibration.arrays import BoolArray, FloatArray
-from calibration.profile.design import CURVE, Counts, information, linear_predictor, places
+from calibration.profile.design import CURVE, Counts, information, linear_predictor, places, score
 from calibration.profile.habits import HabitFit
-from calibration.profile.rates import cell_variance, phrase_slopes
+from calibration.profile.rates import cell_variance, phrase_rates, phrase_slopes
 from calibration.profile.results import NOTHING, Interval, Large
 from calibration.profile.variances import Fitted
 
@@ -66,18 +66,58 @@ class Lines:
 
 def lines(found: HabitFit) -> Lines:
     """Project every reader's rates on a line, habits out of it as far as they are believed."""
+    chance, kept = _without_habits(found), found.kept()
+    return _drawn(found, found.counts, chance, np.zeros_like(kept), found.posterior.covariance)
+
+
+def elsewhere(found: HabitFit, uses: FloatArray) -> tuple[FloatArray, tuple[Lines, ...]]:
+    """Say what all findings but one show, without what that one did, of each finding in turn.
+
+    Log-odds and variance of every phrase's rate there by ``uses`` (R, F, K), shape (2, R, F, K),
+    NaN where it has none; and every reader's line. One Newton step of the reader's coordinates
+    takes the finding's data out: with S their covariance, G its information and g its score, S
+    becomes S' = (I − S G)⁻¹ S and they move by −S' g.
+    """
+    counts, scales, spread = found.counts, found.fitted.scales, found.posterior.covariance
+    at, chance, each = found.posterior.chance, _without_habits(found), np.eye(spread.shape[1])
+    off, weight = counts.mass - counts.n * at, counts.n * at * (1.0 - at)
+    weight, rates, rest = weight / (1.0 + scales.remainder * weight), [], list[Lines]()
+    for only in np.eye(counts.n.shape[1])[:, :, None]:
+        held = information(counts, scales, weight * only)
+        wider = np.asarray(np.linalg.solve(each - spread @ held, spread), dtype=np.float64)
+        moved = -np.einsum("rlm,rm->rl", wider, score(counts, scales, off * only))
+        others = replace(counts, n=counts.n * (1.0 - only), mass=counts.mass * (1.0 - only))
+        rest.append(_drawn(found, others, chance, moved, wider))
+        there = replace(found.posterior, covariance=wider)
+        rates.append(phrase_rates(counts, there, uses=uses * (1.0 - only), moved=moved))
+    return np.moveaxis(np.array(rates), 0, 2), tuple(rest)
+
+
+def _without_habits(found: HabitFit) -> FloatArray:
+    """Give every cell's rate (R, F, K) without its habit, as far as that is believed."""
+    fitted, mode = found.fitted, found.fitted.mode
+    total = mode.total - (1.0 - found.kept()) * mode.reader
+    return np.asarray(expit(linear_predictor(found.counts, fitted.scales, total) + mode.remainder))
+
+
+def _drawn(
+    found: HabitFit, counts: Counts, chance: FloatArray, moved: FloatArray, spread: FloatArray
+) -> Lines:
+    """Project rates on lines over the uses of ``counts``.
+
+    The coordinates are ``moved`` (R, L), and their covariance is ``spread`` (R, L, L).
+    """
     fitted, kept = found.fitted, found.kept()
-    counts, mode = fitted.counts, fitted.mode
-    rest = linear_predictor(counts, fitted.scales, mode.total - (1.0 - kept) * mode.reader)
-    chance = np.asarray(expit(rest + mode.remainder))
     line = _projected(counts, chance, found.posterior.survey_error)
     uses = counts.n.sum(axis=1)
     rates = _slopes(counts, fitted, line, chance)
+    own = rates * kept[:, None, :]
+    wider = own @ (spread - found.posterior.covariance) @ own.transpose(0, 2, 1)
     each = Lines(
-        value=line.value,
-        covariance=_covariance(counts, fitted, line, chance, rates, kept),
+        value=line.value + np.einsum("ril,rl->ri", own, moved),
+        covariance=_covariance(counts, fitted, line, chance, rates, kept) + wider,
         usual=uses @ counts.meaning / np.maximum(uses.sum(axis=1), _RIDGE),
-        moved=_without(found, rates * kept[:, None, :]),
+        moved=_without(found, own),
     )
     return _unsloped(each, line.curvature, found)
 
@@ -166,7 +206,7 @@ def _without(found: HabitFit, rates: FloatArray) -> FloatArray:
     """
     fitted, counts = found.fitted, found.counts
     chance, remainder = found.posterior.chance, fitted.scales.remainder
-    score = counts.mass - counts.n * chance
+    off = counts.mass - counts.n * chance
     weight = counts.n * chance * (1.0 - chance)
     weight = weight / (1.0 + remainder * weight)
     lever = weight * cell_variance(counts, found.posterior)
@@ -175,7 +215,7 @@ def _without(found: HabitFit, rates: FloatArray) -> FloatArray:
     moved = each[:, :, None, :] + through[:, :, counts.findings, None]
     rows, columns, finding, phrase = places(found.posterior.cell, len(counts.meaning))
     moved[rows, :, finding, phrase] += through[rows, :, counts.size + columns]
-    step = -score / np.maximum(1.0 - lever, _LEAST)
+    step = -off / np.maximum(1.0 - lever, _LEAST)
     return np.asarray((moved * step[:, None]).transpose(0, 2, 3, 1))
 
 

@@ -29,8 +29,10 @@ too rarely for `habits` to judge it: the pattern must be sound with `own_probabi
 for each such word that moves the line far (`line.Lines.moved`). (2) The word that most probably
 holds a habit, with probability P: averaged over both cases, P · P(sound without any of its uses) +
 (1 − P) · P(sound) must reach `own_probability`, because a habit of one word says nothing about all
-words, and the advice that follows from a pattern must hold for all. A pattern that fails is not
-stated, and the word is named instead (`Verdict.carried`).
+words, and the advice that follows from a pattern must hold for all. Nor does a pattern rest on one
+finding: it must be sound with probability `_ELSEWHERE` by what all other findings show, unless one
+has nearly all hedges. A pattern that fails is not stated, and the word or finding is named instead
+(`Verdict.carried`).
 
 The instrument's possible share (`shared`) is not the reader's own: a part counts, as clear or as
 beyond half its margin, only where it also does with that share taken off. Nor is CT's own doubt the
@@ -68,6 +70,7 @@ from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
 _MOST = 64.0
 _SURELY = 0.4
 _HALF, _MORE = 0.5, 0.75
+_ELSEWHERE = 0.7
 # Shares of a clear shift and of a clear slope from which a part may be stated ("worth a word").
 _WORTH = (0.7, 0.5)
 _BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
@@ -114,6 +117,7 @@ class Case:
     moved: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
     suspected: float = 0.0
     rest: Evidence | None = None
+    elsewhere: tuple[Evidence, ...] = ()
     lean: FloatArray = field(default_factory=lambda: np.zeros(2))
     contested: bool = False
 
@@ -180,6 +184,8 @@ class Case:
 
         line, p = self.evidence.draws, self.suspected
         found = [sound(line + move) for move in self.moved]
+        # Of a finding less is asked than of a word: it takes more of what is known with it.
+        found += [sound(o.draws) + settings.own_probability - _ELSEWHERE for o in self.elsewhere]
         if self.rest is not None:
             found.append(p * sound(self.rest.draws) + (1.0 - p) * sound(line))
         return np.array(found).reshape(-1, len(_SETS))

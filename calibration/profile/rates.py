@@ -173,12 +173,17 @@ def _free(counts: Counts, found: Posterior) -> FloatArray:
 
 
 def phrase_rates(
-    counts: Counts, found: Posterior, *, uses: FloatArray, sides: BoolArray | None = None
+    counts: Counts,
+    found: Posterior,
+    *,
+    uses: FloatArray,
+    sides: BoolArray | None = None,
+    moved: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Log-odds and variance of the rates over findings, shape (R, K); NaN where not used.
 
     ``uses`` (R, F, K) are the weights. With ``sides`` (S, K) the phrases of each are taken
-    together, shape (R, S).
+    together, shape (R, S); with ``moved`` (R, L) the coordinates have moved so far.
     """
     rate, gradient, rest = phrase_slopes(counts, found, uses=uses)
     if sides is not None:
@@ -188,7 +193,9 @@ def phrase_rates(
         rest = np.einsum("rsk,rk->rs", share**2, rest)
     variance = np.einsum("rkl,rlm,rkm->rk", gradient, found.covariance, gradient, optimize=True)
     safe = np.clip(rate, _EDGE, 1.0 - _EDGE)
-    return np.asarray(logit(safe)), np.asarray((variance + rest) / (safe * (1.0 - safe)) ** 2)
+    slope = safe * (1.0 - safe)
+    by = 0.0 if moved is None else np.einsum("rkl,rl->rk", gradient, moved) / slope
+    return np.asarray(logit(safe) + by), np.asarray((variance + rest) / slope**2)
 
 
 def phrase_pulls(counts: Counts, found: Posterior, *, uses: FloatArray) -> FloatArray:

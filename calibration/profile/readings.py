@@ -43,13 +43,16 @@ _DOUBTFUL = 0.005
 # Cells that are taken out of a reader's line in turn: at most so many, the weightiest first, and
 # only rare ones that move it by so many standard errors (of others it is known if they're habits).
 _CELLS, _HEAVY = 4, 2 / 3
+# Share of a reader's hedges that leaves too few elsewhere to say what holds without that finding.
+_MOSTLY = 0.8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
     """The fitted department with all rates computed once.
 
-    ``suspected`` is `HabitFit.suspected`, ``rest`` every reader's line without that word.
+    ``suspected`` is `HabitFit.suspected`, ``rest`` every reader's line without that word, and
+    ``elsewhere`` (F) those without each finding.
     ``large`` is every reader's calibration in the large, ``shared`` what readers share, ``done``
     what of it may be the instrument's, ``lean`` (R, 2) how lines and ``leaning`` (R, F, K) how mean
     labels move with CT's doubt taken for what it leans to, ``before`` what the issue before told of
@@ -62,6 +65,7 @@ class Reading:
     choices: Choices
     lines: Lines
     rest: Lines
+    elsewhere: tuple[Lines, ...]
     suspected: tuple[IntArray, FloatArray]
     uses: Uses
     large: tuple[Large, ...]
@@ -81,13 +85,18 @@ class Reading:
         return replace(self.choices, lean=then - now)
 
 
-def all_rates(found: HabitFit, *, uses: FloatArray) -> tuple[FloatArray, FloatArray]:
+def all_rates(
+    found: HabitFit, others: FloatArray, *, uses: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Rates of phrases over findings by ``uses`` (R, K, 6), and of single cells (R, F, K, 6).
 
-    The last axis holds the fields of `Rate`.
+    The third are those of ``others`` (2, R, F, K), see `elsewhere`. The last axis holds the fields
+    of `Rate`.
     """
     single = (cell_rates(found.counts, fit) for fit in (found.posterior, found.plain))
-    return whole_rates(found, uses=uses), _stacked(single, found.probability(), found)
+    cells = _stacked(single, found.probability(), found)
+    beside = _stacked([(others[0], others[1])] * 2, np.zeros_like(uses), found)
+    return whole_rates(found, uses=uses), cells, beside
 
 
 def whole_rates(found: HabitFit, *, uses: FloatArray, sides: BoolArray | None = None) -> FloatArray:
@@ -165,7 +174,8 @@ def read_reader(
 def _case(reading: Reading, r: int) -> Case:
     """Put together what reader r's pattern is judged on."""
     own, (word, suspected) = reading.lines, reading.suspected
-    (cells, moved), rest = _weightiest(reading, r), None
+    (cells, moved), (findings, others), rest = _weightiest(reading, r), _elsewhere(reading, r), None
+    cells = (*cells, *findings)
     if suspected[r] > 0:
         cells = (*cells, Cell(reading.choices.names[word[r]], ""))
         rest = Evidence(reading.rest.value[r], reading.rest.covariance[r])
@@ -173,7 +183,7 @@ def _case(reading: Reading, r: int) -> Case:
         Evidence(own.value[r], own.covariance[r]), float(own.usual[r]), reading.done,
         reading.shared.seen, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
         _untold(reading, r), reading.before.get(reading.rows.readers[r]), cells, moved,
-        float(suspected[r]), rest, reading.lean[r],
+        float(suspected[r]), rest, others, reading.lean[r],
         bool(reading.shared.explained),
     )  # fmt: skip
 
@@ -191,7 +201,7 @@ def with_rest(readers: Sequence[ReaderProfile], reading: Reading) -> tuple[Reade
         said: tuple[Habit | Swap, ...] = (*likely, *reader.advice)
         cells = {(each.phrase, each.finding) for each in said if each.finding}
         carried = reader.pattern.verdict.carried
-        if carried and carried.finding and carried.phrase not in {phrase for phrase, _ in cells}:
+        if carried and carried.finding and carried.phrase not in {"", *(p for p, _ in cells)}:
             cells.add((carried.phrase, carried.finding))
         apart.append({})
         for phrase, finding in sorted(cells):
@@ -260,6 +270,15 @@ def _weightiest(reading: Reading, r: int) -> tuple[tuple[Cell, ...], FloatArray]
     findings, phrases = np.divmod(most, len(names.names))
     cells = zip(phrases.tolist(), findings.tolist(), strict=True)
     return tuple(Cell(names.names[k], names.findings[f]) for k, f in cells), moved[most]
+
+
+def _elsewhere(reading: Reading, r: int) -> tuple[tuple[Cell, ...], tuple[Evidence, ...]]:
+    """Give the findings about which reader r hedges, and the line without each."""
+    n = reading.uses.n[r].sum(axis=1)
+    places = np.flatnonzero((n > 0.0) & (n <= _MOSTLY * n.sum())).tolist()
+    lines = [reading.elsewhere[f] for f in places]
+    cells = tuple(Cell("", reading.choices.findings[f]) for f in places)
+    return cells, tuple(Evidence(each.value[r], each.covariance[r]) for each in lines)
 
 
 def _untold(reading: Reading, r: int) -> Untold | None:

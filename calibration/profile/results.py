@@ -386,15 +386,3 @@ class ReaderProfile:
     findings: tuple[PhraseRate, ...] = ()
     aside: tuple[Aside, ...] = ()
     plain: float = float("nan")
-
-    def summary(self) -> str:
-        """One line for a caption.
-
-        The numbers are given even where nothing is stated.
-        """
-        shift, slope = self.pattern.shift, self.pattern.slope
-        return (
-            f"{self.reader}: {self.pattern.direction}; shift {shift.value:+.2f} "
-            f"({shift.low:+.2f} to {shift.high:+.2f}), slope {slope.value:.2f} "
-            f"({slope.low:.2f} to {slope.high:.2f}), {self.n:g} statements"
-        )

@@ -14,8 +14,9 @@ the mean of M with its variance in the denominator reaches the threshold. Among 
 reach `ProfileSettings.swap_probability`, and promise no less of an unlikely finding than CT shows
 (`reassures`), the one with the largest expected gain
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. A swap in all findings is
-tried first. Single findings are tried instead if one finding's own data contradict it, if one
-finding alone carries it, or if the findings together do not support it.
+tried first. Single findings are tried instead if the findings together support none, or one of
+them is against each: its own data contradict it, or it carries it (by what all others show it is
+not nearer with probability `_ELSEWHERE`).
 
 Swaps that are right one by one can be wrong together: "most likely" becomes "may represent" while
 "likely", whose rate is no higher, stays. So a reader's swaps, all followed at once, may not reverse
@@ -43,6 +44,8 @@ from calibration.profile.shared import EVENLY
 
 _OWN = 10.0
 _EVEN = 0.5
+# P(nearer) that a swap in all findings needs without what any one of them showed.
+_ELSEWHERE = 0.8
 # Difference of two rates, or of what two words say, below which printed figures show no order.
 _ALIKE = 0.02
 LOW = 0.25
@@ -76,7 +79,7 @@ class Choices:
 class Uses:
     """All readers' hedges and their label mass (R, F, K), effective counts of them, and rates.
 
-    ``whole`` (R, K, 6) and ``cells`` (R, F, K, 6) are those of `all_rates`.
+    ``whole`` (R, K, 6), ``cells`` and ``others`` (R, F, K, 6) are those of `all_rates`.
     """
 
     n: FloatArray
@@ -84,6 +87,7 @@ class Uses:
     effective: Counts
     whole: FloatArray
     cells: FloatArray
+    others: FloatArray
 
     def rate(self, r: int, k: int, finding: int | None) -> Rate:
         """Rate of a reader's phrase in one finding, or in all (None)."""
@@ -132,7 +136,7 @@ def _moves(
     if each.sum() >= settings.least_uses:
         whole = _substitutes(k, None, uses.rate(r, k, None), choices, settings)
     sound = [not _contradicted(uses, r, k, m.target, choices, settings) for m in whole]
-    if any(sound[:1]):
+    if any(sound):
         return [[*compress(whole, sound)]]
     places = np.flatnonzero(each >= settings.least_uses).tolist()
     found = [_substitutes(k, f, uses.rate(r, k, f), choices, settings) for f in places]
@@ -303,21 +307,21 @@ def _contradicted(
     """Whether some finding puts its rate nearer to k than to the substitute, or all but one do.
 
     Either its posterior does, or its own data do and its posterior is not sure of the opposite. A
-    finding that alone carries a swap of all, so that the others' data are nearer to k, has its own.
+    swap of all has to be nearer with probability `_ELSEWHERE` in all findings but any one, by what
+    those show: else that one alone carries it, and has its own.
     """
     middle = (choices.meaning[k] + choices.meaning[target]) / 2.0
     n = uses.effective.n[r, :, k]
     mass = np.clip(uses.effective.mass[r, :, k], 0.0, n)
-
-    def against(n: FloatArray, mass: FloatArray) -> FloatArray:
-        below = betainc(0.5 + mass, 0.5 + n - mass, middle)
-        return np.asarray(below if choices.meaning[target] > choices.meaning[k] else 1.0 - below)
-
+    below = betainc(0.5 + mass, 0.5 + n - mass, middle)
+    against = below if choices.meaning[target] > choices.meaning[k] else 1.0 - below
     model = np.array([nearer(k, uses.rate(r, k, f), choices)[target] for f in range(len(n))])
-    own = (against(n, mass) >= settings.contradiction) & (model < settings.swap_probability)
-    others = n.sum() - n
-    alone = (others >= _OWN) & (against(others, mass.sum() - mass) > _EVEN)
-    return bool(((n >= _OWN) & (own | alone | (model < _EVEN))).any())
+    own = (against >= settings.contradiction) & (model < settings.swap_probability)
+    others = uses.others[r, uses.n[r, :, k] > 0, k]
+    known = others[np.isfinite(others[:, 0])].tolist()
+    sure = min((nearer(k, Rate(*each), choices)[target] for each in known), default=0.0)
+    alone = len(n) > 1 and sure < _ELSEWHERE
+    return bool(((n >= _OWN) & (own | (model < _EVEN))).any() or alone)
 
 
 def _swap(uses: Uses, r: int, move: _Move, choices: Choices) -> tuple[float, Swap]:

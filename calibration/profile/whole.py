@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import pandas as pd
-
 from calibration.plain import LEFT_OUT, Plain, plain, plain_fields
 from calibration.profile.results import NOTHING, Change, Interval, Large, ReaderProfile, Shared
 from calibration.profile.settings import ProfileSettings
@@ -86,22 +84,6 @@ class DepartmentProfile:
             If there is no such reader.
         """
         return {each.reader: each for each in self.readers}[name]
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per reader: the file's entries, named by their path; lists as their length."""
-        rows = [_reader(each, "") for each in self.readers]
-        frame = pd.json_normalize(rows, sep="_").drop(columns="message")
-        frame.columns = frame.columns.str.removeprefix("pattern_")
-        return frame.map(lambda held: len(held) if isinstance(held, list) else held)
-
-    def summary(self) -> str:
-        """One line for a caption."""
-        told = sum(r.pattern.verdict.state == "pattern" for r in self.readers)
-        few = sum(r.pattern.verdict.state == "too few" for r in self.readers)
-        return (
-            f"{len(self.readers)} readers: {told} with a pattern ({self.expected_false:.1f} of "
-            f"them expected not to hold), {few} with too few exams to say"
-        )
 
 
 VERSION = 1

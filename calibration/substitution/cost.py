@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import pandas as pd
 
 from calibration.arrays import FloatArray, divided
 from calibration.bins import BinTables
@@ -84,20 +83,6 @@ class SubstitutionMap:
             )
         total = self.plan.sum(axis=1, keepdims=True)
         return divided(self.plan, total, nothing=np.eye(len(self.plan)))
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per flow of the map: ``source, target, share_of_source, share_of_use, cost``."""
-        weights = self.weights()
-        rows, columns = np.nonzero(self.plan)
-        return pd.DataFrame(
-            {
-                "source": np.array(self.phrases)[rows],
-                "target": np.array(self.phrases)[columns],
-                "share_of_source": weights[rows, columns],
-                "share_of_use": self.plan[rows, columns],
-                "cost": self.cost[rows, columns],
-            }
-        )
 
     def weights_or_identity(self) -> FloatArray:
         """Give the weights, or the map that changes nothing where there is none to use, (K, K)."""

@@ -12,7 +12,7 @@ import pandas as pd
 from calibration.arrays import FloatArray
 from calibration.groups import quarters, tally_of
 from calibration.phrase_calibration import drawn_errors, phrase_error
-from calibration.rounding import counted, measured
+from calibration.rounding import counted, measured, rounded
 from calibration.run_chart import process
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import complementary, few_users, of_few
@@ -31,7 +31,9 @@ _SAMPLES = 400
 def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tuple[RunChart, ...]:
     """Chart both measures; a month of too few statements or readers, or mostly one's, is withheld.
 
-    So is the first or last one where an export began or ended inside it.
+    So is the first or last one where an export began or ended inside it. Of few statements the
+    distance is larger by chance alone, so every month's is given as at the months' mean chance:
+    else a busier half-year would read as better words.
     """
     settings = scale.config.reports
     distances = _Monthly(evidence.cells, "month", "count")
@@ -43,13 +45,14 @@ def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tu
     partial = _partial(evidence.coverage, months)
     for values in (level, by_chance, use):
         values[np.isin(months, partial)] = np.nan
+    known = by_chance[np.isfinite(by_chance)]
+    chance = float(known.mean()) if known.size else float("nan")
+    level = np.maximum(level - (by_chance - chance), 0.0)
     compared = np.isin(months, evidence.cells["month"])
     hedged = np.isin(months, evidence.words["performed_month"])
     gone = (compared & np.isnan(level)) | (hedged & np.isnan(use))
     gone &= ~np.isin(months, partial)
     withheld = tuple(month for month, hidden in zip(months, gone, strict=True) if hidden)
-    known = by_chance[np.isfinite(by_chance)]
-    chance = float(known.mean()) if known.size else float("nan")
     at = months, partial, withheld
     return (
         _chart("distance", at, level, settings.target_distance, chance=chance),
@@ -113,11 +116,11 @@ def _distance(part: pd.DataFrame, scale: Scale) -> float:
 
 
 def _chance(part: pd.DataFrame, scale: Scale) -> float:
-    """Give the distance to expect of exactly right words."""
-    exact, means = tally_of(part, scale.phrases), scale.phrases.means
+    """Give the distance to expect of exactly right words, by what is printed of their counts."""
+    shown, means = rounded(tally_of(part, scale.phrases)), scale.phrases.means
     rng = scale.study.chance("distance by chance")
-    drawn = drawn_errors(exact, means, means=means, replicates=_SAMPLES, rng=rng)
-    return float(measured(drawn.mean(), exact.total))
+    drawn = drawn_errors(shown, means, means=means, replicates=_SAMPLES, rng=rng)
+    return float(drawn.mean())
 
 
 def _share(part: pd.DataFrame, named: Collection[str]) -> float:

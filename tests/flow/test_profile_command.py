@@ -179,7 +179,8 @@ def test_change_since_a_period_before_is_told_if_that_is_given(tmp_path: Path) -
 
 def test_what_the_issue_before_told_is_read_from_its_file(tmp_path: Path) -> None:
     last = tmp_path / "last.json"
-    frame = department([(0.0, 1.0), (0.8, 1.0), (0.0, 0.7), (0.0, 1.0)], statements=300, seed=44)
+    lines = [(0.0, 1.0), (0.8, 1.0), (0.0, 0.7), (0.0, 1.0)]
+    frame = department(lines, statements=300, seed=44, findings=12)
     _, first, _ = run(tmp_path, frame)
     judged = {r["reader"]: r["pattern"] for r in first["readers"]}  # type: ignore[attr-defined]
     doubtful = [name for name, p in judged.items() if p["sound"] and p["sound"] < 0.95]

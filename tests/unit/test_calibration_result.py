@@ -348,18 +348,6 @@ def test_interval_of_the_phrase_error_counts_single_uses_and_parts_of_one() -> N
     assert np.isnan(phrase_error_interval(both, means=means, replicates=0, rng=rng())).all()
 
 
-def test_a_curve_as_a_table_has_a_row_for_each_bin() -> None:
-    counted = Tally.from_moments([10, 10], [2, 7])
-    curve = calibrate(
-        counted, phrase_table=ATOMS, options=Options(bins=5, bootstrap=20), rng=rng()
-    ).curve
-    table = curve.to_frame()
-    assert table["bin_low"].tolist() == [0.0, 0.2, 0.4, 0.6, 0.8]
-    assert table["bin_high"].tolist() == [0.2, 0.4, 0.6, 0.8, 1.0]
-    for name in table.columns.drop(["bin_low", "bin_high"]):
-        np.testing.assert_array_equal(table[name], getattr(curve, name))
-
-
 def test_the_curve_of_a_reader_right_on_average_lies_on_its_zero_line_not_on_the_diagonal() -> None:
     table = builtin("diagnostic-certainty-scale")
     n = np.full(len(table), 50.0)

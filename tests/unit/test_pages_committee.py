@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from calibration.groups import (
 )
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.rounding import measured, rounded
+from calibration.run_chart import process
 from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.pages import content
@@ -670,9 +672,9 @@ def test_run_charts_show_each_month_and_withhold_what_would_give_a_small_one_awa
     cells = tallied(rows).rename(columns={"performed_month": "month"})
     seen = replace(found.evidence, cells=cells, words=words)
     distance, use = run_charts(seen, months=MONTHS, scale=SCALE)
-    part = tally_of(cells[cells["month"] == MONTHS[1]], SCALE.phrases)
-    by_hand = np.abs(part.label_mass - part.n * SCALE.phrases.means).sum() / part.n.sum()
-    assert distance.level[1] == measured(by_hand, part.total)
+    by_hand = [monthly_distance(cells, month) for month in MONTHS]
+    assert distance.level.mean() == pytest.approx(np.mean(by_hand))
+    assert distance.level == pytest.approx(by_hand, abs=0.02)  # what their few statements add
     said = words[words["performed_month"] == MONTHS[0]]
     named = said["phrase"].isin(SCALE.config.phrases.recommended)
     inside, whole = said.loc[named, "n"].sum(), said["n"].sum()
@@ -682,6 +684,35 @@ def test_run_charts_show_each_month_and_withhold_what_would_give_a_small_one_awa
     assert np.isfinite(distance.level).tolist().count(True) == len(MONTHS) - 2
     hidden = np.flatnonzero(np.isnan(distance.level)).tolist()
     assert distance.withheld == tuple(MONTHS[i] for i in hidden)
+
+
+def monthly_distance(cells: pd.DataFrame, month: str) -> float:
+    part = tally_of(cells[cells["month"] == month], SCALE.phrases)
+    gap = np.abs(part.label_mass - part.n * SCALE.phrases.means).sum() / part.n.sum()
+    return float(measured(gap, part.total))
+
+
+def test_a_busier_half_year_does_not_read_as_better_words() -> None:
+    """Exactly right words, six times as many from the ninth month on: every signal was chance's."""
+    rng, rows = np.random.default_rng(5), list[tuple[str, str, str, str, float, int]]()
+    months = tuple(f"2026-{m:02d}" for m in range(1, 17))
+    named = ("likely", "may represent", "unlikely", "possibly", "probably")
+    for place, month in enumerate(months):
+        for reader, phrase in product(range(7), named):
+            n = 5 if place < 8 else 30
+            right = int(rng.binomial(n, SCALE.phrases.means[SCALE.phrases.index(phrase)]))
+            of = (month, f"R{reader}", "pleural effusion", phrase)
+            rows += [(*of, 1.0, right), (*of, 0.0, n - right)]
+    cells = pd.DataFrame(
+        rows, columns=["month", "reader_code", "pathology", "phrase", "label_value", "count"]
+    )
+    coverage = pd.DataFrame({"performed_month": months, "n": 100, "fate": "paired"})
+    seen = replace(hospital().evidence, cells=cells, coverage=coverage)
+    distance, _ = run_charts(seen, months=months, scale=SCALE)
+    raw = np.array([monthly_distance(cells, month) for month in months])
+    assert process(raw).signals
+    assert not distance.process.signals
+    assert distance.level.mean() == pytest.approx(raw.mean(), abs=0.01)
 
 
 @pytest.mark.parametrize(

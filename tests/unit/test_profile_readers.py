@@ -27,10 +27,14 @@ from calibration.profile import (
 from calibration.profile import department as module
 from calibration.profile.atoms import AtomCounts, judge_atoms
 from calibration.profile.change import changes
+from calibration.profile.habits import HabitFit
+from calibration.profile.line import elsewhere, leaned, lines
 from calibration.profile.pattern import Case, judge_pattern
+from calibration.profile.rates import phrase_rates, posterior
 from calibration.profile.readings import Reading, with_rest
 from calibration.profile.results import Cell
 from calibration.profile.shared import Common, Evidence
+from calibration.profile.variances import refit
 from calibration.survey import PhraseTable
 from reports.single_words import by_finding
 from reports.strings import Strings
@@ -395,6 +399,79 @@ def test_no_pattern_rests_on_one_word_in_one_finding() -> None:
         assert found.verdict.more_exams is None
 
 
+def test_no_pattern_rests_on_one_finding() -> None:
+    spread = np.diag([0.1**2, 0.08**2])
+    evidence, finding = Evidence(np.array([-0.4, 0.0]), spread), Cell("", "finding 1")
+    case = Case(evidence, 0.0, Common(np.zeros((1, 2)), np.ones(1)), (), hedges=2600.0, exams=1200)
+    for shift, told in ((-0.1, "too few"), (-0.3, "overcalls")):
+        rest = Evidence(np.array([shift, 0.0]), spread)
+        without = replace(case, cells=(finding,), elsewhere=(rest,))
+        found = judge_pattern(without, settings=ProfileSettings())
+        assert found.direction == told
+        assert found.verdict.carried == (finding if told == "too few" else None)
+
+
+def test_who_is_off_in_one_finding_is_told_no_pattern_of_all() -> None:
+    """Of 180 readers off in one of eight findings 27 were told what falls without it."""
+    frame = department([(0.0, 1.0)] * 5, statements=2000, seed=4)
+    his = (frame["reader"] == "r01") & (frame["pathology"] == "finding 1")
+    far = department([(-2.0, 1.0)], statements=2000, seed=5).assign(reader="r01")
+    found = profile(
+        pd.concat([frame[~his], far[far["pathology"] == "finding 1"]], ignore_index=True),
+        phrases=SCALE,
+    )
+    one = found.reader("r01")
+    assert one.pattern.direction == "too few"
+    assert one.pattern.verdict.carried == Cell("", "finding 1")
+    assert {p.phrase for p in by_finding(one)} == {"finding 1"}
+    for language, first, alone in (
+        ("en", "what shows rests on finding 1 alone", "rests on one finding"),
+        ("de", "was sich zeigt, beruht allein auf finding 1", "auf einer Pathologie"),
+    ):
+        words = Strings.load(language=language)
+        assert first.lower() in message(one, words=words).lower()
+        assert alone in short(replace(one, advice=(), habits=()), words)
+
+
+def test_a_swap_that_one_finding_carries_is_of_that_finding() -> None:
+    """In all others CT bore 12 of 18 uses out, and the swap was said of all findings."""
+    frame = department([(0.0, 1.0)] * 5, statements=900, seed=3)
+    uses = {"finding 1": (60, 24), "finding 0": (6, 4), "finding 2": (6, 4), "finding 3": (6, 4)}
+    own = [
+        {"reader": "r01", "phrase": "likely", "label": float(i < y), "pathology": finding,
+         "patient": f"{finding}-{i}", "exam": f"{finding}-{i}"}
+        for finding, (n, y) in uses.items() for i in range(n)
+    ]  # fmt: skip
+    kept = (frame["reader"] != "r01") | (frame["phrase"] != "likely")
+    found = profile(pd.concat([frame[kept], pd.DataFrame(own)], ignore_index=True), phrases=SCALE)
+    (swap,) = (s for s in found.reader("r01").advice if s.phrase == "likely")
+    assert swap.finding == "finding 1"
+
+
+def test_what_all_but_one_finding_show_is_what_a_fit_without_it_finds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One Newton step beside the mode that is found anew: rates and lines of every reader."""
+    given: list[HabitFit] = []
+    monkeypatch.setattr(
+        module, "leaned", lambda found, lean: given.append(found) or leaned(found, lean)
+    )
+    profile(department(LINES, statements=1200, seed=7), phrases=SCALE)
+    (found,), settings = given, ProfileSettings()
+    counts = found.counts
+    (rates, doubts), besides = elsewhere(found, counts.n)
+    for f, beside in enumerate(besides):
+        kept = (np.arange(counts.n.shape[1]) != f)[:, None]
+        left = replace(counts, n=counts.n * kept, mass=counts.mass * kept)
+        fitted = refit(left, settings.priors, found.fitted.habits, found.fitted)
+        again = lines(replace(found, fitted=fitted, posterior=posterior(fitted)))
+        assert beside.value == pytest.approx(again.value, abs=0.08)
+        assert beside.covariance == pytest.approx(again.covariance, rel=0.25, abs=0.002)
+        rate, variance = phrase_rates(left, posterior(fitted), uses=left.n)
+        assert rates[:, f] == pytest.approx(rate, abs=0.25)
+        assert doubts[:, f] == pytest.approx(variance, rel=0.25)
+
+
 def test_no_pattern_rests_on_a_word_that_most_probably_holds_a_habit() -> None:
     spread = np.diag([0.1**2, 0.08**2])
     word, line = Cell("likely", ""), Evidence(np.array([0.0, -0.4]), spread)
@@ -600,14 +677,7 @@ def test_empty_table_is_refused() -> None:
         profile(pd.DataFrame({"reader": [], "phrase": [], "label": []}), phrases=SCALE)
 
 
-def test_frame_and_summary_say_how_many_are_told(found: DepartmentProfile) -> None:
-    frame = found.to_frame()
-    assert frame["direction"].tolist() == [each.pattern.direction for each in found]
-    shifts = [each.pattern.shift.value for each in found]
-    assert frame["shift_value"].tolist() == pytest.approx(shifts)
-    assert frame["advice"].tolist() == [len(each.advice) for each in found]
-    assert found.summary().startswith("6 readers: 4 with a pattern")
-    assert "undercalls" in found.reader("r01").summary()
+def test_a_reader_who_is_not_there_has_no_profile(found: DepartmentProfile) -> None:
     with pytest.raises(KeyError):
         found.reader("nobody")
 
