@@ -18,8 +18,8 @@ _POSSESSIVE, _HYPHEN = "'", "-"
 _JOINS: Final = frozenset({"and", "but", "while", "although", "though", "whereas"})
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
-_EARLIER_WITHIN, _YEAR, _ADVERBS = 7, 4, 2
-_ARTICLES: Final = frozenset({"a", "an"})
+_EARLIER_WITHIN, _YEAR, _ADVERBS, _QUANTIFIED = 7, 4, 2, 2
+_ARTICLES: Final = frozenset({"a", "an", "there"})
 _AGAINST: Final = frozenset({"than", "of", "to"})
 _ONCE: Final = frozenset({"suspected", "queried", "questioned", "suggested", "possible"})
 _RELATIVE: Final = frozenset({"which", "that", ","})
@@ -48,6 +48,7 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         passed = not governed and (  # "not seen, one not excluded"; "suspected then, is not seen"
             (renamed and cue.kind == "denial")
             or (cue.kind != "hedge" and tokens[items[j].last - 1].word in _ONCE)
+            or (is_finite(items[at]) and _is_aside(items[j]))  # "flagged by AI, is not seen"
         )
         if parts & Part.COMPANION and not governed and is_finite(items[at]):  # "A with B is likely"
             passed = all(t.word.isalpha() for t in tokens[items[j].last : items[at].first])
@@ -139,11 +140,22 @@ def _list_ends(clause: Clause, comma: int, at: int, cue: Cue, *, tied: bool) -> 
     if tied:
         opens = cue.kind == "denial" and items[comma + 1].lexeme.parts & Part.AND
         return bool(opens) and not _last_of_list(items, comma)
-    if cue.kind != "negation":
+    if cue.kind != "negation" or _graded(items[:comma]):  # "likely edema, effusion absent"
         return True
     ahead = (item.lexeme.parts & _STATED for item in reversed(items[:comma]))
     stated = not next(filter(None, ahead), Part.COMMA) & Part.COMMA
     return stated or _stands(clause, comma, at)
+
+
+def _is_aside(item: Item) -> bool:
+    """Whether what stands before it is but mentioned."""
+    return any(cue.kind == "ignore" and cue.side == "after" for cue in item.lexeme.cues)
+
+
+def _graded(before: list[Item]) -> bool:
+    """Whether the stretch before a comma has a grade of its own."""
+    told = takewhile(lambda item: not item.lexeme.parts & Part.COMMA, reversed(before))
+    return any(cue.kind == "hedge" and cue.side != "after" for i in told for cue in i.lexeme.cues)
 
 
 def _stands(clause: Clause, comma: int, at: int) -> bool:
@@ -177,6 +189,8 @@ def meant(clause: Clause, at: int, cue: Cue) -> Cue:
     if tokens[item.last - 1].word in grammar.going and _in_part(item, tokens, grammar):
         return _STILL
     relative = item.first > 0 and tokens[item.first - 1].word in _RELATIVE
+    behind = clause.items[at + 1 : at + 2]
+    relative = relative or bool(behind and not is_finite(item) and is_finite(behind[0]))
     for token in tokens[item.last : item.last + _EARLIER_WITHIN]:
         if token.word in _TODAY:
             break
@@ -195,6 +209,9 @@ def _in_part(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
     The words stand before the last one of the cue, over marks and helping verbs, or behind it.
     """
     words = [token.word for token in tokens]
+    opens = max((k + 1 for k in range(item.first) if not words[k].isalnum()), default=0)
+    if not grammar.quantities.isdisjoint(words[opens : opens + _QUANTIFIED]):
+        return True  # "most of the nodules have gone"
     first, idle = item.last - 1, grammar.copulas | _HELPS
     while first and words[first - 1] in idle:
         first -= 1
@@ -203,7 +220,9 @@ def _in_part(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
         if tuple(words[max(first - len(said), 0) : first]) == said:
             return True
         ends = behind[len(said) : len(said) + 1] or ["."]
-        if tuple(behind[: len(said)]) == said and (ends[0] in _JOINS or not ends[0].isalnum()):
+        if tuple(behind[: len(said)]) == said and (
+            ends[0] in _JOINS or not ends[0].isalnum() or said[-1] == "not"
+        ):
             return True
     return False
 

@@ -24,7 +24,9 @@ _JOINTS: Final = frozenset(
 _EXCEPT: Final = frozenset({"except", "save", "bar", "barring", "beyond", "besides"})
 _PARTING: Final = _JOINTS | _EXCEPT | {"than", "from", "for"}
 _THAN: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from")})
-_LEFT: Final = frozenset({"trace", "traces", "sliver", "remnant", "residue", "rest"})
+_LEFT: Final = frozenset(
+    {"trace", "traces", "sliver", "remnant", "residue", "rest", "part", "little", "bit"}
+)
 _ONE: Final = _LEFT | {"one", "ones"}
 _THAT: Final = frozenset({"that", "those"})
 _HEADS: Final = _ONE | _THAT
@@ -33,8 +35,8 @@ _AT: Final = frozenset({"on", "in", "at", "over"})
 _PLACING: Final = _AT | {"the", "to", "of", "side", "sided", "-", "base", "apex"}
 _PARTS: Final = frozenset({"base", "bases", "apex", "lobe", "zone", "lung"})
 _WHOLE: Final = frozenset({"lung", "lungs", "hemithorax", "chest"})
-_TOLD: Final = frozenset({"only", "yes", "seen", "does", "do", "has", "have"})
-_IDLE: Final = _PLACING | _TOLD | {":", "?", "not", "still", "again", "just", "if", "anything"}
+_TOLD: Final = frozenset({"only", "yes", "seen", "does", "do", "has", "have", "today", "now"})
+_IDLE: Final = _PLACING | _TOLD | {":", "?", "not", "still", "again", "just", "if", "anything", "week"}
 _UNSAID: Final = frozenset({"none", "nil", "no", "neither", "nor", "clear", "normal"})
 _BESIDE, _WITHIN = 3, 6
 # "Nor can", "so is", "as has": what follows shares what was said.
@@ -156,7 +158,8 @@ def _strange(
 ) -> bool:
     """Whether something without a name of ours stands between, that "one" may speak of."""
     over = {k for item in items for k in range(item.first, item.last)}
-    known = _IDLE | _QUALITY | grammar.fillers | grammar.vague | grammar.articles | _AT
+    known = _IDLE | _QUALITY | grammar.fillers | grammar.vague | grammar.articles
+    known |= grammar.earlier | grammar.copulas | grammar.lasting
     between = (k for k in range(named.last, first) if words[k].isalpha() and k not in over)
     return any(words[k] not in known for k in between)
 
@@ -203,7 +206,8 @@ def _head(words: Sequence[str], first: int, last: int, grammar: GrammarFile) -> 
         free = not following.isalnum() or following in behind
         sized = k > first and words[k - 1] in grammar.sides | grammar.vague | _QUALITY
         own = words[k] in _LEFT and any(w.isalpha() and w not in known for w in words[first:k])
-        if words[k] in _ONE and (free or sized) and not own:
+        of_film = k > first and words[k - 1] in grammar.earlier  # "in contrast to the last one"
+        if words[k] in _ONE and (free or sized) and not (own or of_film):
             return k
         if words[k] in _THAT and following in _AT:
             return k
@@ -269,6 +273,30 @@ def completed(
             by, mention = host[1:4], said[at].mention
             said[at] = Decision(mention, *by, host.scope_first, mention.last, _SHARED)
     return said
+
+
+def corrected(
+    decisions: list[Decision], items: Sequence[Item], tokens: Sequence[Token], grammar: GrammarFile
+) -> list[Decision]:
+    """Leave out what a sentence takes back: "a small effusion, correction, no effusion".
+
+    That is what is said anew behind it, or else the thing that another one at once replaces; a side
+    ("left, correction, right") takes nothing back.
+    """
+    mark = next((item for item in items if item.lexeme.parts & Part.CORRECTING), None)
+    before = [said for said in decisions if mark and said.mention.last <= mark.first]
+    anew = decisions[len(before) :]
+    if mark is None or not before or not anew:
+        return decisions
+    ahead, behind = tokens[max(mark.first - _BOTH, 0) : mark.first], tokens[mark.last].word
+    if behind in grammar.sides and not grammar.sides.isdisjoint(t.word for t in ahead):
+        return decisions
+    last, first = max(said.mention.last for said in before), anew[0].mention
+    replaced = first.first - mark.last <= _BESIDE and mark.first - last <= 1
+    names = {first.pathology}
+    if replaced and behind not in grammar.definite:
+        names |= {said.mention.pathology for said in before if said.mention.last == last}
+    return [said for said in before if said.mention.pathology not in names] + anew
 
 
 _SHARED: Final = "shared"

@@ -28,7 +28,8 @@ def weighed(clause: Clause) -> Clause:
     items = clause.items
     cues = [at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE]
     idle = [at for at in cues if not _weighs(clause, at)]
-    idle += [k for at in cues if at > 1 and _is_of_nobody(items, at) for k in (at - 1, at, at + 1)]
+    idle += [k for k in cues if _goes_unsaid(clause, idle, k)]
+    idle += [k for at in cues if at > 1 and _grades_nobody(items, at) for k in (at - 1, at, at + 1)]
     if not idle:
         return clause
     plain = list(items)
@@ -39,12 +40,19 @@ def weighed(clause: Clause) -> Clause:
     return clause._replace(items=plain)
 
 
-def _is_of_nobody(items: list[Item], at: int) -> bool:
+def _grades_nobody(items: list[Item], at: int) -> bool:
     """Whether it grades what has no name of ours: "edema and, least likely, lymphoma"."""
     before, after = items[at - 1].lexeme.parts, items[at + 1 : at + 2]
     commas = before & Part.COMMA and after and after[0].lexeme.parts & Part.COMMA
     joins = commas and items[at - 2].lexeme.parts & (Part.AND | Part.OR)
     return bool(joins) and not governs(items, at + 1, len(items))
+
+
+def _goes_unsaid(clause: Clause, idle: list[int], k: int) -> bool:
+    """Whether nothing of a thing went: "none of the nodules has gone"."""
+    if clause.tokens[clause.items[k].last - 1].word not in clause.grammar.going:
+        return False
+    return any(at < k and clause.items[at].lexeme.said in clause.grammar.yielding for at in idle)
 
 
 def _weighs(clause: Clause, at: int) -> bool:
