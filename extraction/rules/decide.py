@@ -34,14 +34,18 @@ _WHENEVER: Final = frozenset({"when", "whenever", "until", "once"})
 _INVERTED: Final = frozenset({"should", "were", "had", "where"})
 _CONDITIONAL: Final = _SUPPOSING | _WHENEVER | _INVERTED | {"case", "event"}
 _ENDS_CONDITION: Final = frozenset({",", ";", "then", "would", "could", "might", "may"})
-_BRIEF: Final = frozenset({"any", "available", "needed", "possible", "required", "unwell"})
+_BRIEF: Final = frozenset({"any", "available", "needed", "possible", "required", "unwell", "read"})
 _ADVISES: Final = Part.RECOMMENDING | Part.COMMA
-_WHETHER: Final = frozenset({"whether", "if"})
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
 _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clearing", "complete"})
-_CONTRASTS, _THEM = frozenset({"but", "though", "although", "while"}), frozenset({"it", "one", "them"})
-_QUALITIES: Final = frozenset({"old", "new", "definite", "moderate", "large", "mild"})
+_CONTRASTS, _THEM = (
+    frozenset({"but", "though", "although", "while"}),
+    frozenset({"it", "one", "them"}),
+)
+_QUALITIES: Final = frozenset(
+    {"old", "new", "definite", "moderate", "large", "mild", "acute", "nondisplaced", "displaced"}
+)
 _DOUBTING: Final = frozenset({"hedge", "denial"})
 _HELPING: Final = frozenset({"can", "could", "cannot", "may", "is", "are", "was", "seems"})
 _DENIED: Final = frozenset({"absent", "question of"})
@@ -258,7 +262,7 @@ def _doubted(clause: Clause, denial: Scope, doubt: Cue) -> Scope:
 def _weighing(clause: Clause, asked: Scope) -> Scope:
     """Turn what asks which of two it is: "hard to say whether this is a nodule or a nipple"."""
     item = clause.items[asked.at]
-    asks = (token.word in _WHETHER for token in clause.tokens[item.first : item.last])
+    asks = (token.word in {"whether", "if"} for token in clause.tokens[item.first : item.last])
     if asked.cue.phrase != "question of" or not any(asks):
         return asked
     either = (i for i in clause.items[asked.first : asked.last] if i.lexeme.parts & Part.OR)
@@ -309,7 +313,7 @@ def settled(
     words = [token.word for token in tokens]
     mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
     valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
-    supposed = [] if _CONDITIONAL.isdisjoint(words) else [*_conditions(words)]
+    supposed = [] if _CONDITIONAL.isdisjoint(words[:-1]) else [*_conditions([*words, "."])]
     sides = _Sides(words, grammar)
     return [
         each
@@ -317,48 +321,41 @@ def settled(
         if said.mention.last > mark
         or said.mention.pathology not in valued
         or said.rule != "plain assertion"
-        for each in _by_side(_unsupposed(said, supposed, words, grammar), sides)
+        for each in _by_side(_unsupposed(said, supposed, sides), sides)
     ]
 
 
 def _conditions(words: Sequence[str]) -> Iterator[tuple[range, bool]]:
     """Give the tokens of each condition, and whether it supposes all that it names.
 
-    "If PE is suspected, …", "should PE develop, …"; "when PE is suspected" supposes its doubt alone.
+    "If PE is suspected, …", "should PE develop, …"; "when PE is suspected" supposes its doubt only.
     """
     for first, word in enumerate(words):
-        if word not in _CONDITIONAL:
+        if word not in _CONDITIONAL or words[first + 1] in _BRIEF:  # "if unwell is …"
             continue
-        begins = first == 0 or not words[first - 1].isalnum()
-        inverted = begins and word in _INVERTED and (first == 0 or word == "should")
-        inverted = inverted and words[first + 1 : first + 2] != ["read"]
+        begins = first == 0 or (word == "should" and not words[first - 1].isalnum())
         past = word == "when" and not _PAST.isdisjoint(words[first + 1 : first + 3])
-        whole = word in _SUPPOSING or inverted or past or (words[first - 1], word) in _IN_CASE
+        supposes = word in _SUPPOSING or past or (words[first - 1], word) in _IN_CASE
+        whole = supposes or (begins and word in _INVERTED)
         ends = (k for k in range(first, len(words)) if words[k] in _ENDS_CONDITION)
-        brief = words[first + 1 : first + 2] and words[first + 1] in _BRIEF  # "if unwell is …"
-        if not brief and (whole or word in _WHENEVER):
+        if whole or word in _WHENEVER:
             yield range(first + 1, next(ends, len(words))), whole
 
 
 def _unsupposed(
-    said: Decision,
-    conditions: Sequence[tuple[range, bool]],
-    words: Sequence[str],
-    grammar: GrammarFile,
+    said: Decision, conditions: Sequence[tuple[range, bool]], sides: _Sides
 ) -> Decision:
     """Let what a condition only supposes state nothing, nor what "should be suspected" then."""
-    first, last = said.mention.first, said.mention.last
+    words, grammar, first = sides.words, sides.grammar, said.mention.first
+    doubts, ahead = said.cue.kind in _DOUBTING, [".", *words[max(first - 2, 0) : first]]
+    known = not grammar.definite.isdisjoint(ahead) and ahead[-1] not in grammar.copulas | {"be"}
+    lasts = not grammar.lasting.isdisjoint(words[said.mention.last : said.mention.last + 1])
+    given = known or (lasts and ahead[-1] != "is")
     for inside, whole in conditions:
-        far = first - inside.start > _SUPPOSED_WITHIN and said.cue.kind not in _DOUBTING
-        ahead = words[first - 2 : first]
-        known = ahead[1:] and (ahead[1] in grammar.definite or ahead[0] in grammar.definite)
-        lasts = words[last] in grammar.lasting and ahead[1:] != ["is"]
-        known = known and ahead[1] not in grammar.copulas | {"be"}
-        given = said.cue.kind not in _DOUBTING and (lasts or known)
-        supposed = (whole and not given) or said.rule == "cue after"
-        if first in inside and said.cue_first in inside and supposed and not far:
-            return said._replace(cue=_SUPPOSED)
-        if words[said.cue_first : said.cue_last] == ["should", "be", "suspected"]:
+        near = first in inside and said.cue_first in inside
+        supposed = doubts or (not given and first - inside.start <= _SUPPOSED_WITHIN)
+        told = words[said.cue_first : said.cue_last] == ["should", "be", "suspected"]
+        if told or (near and ((whole and supposed) or said.rule == "cue after")):
             return said._replace(cue=_SUPPOSED)
     return said
 

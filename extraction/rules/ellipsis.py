@@ -23,7 +23,6 @@ _JOINTS: Final = frozenset(
 )
 _EXCEPT: Final = frozenset({"except", "save", "bar", "barring", "beyond", "besides"})
 _PARTING: Final = _JOINTS | _EXCEPT | {"than", "from", "for"}
-_THAN: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from")})
 _LEFT: Final = frozenset(
     {"trace", "traces", "sliver", "remnant", "residue", "rest", "part", "little", "bit"}
 )
@@ -36,7 +35,9 @@ _PLACING: Final = _AT | {"the", "to", "of", "side", "sided", "-", "base", "apex"
 _PARTS: Final = frozenset({"base", "bases", "apex", "lobe", "zone", "lung"})
 _WHOLE: Final = frozenset({"lung", "lungs", "hemithorax", "chest"})
 _TOLD: Final = frozenset({"only", "yes", "seen", "does", "do", "has", "have", "today", "now"})
-_IDLE: Final = _PLACING | _TOLD | {":", "?", "not", "still", "again", "just", "if", "anything", "week"}
+_IDLE: Final = (
+    _PLACING | _TOLD | {":", "?", "not", "still", "again", "just", "if", "anything", "week"}
+)
 _UNSAID: Final = frozenset({"none", "nil", "no", "neither", "nor", "clear", "normal"})
 _BESIDE, _WITHIN = 3, 6
 # "Nor can", "so is", "as has": what follows shares what was said.
@@ -50,7 +51,6 @@ _TOO: Final = frozenset({"too", "likewise"})
 _CALLING: Final = _SHARING | _TOO | {_SAME}
 _DENYING: Final = frozenset({"not", "cannot", "never", "no", "neither", "nor", "unable"})
 _ENDS: Final = frozenset({".", ",", ";", ")", "either", "too", "and", "or", "but", "however"})
-_GRADING: Final = frozenset({"hedge", "denial", "negation"})
 _JOINING: Final = frozenset({"or", "and", "vs", "versus"})
 _LISTING: Final = frozenset({"or", "and", ","})
 _FORMER, _BOTH = "former", 2
@@ -115,7 +115,7 @@ def _stands(
         return -1
     at = _head(words, first, last, grammar)
     if at < 0 and other and (_PLACING | grammar.sides).issuperset(words[first:last]):
-        beside = [part for part in parts[max(k - 1, 0) : k + 2] if _touch(words, part, first)]
+        beside = [part for part in parts[max(k - 1, 0) : k + 2] if part[0] != first]
         free = (part for part in beside if not _names(items, *part))
         at = max((_head(words, *part, grammar) for part in free), default=-1)
     alone = bool(sides) and (excepted or (other and named.denied and not named.whole))
@@ -149,7 +149,7 @@ def _is_joint(words: Sequence[str], k: int) -> bool:
     if k < 0 or words[k] not in _PARTING:
         return False
     if words[k] in {"than", "from"}:
-        return (words[k - 1], words[k]) in _THAN
+        return (words[k - 1], words[k]) in {("other", "than"), ("apart", "from"), ("aside", "from")}
     return words[k] != "for" or words[k - 1] in _EXCEPT or words[k - 1] == "but"
 
 
@@ -162,12 +162,6 @@ def _strange(
     known |= grammar.earlier | grammar.copulas | grammar.lasting
     between = (k for k in range(named.last, first) if words[k].isalpha() and k not in over)
     return any(words[k] not in known for k in between)
-
-
-def _touch(words: Sequence[str], part: tuple[int, int], first: int) -> bool:
-    """Whether but a comma parts a stretch from the place beside it: "a small one, on the right"."""
-    comma = part[1] if part[0] < first else part[0] - 1
-    return part[0] != first and words[comma : comma + 1] == [","]
 
 
 def _sides(words: Sequence[str], grammar: GrammarFile) -> frozenset[str]:
@@ -288,13 +282,14 @@ def corrected(
     anew = decisions[len(before) :]
     if mark is None or not before or not anew:
         return decisions
-    ahead, behind = tokens[max(mark.first - _BOTH, 0) : mark.first], tokens[mark.last].word
-    if behind in grammar.sides and not grammar.sides.isdisjoint(t.word for t in ahead):
+    ahead = {token.word for token in tokens[max(mark.first - _BOTH, 0) : mark.first]}
+    behind = {token.word for token in tokens[mark.last : mark.last + 1]}
+    if not (grammar.sides.isdisjoint(ahead) or grammar.sides.isdisjoint(behind)):
         return decisions
     last, first = max(said.mention.last for said in before), anew[0].mention
     replaced = first.first - mark.last <= _BESIDE and mark.first - last <= 1
     names = {first.pathology}
-    if replaced and behind not in grammar.definite:
+    if replaced and grammar.definite.isdisjoint(behind):
         names |= {said.mention.pathology for said in before if said.mention.last == last}
     return [said for said in before if said.mention.pathology not in names] + anew
 
@@ -347,7 +342,7 @@ def referred(
             named.append(said)
             continue
         among = [at for at, each in enumerate(named) if each[1:4] == named[-1][1:4]]
-        if said.cue.kind not in _GRADING or len(among) < _BOTH:
+        if said.cue.kind not in {"hedge", "denial", "negation"} or len(among) < _BOTH:
             continue
         at, last = among[0 if which == _FORMER else -1], named[-1].mention.last
         if _JOINING.isdisjoint(token.word for token in tokens[last : said.mention.first]):

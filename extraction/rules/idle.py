@@ -17,10 +17,8 @@ from extraction.vocabulary.schema import GrammarFile
 _SHORT, _BESIDE, _CHANGE_WITHIN = 5, 6, 4
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
-_AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
-_VALUES: Final = frozenset({"n", "y"})
 
 
 def weighed(clause: Clause) -> Clause:
@@ -64,12 +62,12 @@ def _weighs(clause: Clause, at: int) -> bool:
     if _grades_change(items, at, tokens, grammar) or _yields(items, at):
         return False
     word = tokens[item.first].word
-    if word in _VALUES and item.lexeme.cues[0].side == "after":  # "PTX N"
+    if word in {"n", "y"} and item.lexeme.cues[0].side == "after":  # "PTX N"
         return at > 0 and item.first - items[at - 1].last <= 1 and governs(items, at - 1, at)
     if word == "of" and item.lexeme.cues[0].kind != "hedge":  # "of the two nodules one has gone"
         opens = at == 0 or items[at - 1].lexeme.parts & (Part.COMMA | Part.AND)
         return bool(opens and _qualified(items, at))
-    if word in _AGAINST_ONE:
+    if word in {"vs", "versus", "v"}:
         return not _compares(item, tokens, grammar)
     if word == _GREATER:
         beside = [items[at - 1], items[at + 1]] if 0 < at < len(items) - 1 else []
