@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from extraction.rules.lexicon import Part
-from extraction.rules.scan import Item, is_finite
+from extraction.rules.scan import Item, denies, is_finite
 from extraction.rules.tokens import Token
 from extraction.vocabulary import Vocabulary
 
@@ -98,7 +98,8 @@ class MentionFinder:
             for k, item in enumerate(items):
                 parts = item.lexeme.parts
                 lung = lung or bool(parts & Part.LUNG) or item.lexeme.placed
-                if parts & Part.ELSEWHERE and not self._instead(items, k, tokens):
+                alone = self._instead(items, k, tokens) or _denied_alone(items, k)
+                if parts & Part.ELSEWHERE and not alone:
                     groups.update(item.lexeme.groups)
             there = [group for group in entry.elsewhere if group in groups]
             if lung:
@@ -240,6 +241,13 @@ def _resembles(item: Item, tokens: Sequence[Token]) -> bool:
     """Whether the words only compare: "pneumonia-like", "a nodule-like opacity"."""
     behind = [token.word for token in tokens[item.last : item.last + 2]]
     return behind[:1] == ["like"] or behind == ["-", "like"]
+
+
+def _denied_alone(items: Sequence[Item], k: int) -> bool:
+    """Whether another organ is denied for itself: "no collapse and no bony destruction"."""
+    behind = items[k + 1 : k + 2]
+    named = any(i.lexeme.parts & Part.MENTION or i.lexeme.parts & Part.OR for i in behind)
+    return k > 1 and denies(items[k - 1]) and items[k - 1].last == items[k].first and not named
 
 
 def _says(item: Item, number: int) -> bool:
