@@ -205,7 +205,7 @@ class SectionReader:
                 told = number > first_read and text[sections[-1].start : sections[-1].end].strip()
                 name = IMPRESSION if header.entry.closing and told else header.entry.name
                 sections.append(Place(name, start, following, header.entry.amends))
-            elif number > last_read and header.entry.name not in _CLOSING:
+            elif number > last_read and header.entry.name not in {"signature", "recommendation"}:
                 sections += self._unheaded(
                     text, _end_of_note(text, header.end, following), following
                 )
@@ -296,9 +296,6 @@ def _by_letter(names: list[str]) -> str:
     for name in names:
         rests.setdefault(name[0], []).append(re.escape(name[1:]).replace(r"\ ", r"[ \t]+"))
     return "|".join(f"{re.escape(first)}(?:{'|'.join(rest)})" for first, rest in rests.items())
-
-
-_CLOSING: Final = frozenset({"signature", "recommendation"})
 
 
 def _begin(found: _Header | re.Match[str]) -> int:

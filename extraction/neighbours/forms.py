@@ -100,7 +100,6 @@ def _one_line(text: str) -> str:
 
 
 _JUDGE_TOKENS: Final = 160
-_ARTICLES: Final = frozenset({"a", "an", "the"})
 _POINT: Final = re.compile(r"(?<=\d)[.,](?=\d)")
 _SIGN: Final = re.compile(r"(?<![\w])[-−](?=\d|\.\d)")
 _APOSTROPHE: Final = re.compile(r"['’`]")
@@ -130,7 +129,7 @@ def normalised(text: str) -> str:
     plain = _POINT.sub(lambda m: "point" if m[0] == "." else "", plain)
     plain = _APOSTROPHE.sub("", _SIGN.sub("minus ", plain))
     words = _OTHER.sub(" ", plain).split()
-    return " ".join([word for word in words if word not in _ARTICLES] or words)
+    return " ".join([word for word in words if word not in {"a", "an", "the"}] or words)
 
 
 def matched(question: Question, guess: str) -> Verdict:

@@ -18,14 +18,9 @@ _POSSESSIVE, _HYPHEN = "'", "-"
 _JOINS: Final = frozenset({"and", "but", "while", "although", "though", "whereas"})
 _STILL: Final = Cue("present", "assertion", "after")
 _ADVICE: Final = Cue(None, "ignore", "after")
-_EARLIER_WITHIN, _YEAR, _ADVERBS = 7, 4, 2
-_ARTICLES: Final = frozenset({"a", "an"})
-_AGAINST: Final = frozenset({"than", "of", "to"})
+_EARLIER_WITHIN, _YEAR, _ADVERBS, _QUANTIFIED = 7, 4, 2, 2
 _ONCE: Final = frozenset({"suspected", "queried", "questioned", "suggested", "possible"})
-_RELATIVE: Final = frozenset({"which", "that", ","})
-_TODAY: Final = frozenset({"this", "today", "current", "now", "since", "compared"})
 _HELPS: Final = frozenset({",", "-", "(", ")", "been", "now", "since", "also"})
-_PURPOSE: Final = frozenset({"of", "for", "to"})
 
 
 def backward(clause: Clause, at: int, cue: Cue) -> Scope:
@@ -48,6 +43,7 @@ def backward(clause: Clause, at: int, cue: Cue) -> Scope:
         passed = not governed and (  # "not seen, one not excluded"; "suspected then, is not seen"
             (renamed and cue.kind == "denial")
             or (cue.kind != "hedge" and tokens[items[j].last - 1].word in _ONCE)
+            or (is_finite(items[at]) and _is_aside(items, j, cue))
         )
         if parts & Part.COMPANION and not governed and is_finite(items[at]):  # "A with B is likely"
             passed = all(t.word.isalpha() for t in tokens[items[j].last : items[at].first])
@@ -112,7 +108,7 @@ def _one_thing(items: list[Item], j: int, tokens: list[Token]) -> bool:
 def _sets_against(item: Item, tokens: list[Token]) -> bool:
     """Whether the cue doubts what follows in favour of what stands before it: "rather than"."""
     doubts = any(c.side == "before" and c.phrase in DOUBTS for c in item.lexeme.cues)
-    return doubts and tokens[item.last - 1].word in _AGAINST
+    return doubts and tokens[item.last - 1].word in {"than", "of", "to"}
 
 
 def _named(clause: Clause, comma: int, at: int) -> bool:
@@ -139,11 +135,31 @@ def _list_ends(clause: Clause, comma: int, at: int, cue: Cue, *, tied: bool) -> 
     if tied:
         opens = cue.kind == "denial" and items[comma + 1].lexeme.parts & Part.AND
         return bool(opens) and not _last_of_list(items, comma)
-    if cue.kind != "negation":
+    if cue.kind != "negation" or _graded(items[:comma]):  # "likely edema, effusion absent"
         return True
     ahead = (item.lexeme.parts & _STATED for item in reversed(items[:comma]))
     stated = not next(filter(None, ahead), Part.COMMA) & Part.COMMA
     return stated or _stands(clause, comma, at)
+
+
+def _is_aside(items: list[Item], j: int, cue: Cue) -> bool:
+    """Whether a predicate is of what stands before a cue: "a nodule flagged by AI is not seen".
+
+    So is a denial, of what a hedge tells of a cause without a name of ours ("nodules suspicious for
+    metastases are not seen").
+    """
+    if any(told.kind == "ignore" and told.side == "after" for told in items[j].lexeme.cues):
+        return True
+    named = j > 0 and items[j - 1].lexeme.parts & Part.MENTION
+    tells = named and items[j - 1].last == items[j].first and not is_finite(items[j])
+    hedges = any(told.kind == "hedge" and told.side != "after" for told in items[j].lexeme.cues)
+    return bool(tells) and hedges and cue.kind == "negation"
+
+
+def _graded(before: list[Item]) -> bool:
+    """Whether the stretch before a comma has a grade of its own."""
+    told = takewhile(lambda item: not item.lexeme.parts & Part.COMMA, reversed(before))
+    return any(cue.kind == "hedge" and cue.side != "after" for i in told for cue in i.lexeme.cues)
 
 
 def _stands(clause: Clause, comma: int, at: int) -> bool:
@@ -156,7 +172,7 @@ def _stands(clause: Clause, comma: int, at: int) -> bool:
     begin = items[opens].first
     while begin and clause.tokens[begin - 1].word.isalnum():
         begin -= 1
-    if clause.tokens[begin].word[0].isdigit() or clause.tokens[begin].word in _ARTICLES:
+    if clause.tokens[begin].word[0].isdigit() or clause.tokens[begin].word in {"a", "an", "there"}:
         return True
     named = {name for item in items[opens:comma] for name in item.lexeme.pathologies}
     denied = {name for item in items[comma:at] for name in item.lexeme.pathologies}
@@ -176,9 +192,11 @@ def meant(clause: Clause, at: int, cue: Cue) -> Cue:
         return cue
     if tokens[item.last - 1].word in grammar.going and _in_part(item, tokens, grammar):
         return _STILL
-    relative = item.first > 0 and tokens[item.first - 1].word in _RELATIVE
+    relative = item.first > 0 and tokens[item.first - 1].word in {"which", "that", ","}
+    behind = clause.items[at + 1 : at + 2]
+    relative = relative or bool(behind and not is_finite(item) and is_finite(behind[0]))
     for token in tokens[item.last : item.last + _EARLIER_WITHIN]:
-        if token.word in _TODAY:
+        if token.word in {"this", "today", "current", "now", "since", "compared"}:
             break
         word = token.word
         year = len(word) == _YEAR and word.isdigit()
@@ -195,6 +213,9 @@ def _in_part(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
     The words stand before the last one of the cue, over marks and helping verbs, or behind it.
     """
     words = [token.word for token in tokens]
+    opens = max((k + 1 for k in range(item.first) if not words[k].isalnum()), default=0)
+    if not grammar.quantities.isdisjoint(words[opens : opens + _QUANTIFIED]):
+        return True  # "most of the nodules have gone"
     first, idle = item.last - 1, grammar.copulas | _HELPS
     while first and words[first - 1] in idle:
         first -= 1
@@ -203,7 +224,9 @@ def _in_part(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
         if tuple(words[max(first - len(said), 0) : first]) == said:
             return True
         ends = behind[len(said) : len(said) + 1] or ["."]
-        if tuple(behind[: len(said)]) == said and (ends[0] in _JOINS or not ends[0].isalnum()):
+        if tuple(behind[: len(said)]) == said and (
+            ends[0] in _JOINS or not ends[0].isalnum() or said[-1] == "not"
+        ):
             return True
     return False
 
@@ -216,5 +239,5 @@ def _partly(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 def _examines(item: Item, tokens: list[Token], grammar: GrammarFile) -> bool:
     """Whether an examination of something is the subject: "follow up of the small effusion"."""
     ahead = takewhile(lambda j: tokens[j].word.isalnum(), range(item.first - 1, 0, -1))
-    told = (tokens[j - 1].word for j in ahead if tokens[j].word in _PURPOSE)
+    told = (tokens[j - 1].word for j in ahead if tokens[j].word in {"of", "for", "to"})
     return any(word in grammar.examinations for word in told)

@@ -28,7 +28,7 @@ _PLACED: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
 _TELLING: Final = frozenset({"negation", "assertion"})
 _ALONE: Final = 0
 """What ends an aside of one expression: ", in my view ,"."""
-_RELATIVE, _SO, _STATED = "which", "so", 3
+_RELATIVE = "which"
 _YET, _DOUBT_WITHIN = frozenset({"but", "yet", "though", "although", "if", "not", "unproven"}), 5
 _ENDS, _ANSWERS = frozenset({".", ",", ";"}), frozenset({"no", "not", "nor", "nil", "never"})
 _SPEAKERS: Final = frozenset({"i", "we"})
@@ -231,8 +231,6 @@ def _cut(
     for at, item in enumerate(items):
         parts = item.lexeme.parts
         if parts & Part.BOUNDARY:
-            if tokens[item.first].word == _SO and _only_grades(item, items[at + 1 :], tokens):
-                continue
             if _told_late(current, items[at:]):
                 continue
             if _lists_on(current, items[at:]):
@@ -257,17 +255,6 @@ def _cut(
         current.append(item)
     pieces.append((current, first))
     return [(piece, begin) for piece, begin in pieces if piece]
-
-
-def _only_grades(item: Item, rest: list[Item], tokens: list[Token]) -> bool:
-    """Whether "so" draws no conclusion: "so far", "less so", "not so large"."""
-    if item.last - item.first > 1:
-        return False
-    near = [i for i in rest[:_STATED] if i.lexeme.parts & (GOVERNABLE | Part.SUBJECT | Part.VERB)]
-    marks = (i.first for i in rest if i.lexeme.parts & (Part.COMMA | Part.BOUNDARY))
-    ends = next(marks, len(tokens))
-    told = any((is_finite(i) or i.lexeme.parts & Part.CUE) and i.first < ends for i in rest)
-    return not (near and near[0].first - item.last <= _STATED and told)
 
 
 def _told_late(before: list[Item], rest: list[Item]) -> bool:

@@ -17,28 +17,40 @@ from extraction.rules.idle import weighed
 from extraction.rules.lexicon import Cue, Part
 from extraction.rules.mentions import Mention
 from extraction.rules.reach import DOUBTS
-from extraction.rules.scan import Clause, Item, Scope, governs
+from extraction.rules.scan import Clause, Item, Scope, governs, is_finite
 from extraction.rules.scopes import alternative_of, one_of_two, scopes
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
 _ALTERNATIVES = Cue("versus", "hedge", "around")
+_OPEN = Cue("cannot exclude", "denial", "before")
 _PLAIN = Cue("present", "assertion", "before")
 # A template's label is of so many words at most, its colon among them.
 _LABEL_WITHIN: Final = 7
 _SUPPOSED: Final = Cue(None, "ignore", "before")
+_SUPPOSING: Final = frozenset({"if", "unless", "provided", "assuming", "supposing", "lest"})
+_IN_CASE: Final = frozenset({("in", "case"), ("the", "event")})
+_WHENEVER: Final = frozenset({"when", "whenever", "until", "once"})
+_INVERTED: Final = frozenset({"should", "were", "had", "where"})
+_CONDITIONAL: Final = _SUPPOSING | _WHENEVER | _INVERTED | {"case", "event"}
 _ENDS_CONDITION: Final = frozenset({",", ";", "then", "would", "could", "might", "may"})
-_BRIEF: Final = frozenset({"any", "available", "needed", "possible", "required", "unwell"})
+_BRIEF: Final = frozenset({"any", "available", "needed", "possible", "required", "unwell", "read"})
 _ADVISES: Final = Part.RECOMMENDING | Part.COMMA
-_WHETHER: Final = frozenset({"whether", "if"})
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
 _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clearing", "complete"})
-_CONTRASTS, _THEM = frozenset({"but", "though", "although"}), frozenset({"it", "one", "them"})
-_QUALITIES: Final = frozenset({"old", "new", "definite", "moderate", "large", "mild"})
+_CONTRASTS, _THEM = (
+    frozenset({"but", "though", "although", "while"}),
+    frozenset({"it", "one", "them"}),
+)
+_QUALITIES: Final = frozenset(
+    {"old", "new", "definite", "moderate", "large", "mild", "acute", "nondisplaced", "displaced"}
+)
 _DOUBTING: Final = frozenset({"hedge", "denial"})
 _HELPING: Final = frozenset({"can", "could", "cannot", "may", "is", "are", "was", "seems"})
-_LASTING_WITHIN, _BESIDE, _TOUCHING = 9, 3, 1
+_DENIED: Final = frozenset({"absent", "question of"})
+_PAST: Final = frozenset({"was", "were", "had"})
+_BESIDE, _TOUCHING, _SUPPOSED_WITHIN, _BEFORE = 3, 1, 6, 2
 
 
 class Decision(NamedTuple):
@@ -79,7 +91,8 @@ def carry_back(decisions: Sequence[Decision], clause: Clause, scope: Scope) -> l
     Behind a "but" it is the last word on all that was graded together ("possible but unlikely").
     """
     by, cue, last = clause.items[scope.at], scope.cue, decisions[-1]
-    anew = clause.tokens[clause.first - 1].word in _CONTRASTS and last.rule == "cue after"
+    opens = {clause.tokens[clause.first - 1].word, clause.tokens[0].word}
+    anew = not opens.isdisjoint(_CONTRASTS) and last.rule == "cue after"
     unproven = clause.tokens[by.last - 1].word in clause.grammar.proving
     kept = {"denial"} if anew else {"denial", cue.kind}
     kept |= {"hedge"} if unproven else set()
@@ -133,7 +146,11 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
         return _based(clause, mention, before)
     if before and before[-1].cue.kind == "hedge":  # "suspected A, not confirmed on the lateral"
         proving, tokens = clause.grammar.proving, clause.tokens
-        after = [s for s in after if tokens[items[s.at].last - 1].word not in proving]
+        begin = items[before[-1].at].first  # "the suspected A is not confirmed"
+        ahead = {token.word for token in tokens[max(begin - _BEFORE, 0) : begin]}
+        earlier = not ahead.isdisjoint(clause.grammar.definite | clause.grammar.earlier)
+        unproven = [s for s in after if tokens[items[s.at].last - 1].word in proving]
+        after = [s for s in after if earlier or s not in unproven]
     chosen, rule = _choose(items, mention, before, after)
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
     if unknown and mention.pathology in clause.grammar.signs:
@@ -146,7 +163,9 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
         return _from(items, mention, alternative, _ALTERNATIVES, "between alternatives")
     if chosen is not None:
         denied = chosen.cue.kind == "negation" and chosen.side == "before"
-        said = _weakened(clause, chosen) if denied else chosen
+        said = _weakened(clause, chosen, found) if denied else chosen
+        if rule == "negated hedge" and said.side == "after" and is_finite(items[said.at]):
+            said = _doubted(clause, said, before[-1].cue) if before else said
         return _said(items, mention, _weighing(clause, said), rule)
     advice = _advice(items, mention)
     if advice is not None:
@@ -166,6 +185,10 @@ def _choose(
     silent = nearest is not None and nearest.cue.kind in {"ignore", "not evaluable"}
     if (silent or negation) and behind is not None and behind.cue.kind == "denial":
         return behind, "cue after"
+    if silent and behind is not None and behind.cue.kind == "negation":
+        by = items[behind.at]  # "the report describes A, I see none", no "CT for A not seen before"
+        if is_finite(by) or by.lexeme.said.endswith("none") or _valued(items, mention, behind):
+            return behind, "cue after"
     if silent:
         return nearest, "no statement"
     if behind is not None and behind.cue.kind == "not evaluable":
@@ -181,10 +204,15 @@ def _choose(
     return behind, "cue after"
 
 
-def _weight(scope: Scope) -> tuple[bool, bool, bool]:
-    """Of two cues behind a mention a denial speaks, a negation, what is no "rather than"."""
+def _weight(scope: Scope) -> tuple[bool, ...]:
+    """Of two cues behind a mention a denial speaks, a negation, a grade, no "rather than"."""
     kind = scope.cue.kind
-    return kind == "denial", kind == "negation", scope.cue.phrase != "likely"
+    return kind == "denial", kind == "negation", kind != "ignore", scope.cue.phrase != "likely"
+
+
+def _valued(items: Sequence[Item], mention: Mention, behind: Scope) -> bool:
+    """Whether a cue is the answer to what is asked: "query edema: unlikely"."""
+    return any(item.lexeme.parts & Part.COLON for item in items[mention.at : behind.at])
 
 
 def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: Scope) -> bool:
@@ -192,6 +220,8 @@ def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: 
     if nearest.cue.kind == "assertion" or behind.cue.kind in {"denial", "ignore"}:
         return True
     if nearest.cue.phrase == "versus" and behind.cue.phrase in DOUBTS:
+        return True
+    if nearest.cue.phrase == "question of" and _valued(items, mention, behind):
         return True
     if items[nearest.at].lexeme.parts & Part.JUDGING:  # "I think infection is unlikely"
         return True
@@ -201,9 +231,21 @@ def _outspeaks(items: Sequence[Item], mention: Mention, behind: Scope, nearest: 
     return behind.cue.phrase in DOUBTS and any(i.lexeme.parts & Part.MENTION for i in between)
 
 
-def _weakened(clause: Clause, negation: Scope) -> Scope:
-    """Turn a hedge that touches a denial and has no other object: "probably no effusion"."""
+def _weakened(clause: Clause, negation: Scope, found: Sequence[Scope]) -> Scope:
+    """Turn a hedge that touches a denial and has no other object: "probably no effusion".
+
+    So does "neither A nor B is likely", and what is denied of an absence leaves it open.
+    """
     items, at = clause.items, negation.at - 1
+    told = {token.word for token in clause.tokens[slice(*items[negation.at][:2])]}
+    after = [scope for scope in found if scope.side == "after" and scope.at > negation.first]
+    doubts = (s.cue.phrase for s in after if is_finite(items[s.at]))
+    if "absence" in told and not _DENIED.isdisjoint(doubts):
+        return negation._replace(cue=_OPEN)
+    if not told.isdisjoint({"neither", "nor"}):
+        graded = (clause.grammar.opposite.get(scope.cue.phrase or "") for scope in after)
+        phrase = next(filter(None, graded), None)
+        return negation._replace(cue=Cue(phrase, "hedge", "before")) if phrase else negation
     if at < 0 or items[at].last != items[at + 1].first or governs(items, 0, at):
         return negation
     hedged = next((cue.phrase for cue in items[at].lexeme.cues), "")
@@ -211,10 +253,16 @@ def _weakened(clause: Clause, negation: Scope) -> Scope:
     return negation._replace(at=at, cue=Cue(phrase, "hedge", "before")) if phrase else negation
 
 
+def _doubted(clause: Clause, denial: Scope, doubt: Cue) -> Scope:
+    """Turn a denial that is itself doubted: "I doubt that the effusion is absent"."""
+    phrase = clause.grammar.opposite.get(doubt.phrase or "")
+    return denial._replace(cue=Cue(phrase, "hedge", "after")) if doubt.phrase in DOUBTS else denial
+
+
 def _weighing(clause: Clause, asked: Scope) -> Scope:
     """Turn what asks which of two it is: "hard to say whether this is a nodule or a nipple"."""
     item = clause.items[asked.at]
-    asks = (token.word in _WHETHER for token in clause.tokens[item.first : item.last])
+    asks = (token.word in {"whether", "if"} for token in clause.tokens[item.first : item.last])
     if asked.cue.phrase != "question of" or not any(asks):
         return asked
     either = (i for i in clause.items[asked.first : asked.last] if i.lexeme.parts & Part.OR)
@@ -265,7 +313,7 @@ def settled(
     words = [token.word for token in tokens]
     mark = words.index(":", 0, _LABEL_WITHIN) if ":" in words[:_LABEL_WITHIN] else 0
     valued = {said.mention.pathology for said in decisions if said.mention.first > mark}
-    supposed = _condition(words)
+    supposed = [] if _CONDITIONAL.isdisjoint(words[:-1]) else [*_conditions([*words, "."])]
     sides = _Sides(words, grammar)
     return [
         each
@@ -273,23 +321,43 @@ def settled(
         if said.mention.last > mark
         or said.mention.pathology not in valued
         or said.rule != "plain assertion"
-        for each in _by_side(_unsupposed(said, supposed), sides)
+        for each in _by_side(_unsupposed(said, supposed, sides), sides)
     ]
 
 
-def _condition(words: Sequence[str]) -> range:
-    """Give the tokens of a condition: "if PE is suspected, …"."""
-    first = words.index("if") if "if" in words else len(words)
-    if words[first + 1 : first + 2] and words[first + 1] in _BRIEF:  # "if unwell is …"
-        return range(0)
-    ends = (k for k in range(first, len(words)) if words[k] in _ENDS_CONDITION)
-    return range(first + 1, next(ends, len(words)))
+def _conditions(words: Sequence[str]) -> Iterator[tuple[range, bool]]:
+    """Give the tokens of each condition, and whether it supposes all that it names.
+
+    "If PE is suspected, …", "should PE develop, …"; "when PE is suspected" supposes its doubt only.
+    """
+    for first, word in enumerate(words):
+        if word not in _CONDITIONAL or words[first + 1] in _BRIEF:  # "if unwell is …"
+            continue
+        begins = first == 0 or (word == "should" and not words[first - 1].isalnum())
+        past = word == "when" and not _PAST.isdisjoint(words[first + 1 : first + 3])
+        supposes = word in _SUPPOSING or past or (words[first - 1], word) in _IN_CASE
+        whole = supposes or (begins and word in _INVERTED)
+        ends = (k for k in range(first, len(words)) if words[k] in _ENDS_CONDITION)
+        if whole or word in _WHENEVER:
+            yield range(first + 1, next(ends, len(words))), whole
 
 
-def _unsupposed(said: Decision, condition: range) -> Decision:
-    """Let what a condition only supposes state nothing."""
-    inside = said.mention.first in condition and said.cue_first in condition
-    return said._replace(cue=_SUPPOSED) if inside and said.cue.kind in _DOUBTING else said
+def _unsupposed(
+    said: Decision, conditions: Sequence[tuple[range, bool]], sides: _Sides
+) -> Decision:
+    """Let what a condition only supposes state nothing, nor what "should be suspected" then."""
+    words, grammar, first = sides.words, sides.grammar, said.mention.first
+    doubts, ahead = said.cue.kind in _DOUBTING, [".", *words[max(first - 2, 0) : first]]
+    known = not grammar.definite.isdisjoint(ahead) and ahead[-1] not in grammar.copulas | {"be"}
+    lasts = not grammar.lasting.isdisjoint(words[said.mention.last : said.mention.last + 1])
+    given = known or (lasts and ahead[-1] != "is")
+    for inside, whole in conditions:
+        near = first in inside and said.cue_first in inside
+        supposed = doubts or (not given and first - inside.start <= _SUPPOSED_WITHIN)
+        told = words[said.cue_first : said.cue_last] == ["should", "be", "suspected"]
+        if told or (near and ((whole and supposed) or said.rule == "cue after")):
+            return said._replace(cue=_SUPPOSED)
+    return said
 
 
 class _Sides(NamedTuple):

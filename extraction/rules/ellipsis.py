@@ -23,8 +23,9 @@ _JOINTS: Final = frozenset(
 )
 _EXCEPT: Final = frozenset({"except", "save", "bar", "barring", "beyond", "besides"})
 _PARTING: Final = _JOINTS | _EXCEPT | {"than", "from", "for"}
-_THAN: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from")})
-_LEFT: Final = frozenset({"trace", "traces", "sliver", "remnant", "residue", "rest"})
+_LEFT: Final = frozenset(
+    {"trace", "traces", "sliver", "remnant", "residue", "rest", "part", "little", "bit"}
+)
 _ONE: Final = _LEFT | {"one", "ones"}
 _THAT: Final = frozenset({"that", "those"})
 _HEADS: Final = _ONE | _THAT
@@ -33,8 +34,10 @@ _AT: Final = frozenset({"on", "in", "at", "over"})
 _PLACING: Final = _AT | {"the", "to", "of", "side", "sided", "-", "base", "apex"}
 _PARTS: Final = frozenset({"base", "bases", "apex", "lobe", "zone", "lung"})
 _WHOLE: Final = frozenset({"lung", "lungs", "hemithorax", "chest"})
-_TOLD: Final = frozenset({"only", "yes", "seen", "does", "do", "has", "have"})
-_IDLE: Final = _PLACING | _TOLD | {":", "?", "not", "still", "again", "just", "if", "anything"}
+_TOLD: Final = frozenset({"only", "yes", "seen", "does", "do", "has", "have", "today", "now"})
+_IDLE: Final = (
+    _PLACING | _TOLD | {":", "?", "not", "still", "again", "just", "if", "anything", "week"}
+)
 _UNSAID: Final = frozenset({"none", "nil", "no", "neither", "nor", "clear", "normal"})
 _BESIDE, _WITHIN = 3, 6
 # "Nor can", "so is", "as has": what follows shares what was said.
@@ -48,7 +51,6 @@ _TOO: Final = frozenset({"too", "likewise"})
 _CALLING: Final = _SHARING | _TOO | {_SAME}
 _DENYING: Final = frozenset({"not", "cannot", "never", "no", "neither", "nor", "unable"})
 _ENDS: Final = frozenset({".", ",", ";", ")", "either", "too", "and", "or", "but", "however"})
-_GRADING: Final = frozenset({"hedge", "denial", "negation"})
 _JOINING: Final = frozenset({"or", "and", "vs", "versus"})
 _LISTING: Final = frozenset({"or", "and", ","})
 _FORMER, _BOTH = "former", 2
@@ -113,7 +115,7 @@ def _stands(
         return -1
     at = _head(words, first, last, grammar)
     if at < 0 and other and (_PLACING | grammar.sides).issuperset(words[first:last]):
-        beside = [part for part in parts[max(k - 1, 0) : k + 2] if _touch(words, part, first)]
+        beside = [part for part in parts[max(k - 1, 0) : k + 2] if part[0] != first]
         free = (part for part in beside if not _names(items, *part))
         at = max((_head(words, *part, grammar) for part in free), default=-1)
     alone = bool(sides) and (excepted or (other and named.denied and not named.whole))
@@ -147,7 +149,7 @@ def _is_joint(words: Sequence[str], k: int) -> bool:
     if k < 0 or words[k] not in _PARTING:
         return False
     if words[k] in {"than", "from"}:
-        return (words[k - 1], words[k]) in _THAN
+        return (words[k - 1], words[k]) in {("other", "than"), ("apart", "from"), ("aside", "from")}
     return words[k] != "for" or words[k - 1] in _EXCEPT or words[k - 1] == "but"
 
 
@@ -156,15 +158,10 @@ def _strange(
 ) -> bool:
     """Whether something without a name of ours stands between, that "one" may speak of."""
     over = {k for item in items for k in range(item.first, item.last)}
-    known = _IDLE | _QUALITY | grammar.fillers | grammar.vague | grammar.articles | _AT
+    known = _IDLE | _QUALITY | grammar.fillers | grammar.vague | grammar.articles
+    known |= grammar.earlier | grammar.copulas | grammar.lasting
     between = (k for k in range(named.last, first) if words[k].isalpha() and k not in over)
     return any(words[k] not in known for k in between)
-
-
-def _touch(words: Sequence[str], part: tuple[int, int], first: int) -> bool:
-    """Whether but a comma parts a stretch from the place beside it: "a small one, on the right"."""
-    comma = part[1] if part[0] < first else part[0] - 1
-    return part[0] != first and words[comma : comma + 1] == [","]
 
 
 def _sides(words: Sequence[str], grammar: GrammarFile) -> frozenset[str]:
@@ -203,7 +200,8 @@ def _head(words: Sequence[str], first: int, last: int, grammar: GrammarFile) -> 
         free = not following.isalnum() or following in behind
         sized = k > first and words[k - 1] in grammar.sides | grammar.vague | _QUALITY
         own = words[k] in _LEFT and any(w.isalpha() and w not in known for w in words[first:k])
-        if words[k] in _ONE and (free or sized) and not own:
+        of_film = k > first and words[k - 1] in grammar.earlier  # "in contrast to the last one"
+        if words[k] in _ONE and (free or sized) and not (own or of_film):
             return k
         if words[k] in _THAT and following in _AT:
             return k
@@ -271,6 +269,31 @@ def completed(
     return said
 
 
+def corrected(
+    decisions: list[Decision], items: Sequence[Item], tokens: Sequence[Token], grammar: GrammarFile
+) -> list[Decision]:
+    """Leave out what a sentence takes back: "a small effusion, correction, no effusion".
+
+    That is what is said anew behind it, or else the thing that another one at once replaces; a side
+    ("left, correction, right") takes nothing back.
+    """
+    mark = next((item for item in items if item.lexeme.parts & Part.CORRECTING), None)
+    before = [said for said in decisions if mark and said.mention.last <= mark.first]
+    anew = decisions[len(before) :]
+    if mark is None or not before or not anew:
+        return decisions
+    ahead = {token.word for token in tokens[max(mark.first - _BOTH, 0) : mark.first]}
+    behind = {token.word for token in tokens[mark.last : mark.last + 1]}
+    if not (grammar.sides.isdisjoint(ahead) or grammar.sides.isdisjoint(behind)):
+        return decisions
+    last, first = max(said.mention.last for said in before), anew[0].mention
+    replaced = first.first - mark.last <= _BESIDE and mark.first - last <= 1
+    names = {first.pathology}
+    if replaced and grammar.definite.isdisjoint(behind):
+        names |= {said.mention.pathology for said in before if said.mention.last == last}
+    return [said for said in before if said.mention.pathology not in names] + anew
+
+
 _SHARED: Final = "shared"
 
 
@@ -319,7 +342,7 @@ def referred(
             named.append(said)
             continue
         among = [at for at, each in enumerate(named) if each[1:4] == named[-1][1:4]]
-        if said.cue.kind not in _GRADING or len(among) < _BOTH:
+        if said.cue.kind not in {"hedge", "denial", "negation"} or len(among) < _BOTH:
             continue
         at, last = among[0 if which == _FORMER else -1], named[-1].mention.last
         if _JOINING.isdisjoint(token.word for token in tokens[last : said.mention.first]):

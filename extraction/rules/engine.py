@@ -20,7 +20,7 @@ from extraction.finding import (
 from extraction.report import FINDINGS, Place, SectionReader, own_words
 from extraction.rules.clauses import clauses
 from extraction.rules.decide import Decision, carry_back, decide, settled
-from extraction.rules.ellipsis import completed, with_stand_ins
+from extraction.rules.ellipsis import completed, corrected, with_stand_ins
 from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
@@ -29,11 +29,14 @@ from extraction.rules.sentences import split
 from extraction.rules.spelling import Spelling
 from extraction.rules.tokens import Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
+from extraction.vocabulary.patterns import expand
 
 # Raised whenever the rules change what any report yields.
-REVISION: Final = "22"
+REVISION: Final = "23"
 
 _BATCH: Final = 256
+# A mark of correction is of so many words at most.
+_MARKED: Final = 4
 _APART: Final = frozenset({",", ";", ":", "and", "or", "with"})
 Read = TypeVar("Read")
 
@@ -84,6 +87,11 @@ class RuleEngine:
     @cached_property
     def _root(self) -> Tree:
         return build(self.vocabulary)
+
+    @cached_property
+    def _correcting(self) -> tuple[tuple[str, ...], ...]:
+        patterns = self.vocabulary.grammar.correcting
+        return tuple({said for each in patterns for said in expand(each) if said[0] != ","})
 
     @cached_property
     def _reader(self) -> TokenReader:
@@ -141,12 +149,19 @@ class RuleEngine:
         clean, sections = opened
         findings: list[Finding] = []
         not_evaluable: set[str] = set()
+        corrects = told = False
         for section in sections:
             for tokens, decisions in self._sentences(clean, section):
                 stating = [each for each in decisions if each.states]
                 said = [_finding(section.section, str(text), tokens, d) for d in stating]
-                if section.amends:
-                    findings = _amended(findings, said, clean[: section.start], self._sides(tokens))
+                opens = tuple(token.word for token in tokens[:_MARKED])
+                begun = any(opens[: len(mark)] == mark for mark in self._correcting)
+                corrects = begun or (corrects and not told)
+                told = bool(decisions)
+                above = clean[: tokens[0].start if corrects else section.start]
+                if section.amends or corrects:
+                    sides = self._sides(tokens)
+                    findings = _amended(findings, said, above, sides, corrects=corrects)
                 findings += said
                 unseen = [d for d in decisions if d.rule == "not evaluable" and not d.states]
                 not_evaluable.update(each.mention.pathology for each in unseen)
@@ -223,7 +238,8 @@ class RuleEngine:
                 previous = found
             parted = not clause.aside and not mentions and self._is_of_another(clause)
         grammar = self.vocabulary.grammar
-        return settled(completed(decisions, tokens, grammar), tokens, grammar)
+        said = corrected(completed(decisions, tokens, grammar), items, tokens, grammar)
+        return settled(said, tokens, grammar)
 
 
 def _label(items: list[Item]) -> list[Item]:
@@ -232,22 +248,27 @@ def _label(items: list[Item]) -> list[Item]:
 
 
 def _amended(
-    findings: list[Finding], said: list[Finding], above: str, sides: frozenset[str]
+    findings: list[Finding],
+    said: list[Finding],
+    above: str,
+    sides: frozenset[str],
+    *,
+    corrects: bool,
 ) -> list[Finding]:
     """Make findings of what an impression said of what an addendum below it says anew.
 
-    What an addendum says of one side, it says only to what was said of that side.
+    What an addendum says of one side, it says only to what was said of that side. What a
+    correction says anew was not meant ("Scratch that, no effusion").
     """
-    anew = {each.pathology for each in said}
-    return [
-        replace(each, section=FINDINGS)
-        if each.section != FINDINGS
-        and each.pathology in anew
-        and each.end <= len(above)
-        and sides.issubset(above[each.start : each.end].lower().replace(".", " ").split())
-        else each
-        for each in findings
-    ]
+    anew, kept = {each.pathology for each in said}, list[Finding]()
+    for each in findings:
+        told = above[each.start : each.end].lower().replace(".", " ").split()
+        same = each.pathology in anew and each.end <= len(above) and sides.issubset(told)
+        if not same:
+            kept.append(each)
+        elif not corrects:
+            kept.append(replace(each, section=FINDINGS))
+    return kept
 
 
 def _beside(decisions: list[Decision], aside: Clause) -> list[Decision]:

@@ -17,10 +17,8 @@ from extraction.vocabulary.schema import GrammarFile
 _SHORT, _BESIDE, _CHANGE_WITHIN = 5, 6, 4
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
-_AGAINST_ONE: Final = frozenset({"vs", "versus", "v"})
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
-_VALUES: Final = frozenset({"n", "y"})
 
 
 def weighed(clause: Clause) -> Clause:
@@ -28,7 +26,8 @@ def weighed(clause: Clause) -> Clause:
     items = clause.items
     cues = [at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE]
     idle = [at for at in cues if not _weighs(clause, at)]
-    idle += [k for at in cues if at > 1 and _is_of_nobody(items, at) for k in (at - 1, at, at + 1)]
+    idle += [k for k in cues if _goes_unsaid(clause, idle, k)]
+    idle += [k for at in cues if at > 1 and _grades_nobody(items, at) for k in (at - 1, at, at + 1)]
     if not idle:
         return clause
     plain = list(items)
@@ -39,12 +38,19 @@ def weighed(clause: Clause) -> Clause:
     return clause._replace(items=plain)
 
 
-def _is_of_nobody(items: list[Item], at: int) -> bool:
+def _grades_nobody(items: list[Item], at: int) -> bool:
     """Whether it grades what has no name of ours: "edema and, least likely, lymphoma"."""
     before, after = items[at - 1].lexeme.parts, items[at + 1 : at + 2]
     commas = before & Part.COMMA and after and after[0].lexeme.parts & Part.COMMA
     joins = commas and items[at - 2].lexeme.parts & (Part.AND | Part.OR)
     return bool(joins) and not governs(items, at + 1, len(items))
+
+
+def _goes_unsaid(clause: Clause, idle: list[int], k: int) -> bool:
+    """Whether nothing of a thing went: "none of the nodules has gone"."""
+    if clause.tokens[clause.items[k].last - 1].word not in clause.grammar.going:
+        return False
+    return any(at < k and clause.items[at].lexeme.said in clause.grammar.yielding for at in idle)
 
 
 def _weighs(clause: Clause, at: int) -> bool:
@@ -56,12 +62,12 @@ def _weighs(clause: Clause, at: int) -> bool:
     if _grades_change(items, at, tokens, grammar) or _yields(items, at):
         return False
     word = tokens[item.first].word
-    if word in _VALUES and item.lexeme.cues[0].side == "after":  # "PTX N"
+    if word in {"n", "y"} and item.lexeme.cues[0].side == "after":  # "PTX N"
         return at > 0 and item.first - items[at - 1].last <= 1 and governs(items, at - 1, at)
     if word == "of" and item.lexeme.cues[0].kind != "hedge":  # "of the two nodules one has gone"
         opens = at == 0 or items[at - 1].lexeme.parts & (Part.COMMA | Part.AND)
         return bool(opens and _qualified(items, at))
-    if word in _AGAINST_ONE:
+    if word in {"vs", "versus", "v"}:
         return not _compares(item, tokens, grammar)
     if word == _GREATER:
         beside = [items[at - 1], items[at + 1]] if 0 < at < len(items) - 1 else []

@@ -45,8 +45,8 @@ class Part:
     (
         MENTION, CUE, BOUNDARY, COMPANION, OPENER, VERB, PRONOUN, ASSERTING, COORDINATOR,
         RECOMMENDING, SUBJECT, PREDICATE, LUNG, ELSEWHERE, SPLIT_SUBJECT, SPLIT_PROPERTY, COMMA,
-        OPENING, CLOSING, OR, COLON, AND, PARTICIPLE, CAUSE, JUDGING, SIGN,
-    ) = (1 << bit for bit in range(26))  # fmt: skip
+        OPENING, CLOSING, OR, COLON, AND, PARTICIPLE, CAUSE, JUDGING, SIGN, CORRECTING,
+    ) = (1 << bit for bit in range(27))  # fmt: skip
 
 
 _STATING: Final = (
@@ -176,7 +176,7 @@ def _add_grammar(root: Tree, vocabulary: Vocabulary) -> None:
         (grammar.coordinators, Part.COORDINATOR), (grammar.recommending, Part.RECOMMENDING),
         (grammar.context.lung, Part.LUNG), ((",",), Part.COMMA), ((":",), Part.COLON),
         (("(",), Part.OPENING), ((")",), Part.CLOSING), (("or", "nor", "and / or"), Part.OR),
-        ((";",), Part.BOUNDARY),
+        ((";",), Part.BOUNDARY), (grammar.correcting, Part.BOUNDARY | Part.CORRECTING),
     )  # fmt: skip
     for patterns, part in simple:
         for _, lexeme in _each(root, patterns):

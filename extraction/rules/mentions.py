@@ -22,7 +22,6 @@ _BESIDE_IT: Final = frozenset(
     {"aorta", "aortic", "azygos", "pulmonary", "esophagus", "thyroid", "thymus"}
 )
 """What else a label of the heart or mediastinum is said of."""
-_SIZES: Final = frozenset({"small", "large", "big", "increased", "enlarged"})
 _LISTED: Final = (
     Part.COMMA | Part.AND | Part.OR | Part.COORDINATOR | Part.LUNG | Part.ELSEWHERE | Part.ASSERTING
 )
@@ -84,26 +83,23 @@ class MentionFinder:
             return
         resembles = _resembles(item, tokens)
         for name in item.lexeme.pathologies:
-            meant = name if item.lexeme.placed else self._meant(name, items, sentence)
+            meant = name if item.lexeme.placed else self._meant(name, (items, sentence), tokens)
             if meant and not (resembles and name not in self._grammar.shapes):
                 yield meant
 
-    def _meant(self, name: str, clause: Sequence[Item], sentence: Sequence[Item]) -> str:
+    def _meant(self, name: str, within: Sequence[Sequence[Item]], tokens: Sequence[Token]) -> str:
         """Return the pathology a word means where it stands; "" when it is none of the lung's."""
         entry = self._entries[name]
         if not entry.elsewhere:
             return name
-        for items in (clause, sentence):
+        for items in within:
             groups: set[str] = set()
             lung = False
             for k, item in enumerate(items):
                 parts = item.lexeme.parts
                 lung = lung or bool(parts & Part.LUNG) or item.lexeme.placed
-                # What follows may be what it is instead: "nodule versus nipple shadow".
-                before = items[k - 1].lexeme.cues if k else ()
-                if parts & Part.ELSEWHERE and not (
-                    any(cue.side == "around" for cue in before) or _denied_alone(items, k)
-                ):
+                alone = self._instead(items, k, tokens) or _denied_alone(items, k)
+                if parts & Part.ELSEWHERE and not alone:
                     groups.update(item.lexeme.groups)
             there = [group for group in entry.elsewhere if group in groups]
             if lung:
@@ -111,6 +107,18 @@ class MentionFinder:
             if there:
                 return entry.elsewhere_is.get(there[0], "")
         return name
+
+    def _instead(self, items: Sequence[Item], k: int, tokens: Sequence[Token]) -> bool:
+        """Whether it is what the finding may be instead: "versus nipple", "could be cartilage"."""
+        at = next((j for j in range(k - 1, -1, -1) if items[j].lexeme.cues), 0)
+        cues, last = items[at].lexeme.cues, items[at].last
+        if at == k - 1 and any(cue.side == "around" for cue in cues):
+            return True
+        named = any(item.lexeme.parts & Part.MENTION for item in items[:at])
+        between = {token.word for token in tokens[last : items[k].first]}
+        ends = tokens[last - 1].word in self._grammar.transitive - {"in", "for", "with"}
+        close = ends and named and between.isdisjoint(self._grammar.prepositions)
+        return close and any(cue.kind == "hedge" and cue.side == "before" for cue in cues)
 
     def _attributed(
         self, items: Sequence[Item], sentence: Sequence[Item], tokens: Sequence[Token]
@@ -278,7 +286,7 @@ def _is_of_another(items: Sequence[Item], at: int, j: int, tokens: Sequence[Toke
         return False
     if _leads(items, j, tokens):
         return True
-    sized = tokens[items[j].first].word in _SIZES
+    sized = tokens[items[j].first].word in {"small", "large", "big", "increased", "enlarged"}
     return sized and any(item.lexeme.parts & Part.MENTION for item in items[at + 2 : j])
 
 

@@ -20,7 +20,6 @@ _BREAKS: Final = (
     Part.CUE | Part.COMMA | Part.COORDINATOR | Part.OR | Part.AND | Part.COMPANION | Part.VERB
 )
 _KINDS: Final = frozenset({"negation", "hedge", "denial"})
-_EITHER: Final = frozenset({"or", "nor"})
 _ANYTHING: Final = frozenset(
     {"finding", "findings", "abnormality", "abnormalities", "lesion", "lesions"}
     | {"area", "areas", "process", "change", "changes"}
@@ -89,7 +88,7 @@ def _preposition(at: int, tokens: list[Token], grammar: GrammarFile) -> int:
             k -= 1
             article = False
         elif (
-            article or not word.isalpha() or word in _EITHER
+            article or not word.isalpha() or word in {"or", "nor"}
             or word in grammar.prepositions or word in grammar.finite
         ):  # fmt: skip
             return -1
@@ -109,13 +108,11 @@ _ADJECTIVAL: Final = ("ic", "al", "ous", "ive", "ant")
 _SILENT: Final = frozenset({"ignore", "not evaluable"})
 _THAT: Final = frozenset({"that", "whether"})
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.ASSERTING | Part.PRONOUN
-_ENDING: Final = frozenset({"negation", "ignore", "not evaluable"})
 DOUBTS: Final = frozenset({"unlikely", "very unlikely"})
 _BESIDE: Final = frozenset({"associated", "accompanying", "adjacent", "resultant"})
 _TOGETHER: Final = frozenset({"combination", "mixture", "mix", "sum"})
 """Behind one of these, within so many words, all that is joined is of one cue."""
 _LEADING: Final = 3
-_LISTING: Final = frozenset({"for", "of"})
 _TELLING: Final = frozenset({"shows", "show", "showed", "demonstrates", "demonstrate", "reveals"})
 
 
@@ -139,7 +136,7 @@ def _behind_subject(clause: Clause, at: int, cue: Cue) -> int:
     last = items[at].last
     lead = next((t.word for t in tokens[last : last + 2] if t.word not in _THAT), "")
     opens = at == 0 and cue.kind == "hedge" and lead == ","
-    listed = cue.phrase == "versus" and tokens[last - 1].word in _LISTING
+    listed = cue.phrase == "versus" and tokens[last - 1].word in {"for", "of"}
     stands = lead in grammar.definite and tokens[last - 1].word not in grammar.transitive - _THAT
     if cue.kind in _SILENT or not (opens or listed or stands):
         return at + 1
@@ -185,9 +182,12 @@ def _until(clause: Clause, at: int, first: int, cue: Cue) -> int:
 
 
 def _beyond(items: list[Item], at: int, j: int, cue: Cue, tokens: list[Token]) -> bool:
-    """Whether a hedge had its object already: "suspicious for cancer with associated nodes"."""
-    between = tokens[items[at].last : items[j].first]
-    return cue.kind == "hedge" and tokens[items[j].last - 1].word in _BESIDE and bool(between)
+    """Whether a hedge had its object already: "suspicious for cancer with small effusion"."""
+    over = {k for item in items[at + 1 : j] for k in range(item.first, item.last)}
+    between = (k for k in range(items[at].last, items[j].first) if tokens[k].word.isalpha())
+    ends = tokens[items[j].last - 1].word in _BESIDE or tokens[items[j].first].word == "with"
+    ends = ends and not items[j - 1].lexeme.parts & Part.OR
+    return cue.kind == "hedge" and ends and any(k not in over for k in between)
 
 
 def _missed(items: list[Item], at: int, comma: int, cue: Cue, tokens: list[Token]) -> bool:
@@ -321,7 +321,7 @@ def _cue_ends(clause: Clause, until: Scope, *, governed: bool) -> bool:
             governed
             or cue.kind == "assertion"  # "not clearly seen on the lateral, could be edema"
             or cue.phrase is None
-            or other.kind in _ENDING
+            or other.kind in {"negation", "ignore", "not evaluable"}
             or other.phrase in DOUBTS
             or items[j].first - items[at].last > _TOUCHING
         )

@@ -27,7 +27,6 @@ _OPEN_AHEAD, _OPEN_BEHIND = (
     for side in ("before", "after")
 )
 _APART: Final = frozenset({"but", "and", "or", "to", "the", "is", "are", "a", "then", "ct"})
-_EITHER: Final = frozenset({"or", "nor"})
 _UNDOABLE: Final = frozenset({"negation", "ignore"})
 _DENIED_WITHIN: Final = 6
 _NEITHER, _ABLE = frozenset({"nor", "neither"}), frozenset({"can", "could", "may", "should"})
@@ -150,7 +149,7 @@ def _undone(items: list[Item], item: Item, tokens: list[Token]) -> Item | None:
                 items.pop()
             return Item(at, item.last, _OPEN_BEHIND if cue.side == "after" else _OPEN_AHEAD)
         # "Cannot be confirmed or excluded."
-        paired = word in _EITHER and tokens[at - 1].word.endswith("ed")
+        paired = word in {"or", "nor"} and tokens[at - 1].word.endswith("ed")
         if not word.isalpha() or (word in _APART and not paired):
             return None
     return None

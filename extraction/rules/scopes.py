@@ -25,9 +25,7 @@ _FIRM: Final = (
 )  # fmt: skip
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
 _SITED: Final = Part.ASSERTING | Part.LUNG
-_ASKING: Final = frozenset({"?", "("})
 """How a question mark begins that stands free: "?", "(?)"."""
-_DENIES: Final = frozenset({"not", "is", "are", "was", "were"})
 _THERE: Final = frozenset({"there", "or"})
 _LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "confines"})
 _HANGING: Final = frozenset({"and", "or", "in", "at", "on", "over", "within", "along", "with"})
@@ -118,7 +116,7 @@ def _of_two(clause: Clause, at: int, behind: Cue, back: Scope, reach: Scope) -> 
 def _denies_another(clause: Clause, at: int, cue: Cue) -> bool:
     """Whether it denies a subject of no name of ours: "cavity not seen, left apical scarring"."""
     (first, last, _), tokens = clause.items[at], clause.tokens
-    if cue.side != "after" or tokens[first].word not in _DENIES:
+    if cue.side != "after" or tokens[first].word not in {"not", "is", "are", "was", "were"}:
         return False
     subject = first > 0 and tokens[first - 1].word.isalpha()
     told = (
@@ -161,7 +159,7 @@ def _stands_free(clause: Clause, item: Item) -> bool:
     What hangs on the word before it, or opens another statement, is not what it asks about.
     """
     tokens, grammar, first, last = clause.tokens, clause.grammar, item.first, item.last
-    if not (tokens[first].word in _ASKING and 0 < first < last < len(tokens)):
+    if not (tokens[first].word in {"?", "("} and 0 < first < last < len(tokens)):
         return False
     word, apart = tokens[last].word, tokens[first - 1].end < tokens[first].start
     opens = word in grammar.restarts - grammar.asked

@@ -38,7 +38,6 @@ _UNITS: Final = frozenset({"cm", "mm", "ca"})
 _ANSWER_WITHIN, _NAME_WITHIN = 10, 6
 _HYPHENS, _LABEL, _TWO = "-–", 3, 2
 _NEITHER_ONE, _HELPING = frozenset({"nor", "neither"}), frozenset({"can", "could", "has", "have"})
-_PLACING: Final = frozenset({"the", "on", "in", "at"})
 _OPENED_WITHIN: Final = 4
 _BOUND_WITHIN: Final = 10
 # More tokens are no sentence; cutting there keeps the work proportional to the text.
@@ -273,7 +272,7 @@ def _hangs(current: list[Token], token: Token, grammar: GrammarFile) -> bool:
     word = current[-1].word
     if word not in grammar.sides:
         return word in grammar.unending
-    placed = len(current) > 1 and current[-2].word in _PLACING
+    placed = len(current) > 1 and current[-2].word in {"the", "on", "in", "at"}
     return not placed and token.word not in grammar.opening
 
 

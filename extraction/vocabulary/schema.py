@@ -154,6 +154,8 @@ class GrammarFile(_Entry):
     lasting: frozenset[str] = frozenset()
     going: frozenset[str] = frozenset()
     partly: tuple[str, ...] = ()
+    quantities: frozenset[str] = frozenset()
+    correcting: tuple[str, ...] = ()
     changes: frozenset[str] = frozenset()
     compared: frozenset[str] = frozenset()
     differentials: frozenset[str] = frozenset()
