@@ -20,6 +20,7 @@ from extraction.finding import (
 from extraction.report import FINDINGS, Place, SectionReader, own_words
 from extraction.rules.clauses import clauses
 from extraction.rules.decide import Decision, carry_back, decide, settled
+from extraction.rules.doubts import guarded
 from extraction.rules.ellipsis import completed, corrected, with_stand_ins
 from extraction.rules.lexicon import Part, Tree, build
 from extraction.rules.mentions import MentionFinder
@@ -239,7 +240,8 @@ class RuleEngine:
             parted = not clause.aside and not mentions and self._is_of_another(clause)
         grammar = self.vocabulary.grammar
         said = corrected(completed(decisions, tokens, grammar), items, tokens, grammar)
-        return settled(said, tokens, grammar)
+        said = settled(said, tokens, grammar)
+        return guarded(said, items, tokens, self._root, grammar)
 
 
 def _label(items: list[Item]) -> list[Item]:

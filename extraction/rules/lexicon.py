@@ -20,7 +20,8 @@ from extraction.vocabulary.schema import CueKind, CueSide
 
 END: Final = ""
 # The root's keys for the words that may stand inside a cue and for the other tenses of its verbs.
-INSERTED, TENSES = "\0inserted", "\0tenses"
+# and for a tree of their own of the words that doubt.
+INSERTED, TENSES, DOUBTING = "\0inserted", "\0tenses", "\0doubting"
 Node: TypeAlias = dict[str, Any]
 
 
@@ -274,6 +275,19 @@ def _even_out(root: Node, vocabulary: Vocabulary) -> None:
     for _, lexeme in _each(inserted, vocabulary.grammar.inserted):
         lexeme.loose = True
     root[INSERTED], root[TENSES] = inserted, vocabulary.grammar.tenses
+    root[DOUBTING] = _doubts(vocabulary)
+
+
+def _doubts(vocabulary: Vocabulary) -> tuple[frozenset[str], Tree]:
+    """Give the tree of what doubts and of what holds such words and does not, and its first words."""
+    tree = Tree()
+    tree[INSERTED] = tree[TENSES] = {}
+    for _, lexeme in _each(tree, vocabulary.grammar.doubting):
+        lexeme.parts = Part.CUE
+    first = frozenset(tree)
+    for _ in _each(tree, vocabulary.grammar.assured):
+        pass
+    return first, tree
 
 
 def _share(node: Node, other: Node, met: set[tuple[int, int]]) -> None:

@@ -15,7 +15,8 @@ GOVERNABLE: Final = Part.MENTION | Part.PREDICATE | Part.SPLIT_SUBJECT
 _HYPHEN: Final = "-"
 # How what excludes begins ("exclude", "excluding", "dismissed", "rule out", "write off").
 _EXCLUDING: Final = (
-    "exclud", "dismiss", "discount", "deny", "ignor", "overlook", "disregard", "out", "off",
+    "exclud", "dismiss", "discount", "discard", "den", "ignor", "overlook", "disregard", "out",
+    "off", "aside", "negated",
 )  # fmt: skip
 _DENYING: Final = frozenset(
     {"not", "cannot", "cant", "hardly", "neither", "nor", "never", "reluctant", "hesitate"}
@@ -104,6 +105,17 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
             items.append(item)
         at = after
     return items
+
+
+def lexemes(tokens: list[Token], root: Node) -> Iterator[Item]:
+    """Give every longest expression of a tree, also those that say nothing."""
+    at = 0
+    while at < len(tokens):
+        node = root.get(tokens[at].word)
+        found, after = _longest(tokens, (at, at + 1, node), root, "") if node else (None, at + 1)
+        if found is not None:
+            yield Item(at, after, found)
+        at = after
 
 
 def _opens_list(items: list[Item], tokens: list[Token], at: int) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 CueKind: TypeAlias = Literal["negation", "hedge", "denial", "assertion", "ignore", "not evaluable"]
 CueSide: TypeAlias = Literal["before", "after", "either", "around"]
+_NAMED = re.compile(r"<(\w+)>")
 Words: TypeAlias = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
@@ -44,9 +46,25 @@ class CueEntry(_Entry):
 
 
 class CueFile(_Entry):
-    """``cues.toml``."""
+    """``cues.toml``; `fragment` names choices that cue words take up as ``<name>``."""
 
+    fragment: dict[str, str] = {}
     cue: tuple[CueEntry, ...]
+
+    @model_validator(mode="after")
+    def _filled(self) -> CueFile:
+        cues = [
+            each.model_copy(update={"words": tuple(map(self._written_out, each.words))})
+            for each in self.cue
+        ]
+        return self.model_copy(update={"cue": tuple(cues)})
+
+    def _written_out(self, pattern: str) -> str:
+        """Put its choice in the place of each name."""
+        unknown = set(_NAMED.findall(pattern)).difference(self.fragment)
+        if unknown:
+            raise ValueError(f"{pattern!r}: no fragment {sorted(unknown)[0]!r}")
+        return _NAMED.sub(lambda name: "{" + self._written_out(self.fragment[name[1]]) + "}", pattern)
 
 
 class SectionEntry(_Entry):
@@ -157,6 +175,9 @@ class GrammarFile(_Entry):
     quantities: frozenset[str] = frozenset()
     correcting: tuple[str, ...] = ()
     changes: frozenset[str] = frozenset()
+    helping: frozenset[str] = frozenset()
+    doubting: tuple[str, ...] = ()
+    assured: tuple[str, ...] = ()
     compared: frozenset[str] = frozenset()
     differentials: frozenset[str] = frozenset()
     weighing: dict[str, frozenset[str]] = {}
