@@ -89,9 +89,12 @@ def _ranked(findings: Sequence[Finding], rule: ResolutionRule) -> Sequence[Findi
 def _resolved(
     name: str, findings: Sequence[Finding], strength: dict[str, int], rule: ResolutionRule
 ) -> ReportFinding:
+    """Resolve one pathology: what has no phrase was not denied, and outranks only a denial."""
     mapped = [f for f in findings if f.phrase is not None]
-    if not mapped:
-        return ReportFinding(name, None, "unmapped", findings[-1].cue, findings[-1].read_by)
+    denied = all(strength[f.phrase or ""] == 0 for f in mapped)
+    if denied and len(mapped) < len(findings) and (rule != "last" or not mapped):
+        unknown = next(f for f in reversed(findings) if f.phrase is None)
+        return ReportFinding(name, None, "unmapped", unknown.cue, unknown.read_by)
     chosen = mapped[-1] if rule == "last" else max(mapped, key=lambda f: strength[f.phrase or ""])
     return ReportFinding(name, chosen.phrase, "stated", chosen.cue, chosen.read_by)
 
