@@ -17,7 +17,7 @@ from itertools import accumulate, compress, count
 from typing import Final
 
 from extraction.report import SectionReader
-from extraction.rules.lexicon import END, INSERTED, TENSES, Node, Part, build
+from extraction.rules.lexicon import END, INSERTED, Node, Part, build
 from extraction.vocabulary import load
 
 _NEXT: Final = re.compile(r"[\s-]*(\w+|[^\w\s-])")
@@ -132,7 +132,7 @@ def _cues_only(node: Node) -> Node:
         if word == END:
             if child.parts & Part.CUE:
                 kept[END] = child
-        elif word not in {INSERTED, TENSES}:
+        elif not word.startswith(INSERTED[0]):
             branch = _cues_only(child)
             if branch:
                 kept[word] = branch

@@ -279,7 +279,7 @@ def _even_out(root: Node, vocabulary: Vocabulary) -> None:
 
 
 def _doubts(vocabulary: Vocabulary) -> tuple[frozenset[str], Tree]:
-    """Give the tree of what doubts and of what holds such words and does not, and its first words."""
+    """Give the first words of what doubts, and its tree with what holds such words and does not."""
     tree = Tree()
     tree[INSERTED] = tree[TENSES] = {}
     for _, lexeme in _each(tree, vocabulary.grammar.doubting):

@@ -64,7 +64,9 @@ class CueFile(_Entry):
         unknown = set(_NAMED.findall(pattern)).difference(self.fragment)
         if unknown:
             raise ValueError(f"{pattern!r}: no fragment {sorted(unknown)[0]!r}")
-        return _NAMED.sub(lambda name: "{" + self._written_out(self.fragment[name[1]]) + "}", pattern)
+        return _NAMED.sub(
+            lambda name: "{" + self._written_out(self.fragment[name[1]]) + "}", pattern
+        )
 
 
 class SectionEntry(_Entry):
