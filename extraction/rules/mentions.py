@@ -112,6 +112,8 @@ class MentionFinder:
         """Whether it is what the finding may be instead: "versus nipple", "could be cartilage"."""
         at = next((j for j in range(k - 1, -1, -1) if items[j].lexeme.cues), 0)
         cues, last = items[at].lexeme.cues, items[at].last
+        if not last <= items[k].first < len(tokens):  # a label's words are of another sentence
+            return False
         if at == k - 1 and any(cue.side == "around" for cue in cues):
             return True
         named = any(item.lexeme.parts & Part.MENTION for item in items[:at])
