@@ -36,6 +36,8 @@ def main() -> None:
     parser.add_argument("--shard-rows", type=int, default=300)
     options = parser.parse_args()
     os.environ |= KEYED
+    from prefect import flow
+
     from pipeline.run.server import settle, temporary_server
 
     with tempfile.TemporaryDirectory() as name:
@@ -44,7 +46,8 @@ def main() -> None:
         with temporary_server() as wait:
             wait()
             config = night(folder, options.pairs, options.shard_rows)
-            one, two = (reading(folder, config, size) for size in (1, 2))
+            measured = flow(reading, persist_result=False)  # outside a flow nothing is spread
+            one, two = (measured(folder, config, size) for size in (1, 2))
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     print(f"{cores} cores, load {load:.1f}; {options.pairs:,} pairs, ", end="")
     print(f"{one.shards} shards of {options.shard_rows} exams")
