@@ -23,7 +23,8 @@ from pipeline.deidentify import locks
 from pipeline.deidentify import rules as house_rules
 from pipeline.deidentify.judge import CAUTION, Hearing, Judge, Opinion, Weights
 from pipeline.deidentify.known import KnownIdentifiers, LeakScan
-from pipeline.deidentify.rules.joins import join
+from pipeline.deidentify.rules.joins import JUDGE, join
+from pipeline.deidentify.rules.rows import shipped
 from pipeline.deidentify.rules.window import Window, Words
 from pipeline.deidentify.second_layer import SecondLayer
 from pipeline.deidentify.spans import Category, Claims, Clean, Found, Outcome, Quarantined, Removed
@@ -97,6 +98,7 @@ class Deidentifier:
         caution = self.options.caution
         self._judge = Judge(self.lexicon, caution=caution, weights=weights) if caution > 0 else None
         self.rules = house_rules.load(self.lexicon)
+        self._stays = house_rules.Rules([shipped("stays")])
         self._refuse_idle_rows()
         self._surrogates = Surrogates(secrets.token_bytes(32))
 
@@ -212,7 +214,9 @@ class Deidentifier:
         claims = Claims(as_written, locks.firm(as_written, phrases))
         for start, end in locks.guarded(text, words, self.lexicon):
             claims.guard(start, end)
-        _take(claims, self.rules.find(Window(text, words, self.lexicon)), self.lexicon)
+        window = Window(text, words, self.lexicon)
+        _take(claims, self.rules.find(window), self.lexicon)
+        claims.told = [(each.start, each.end) for each in self._stays.find(window)]
         return Hearing(text, words, claims, phrases)
 
     def _refuse_idle_rows(self) -> None:
@@ -233,10 +237,13 @@ class Deidentifier:
         text, claims = heard.text, heard.claims
         if self._second_layer is not None:
             _take(claims, self._second_layer.find(text), self.lexicon)
+        claims.give_back(each for each in claims.removed() if _is_idle(claims, each))
         if known != _NOBODY or self.lexicon.own_people:
             for each in known_pass.find(text, heard.words, known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed, self.lexicon)
+        last = (each for each in claims.removed() if each.rule == JUDGE)  # what is known stays taken
+        claims.give_back(each for each in last if _is_idle(claims, each))
         _mend(claims, self.lexicon)
         join(claims)
         return claims.removed()
@@ -280,14 +287,20 @@ def _mend(claims: Claims, lexicon: Lexicon) -> None:
                 claims.join(each.start, rest.end(), "NAME", each.rule)
 
 
+def _is_idle(claims: Claims, each: Removed) -> bool:
+    """Tell what is no identifier by its neighbours, or what is left of one and names nobody."""
+    rest = each.category in _PLACES and claims.is_beside(each.start, each.end)
+    told = any(first <= each.start and each.end <= last for first, last in claims.told)
+    return not rest and (told or claims.text[each.start : each.end] in _LEFT[True])
+
+
 def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     shown = text[each.start : each.end]
     if shown in _LEFT[each.sure] or each.category not in _SPOKEN:
         return shown in _LEFT[each.sure]
-    if locks.is_no_identifier(text, each.start, each.end):
-        return True
     words = _WORD.findall(shown)
-    if each.category == "ID" and _LABELS.issuperset(map(unaccented, words)):
+    label = each.category == "ID" and _LABELS.issuperset(map(unaccented, words))
+    if label or locks.is_no_identifier(text, each.start, each.end):
         return True
     place, plain = each.category in _PLACES, set(map(unaccented, words))
     if (place or not each.sure) and locks.is_maker(text, each.start, each.end):

@@ -40,8 +40,6 @@ _P: Final = patterns("guards")
 _SIGNS: Final = word_list("signs_of_classes_of_diseases")
 _OF_DISEASES: Final = word_list("words_of_classes_of_diseases")
 """One of these is in every class of a disease, and in few reports."""
-_STROKES: Final = frozenset("/&+-")
-"""One of these is in every abbreviation with a stroke (a&e, pa-c)."""
 _DRUG: Final = 7
 """How long the name of a drug is at least."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -107,22 +105,13 @@ def _is_in_address(text: str, start: int, end: int) -> bool:
 
 
 def is_no_identifier(text: str, start: int, end: int) -> bool:
-    """Tell what only looks so: a letter that counts or abbreviates (V/Q), an age, ?PE, a ratio."""
-    if _P["shapes"].fullmatch(text, start, end):
-        return True
-    before, after = text[max(0, start - 14) : start], text[end : end + 4]
-    if end - start == 1 and _P["lone"].search(f"{before}⟦{text[start]}⟧{after}"):
-        return True
-    if _STROKES.isdisjoint(text[max(0, start - 3) : end + 3]):
-        return False
-    near = _P["stroked"].finditer(text, max(0, start - 3), end + 3)
-    return any(each.start() <= start and end <= each.end() for each in near)
+    """Tell what only looks so by its shape: an age, ?PE, a ratio."""
+    return _P["shapes"].fullmatch(text, start, end) is not None
 
 
 def is_maker(text: str, start: int, end: int) -> bool:
     """Tell whether what looks like a hospital or a name begins a maker's full name."""
-    maker = _P["maker"].match(text, start)
-    return maker is not None and end <= maker.end()
+    return past(_P["maker"], text, start) >= end
 
 
 def is_thing(word: str, lexicon: Lexicon) -> bool:

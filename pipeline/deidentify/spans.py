@@ -9,7 +9,7 @@ What overlaps an earlier owner keeps its free part.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -96,9 +96,11 @@ class Claims:
         The certainty phrases that nothing takes.
     marks
         Who owns each character: nobody (0), `LOCK`, `GUARD`, or an identifier.
+    told
+        What its neighbours tell to be no identifier (``rules/stays.toml``).
     """
 
-    __slots__ = ("_doubtful", "_removed", "_sorted", "locks", "marks", "text")
+    __slots__ = ("_doubtful", "_removed", "_sorted", "locks", "marks", "text", "told")
 
     def __init__(self, text: str, locks: Iterable[tuple[int, int]]) -> None:
         self.text = text
@@ -107,6 +109,7 @@ class Claims:
         self._sorted: tuple[Removed, ...] | None = None
         self._doubtful: set[int] = set()
         self.locks = tuple(locks)
+        self.told: Sequence[tuple[int, int]] = ()
         for start, end in self.locks:
             self._mark(start, end, LOCK)
 

@@ -282,7 +282,7 @@ FLOORS = {
     "pb": Floor(0.993, 0.997, 0.8),
     "qa": Floor(0.997, 0.997, 0.45),
     "qb": Floor(0.985, 0.884, 0.95, whole=0.04),
-    "qc": Floor(0.978, 0.99, 1.85),
+    "qc": Floor(0.978, 0.99, 0.4),
     "qd": Floor(0.951, 0.924, 3.95, clinical=1, whole=0.031),
 }
 """By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to QD."""

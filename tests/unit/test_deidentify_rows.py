@@ -15,7 +15,7 @@ from pipeline.names.lexicon import load, own_lexicon
 LEXICON = load()
 ROWS = [
     pytest.param(row, id=f"{table} {row.example}")
-    for table in ORDER
+    for table in (*ORDER, "stays")
     if isinstance(table, str) and table != SITE
     for row in shipped(table)
 ]

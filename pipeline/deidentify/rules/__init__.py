@@ -106,7 +106,7 @@ class Rules:
     def _edged(self, window: Window) -> Iterator[tuple[int, Found]]:
         """Find what opens or closes a line; most lines close with a longer word."""
         text, end = window.text, -1
-        for line in text.split("\n"):
+        for line in text.split("\n") if self._opens or self._closes else ():
             start, end = end + 1, end + 1 + len(line)
             head, close = line[:_HEAD], line[-40:].rstrip(" \t.")[-_SHORT:]
             opens, first = ":" in head or "/" in head, max(start, end - _CLOSING)
