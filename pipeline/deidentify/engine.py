@@ -242,7 +242,7 @@ class Deidentifier:
             for each in known_pass.find(text, heard.words, known, self.lexicon):
                 claims.take(each.start, each.end, each.category, each.rule, sure=each.sure)
         _take(claims, missed, self.lexicon)
-        last = (each for each in claims.removed() if each.rule == JUDGE)  # what is known stays taken
+        last = (each for each in claims.removed() if each.rule == JUDGE)  # known ones stay taken
         claims.give_back(each for each in last if _is_idle(claims, each))
         _mend(claims, self.lexicon)
         join(claims)
