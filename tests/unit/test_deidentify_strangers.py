@@ -181,7 +181,7 @@ TOLD = [
     "Reader used Visage 7.1.18, hanging protocol 4. CT advised per NCCN 3.2023.",
     "Embolisation with PVA 355-500 or Embosphere. Trastuzumab (8/6 mg/kg).",
     "RTOG 0617 dose 60/2 not 74.",
-    "AFP 412-88-19 over three visits.",
+    "The marker was 412-88-19 over three visits.",
     "H|report\nP|\nPage 3 of 11. Moved from bay C to room 412B.",
 ]
 
