@@ -23,7 +23,7 @@ from extraction.vocabulary.schema import GrammarFile
 _UNKNOWN: Final = Cue(None, "hedge", "before")
 _PARTING: Final = Part.COMMA | Part.BOUNDARY | Part.COLON | Part.OPENING | Part.CLOSING
 _BARE: Final = frozenset({"present", "absent"})
-_JOINS, _ASIDE = "and", ","
+_JOINS, _ASIDE = "and", frozenset({",", ";", "-", "("})
 
 
 def guarded(
@@ -93,7 +93,7 @@ def _beside(
     """
     own = next(k for k, (_, last) in enumerate(stretches) if doubt < last)
     within = _within(decisions, *stretches[own])
-    parted = not within and own > 0 and words[stretches[own][0]] == _ASIDE
+    parted = not within and own > 0 and words[stretches[own][0]] in _ASIDE
     within = _within(decisions, *stretches[own - 1]) if parted else within
     concluded = [k for k in within if decisions[k].mention.pathology not in grammar.things]
     meant = concluded if concluded or parted else within
