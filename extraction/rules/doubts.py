@@ -23,7 +23,7 @@ from extraction.vocabulary.schema import GrammarFile
 _UNKNOWN: Final = Cue(None, "hedge", "before")
 _PARTING: Final = Part.COMMA | Part.BOUNDARY | Part.COLON | Part.OPENING | Part.CLOSING
 _BARE: Final = frozenset({"present", "absent"})
-_JOINS, _ASIDE = "and", frozenset({",", ";", "-", "("})
+_JOINS, _ASIDE = "and", frozenset({",", "-", "("})
 
 
 def guarded(
