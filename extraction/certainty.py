@@ -40,7 +40,7 @@ class CertaintyReader:
         self._sections = SectionReader(words)
         tree = _cues_only(build(words))
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
-        no_words = _ANSWERS.union(weighing)
+        no_words = _ANSWERS.union(weighing, words.grammar.everyday)
         self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in no_words}
 
     def _cues(self, text: str) -> Iterator[tuple[int, int, str, Node]]:

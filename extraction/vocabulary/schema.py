@@ -178,6 +178,7 @@ class GrammarFile(_Entry):
     correcting: tuple[str, ...] = ()
     changes: frozenset[str] = frozenset()
     helping: frozenset[str] = frozenset()
+    everyday: frozenset[str] = frozenset()
     doubting: tuple[str, ...] = ()
     assured: tuple[str, ...] = ()
     compared: frozenset[str] = frozenset()

@@ -44,6 +44,7 @@ def test_words_count_where_findings_are_stated_undenied(text: str, phrases: set[
         ("The scan of 14.v. and that of 3.v", 0),
         ("V effusion (v consolidation).", 2),
         ("Telephone zero five five, same as May 2021.", 0),
+        ("OVERLAND TRAIL CLINIC. Tell Long before ten. ED read (init ED).", 0),
     ],
 )
 def test_letters_figures_and_months_are_no_words_of_certainty(text: str, letters: int) -> None:
