@@ -76,7 +76,8 @@ def contexts(half: str, n: int, seed: int) -> list[GoldReport]:
 @pytest.mark.parametrize(
     ("half", "names", "everything", "clinical"),
     [
-        ("seen", 0.985, 0.984, 1),  # wards, rooms and beds stay; "Case discussed at" loses its first word
+        # Wards, rooms and beds stay; "Case discussed at" loses its first word.
+        ("seen", 0.985, 0.984, 1),
         ("held_out", 0.96, 0.98, 4),  # "April showers? no."
     ],
 )
