@@ -39,10 +39,8 @@ _ADVISES: Final = Part.RECOMMENDING | Part.COMMA
 _TO_SIDE: Final = frozenset({"(", "on", "in", "at", "the", "of", "to"})
 _PARTS: Final = frozenset({",", ";", "but", "and", "present", "-", "–"})
 _GONE: Final = frozenset({"resolved", "cleared", "interval", "resolution", "clearing", "complete"})
-_CONTRASTS, _THEM = (
-    frozenset({"but", "though", "although", "while"}),
-    frozenset({"it", "one", "them"}),
-)
+_CONTRASTS: Final = frozenset({"but", "though", "although", "while"})
+_THEM: Final = frozenset({"it", "one", "them"})
 _QUALITIES: Final = frozenset(
     {"old", "new", "definite", "moderate", "large", "mild", "acute", "nondisplaced", "displaced"}
 )

@@ -19,8 +19,8 @@ from extraction.vocabulary.patterns import expand, plural
 from extraction.vocabulary.schema import CueKind, CueSide
 
 END: Final = ""
-# The root's keys for the words that may stand inside a cue and for the other tenses of its verbs.
-# and for a tree of their own of the words that doubt.
+# The root's keys for the words that may stand inside a cue and for the other tenses of its verbs,
+# and for the words that doubt, which have a tree of their own.
 INSERTED, TENSES, DOUBTING = "\0inserted", "\0tenses", "\0doubting"
 Node: TypeAlias = dict[str, Any]
 

@@ -25,7 +25,6 @@ _FIRM: Final = (
 )  # fmt: skip
 _PLACE: Final = Part.LUNG | Part.ELSEWHERE | Part.SUBJECT
 _SITED: Final = Part.ASSERTING | Part.LUNG
-"""How a question mark begins that stands free: "?", "(?)"."""
 _THERE: Final = frozenset({"there", "or"})
 _LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "confines"})
 _HANGING: Final = frozenset({"and", "or", "in", "at", "on", "over", "within", "along", "with"})
@@ -159,6 +158,7 @@ def _stands_free(clause: Clause, item: Item) -> bool:
     What hangs on the word before it, or opens another statement, is not what it asks about.
     """
     tokens, grammar, first, last = clause.tokens, clause.grammar, item.first, item.last
+    # "?" or "(?)"
     if not (tokens[first].word in {"?", "("} and 0 < first < last < len(tokens)):
         return False
     word, apart = tokens[last].word, tokens[first - 1].end < tokens[first].start

@@ -158,7 +158,7 @@ class Run:
             edited = {Path(self.config).name: None}
         if edited:
             raise ConfigurationError(
-                f"{' and '.join(sorted(edited))} was changed while the run was at work; nothing "
+                f"{' and '.join(sorted(edited))}: changed while the run was at work; nothing "
                 "was delivered. Run again: what depends on the change is made anew."
             )
 

@@ -282,7 +282,7 @@ def test_a_run_whose_own_files_are_edited_stops_and_goes_by_the_new_ones_when_ru
     (place / "left_out.csv").write_text("who,id\n")
     (place / "words" / "sites.txt").write_text("Bergklinik\n")
     builtin("diagnostic-certainty-scale").to_frame().to_csv(place / "phrases.csv", index=False)
-    wanted = f"{name} was changed while the run was at work; nothing"
+    wanted = f"{name}: changed while the run was at work; nothing"
     with pytest.raises(ConfigurationError, match=wanted):
         nightly.fn(str(path))
     stages = json.loads((place / "workspace" / "runs" / "last.json").read_text())["stages"]
