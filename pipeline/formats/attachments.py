@@ -19,14 +19,14 @@ import hashlib
 import quopri
 import re
 import signal
-import struct
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from email import message_from_bytes
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Final
 
@@ -43,7 +43,6 @@ from pipeline.formats.values import data
 
 MAX_DOCUMENT_BYTES: Final = 32 * 2**20
 _PROGRAM: Final = Path(__file__).with_name("document_reader.py")
-_HEAD: Final = struct.Struct(">cI")
 _FAULTS: Final = {k.encode(): SetAside(*v) for k, v in data("remedies")["document"].items()}
 _TOO_LARGE: Final = _FAULTS[b"l"]
 _SPACE: Final = b" \t\r\n\x00\xef\xbb\xbf"
@@ -75,54 +74,40 @@ class _Reader:
     """The reading process, started when first asked, and again after it ended."""
 
     def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
+        self._running: tuple[subprocess.Popen[bytes], Connection] | None = None
         self._lock = threading.Lock()
 
     def ask(self, kind: bytes, content: bytes) -> tuple[bytes, str]:
         """Have a document read."""
         with self._lock:
-            process = self._running()
+            _, line = self._running = self._running or _started()
             try:
-                return self._asked(process, kind, content)
+                line.send_bytes(kind + content)
+                answer = line.recv_bytes()
             except (OSError, EOFError):
                 return (b"l" if self.close() == -signal.SIGPROF else b"d"), ""
+        return answer[:1], answer[1:].decode()
 
     def close(self) -> int:
         """End the process; gives how it ended."""
-        process, self._process = self._process, None
-        if process is None:
+        if self._running is None:
             return 0
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
+        (process, line), self._running = self._running, None
+        line.close()
         return process.wait()
 
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            self._process = subprocess.Popen(  # noqa: S603 - our own program, no shell
-                [sys.executable, "-P", str(_PROGRAM)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        return self._process
 
-    @staticmethod
-    def _asked(process: subprocess.Popen[bytes], kind: bytes, content: bytes) -> tuple[bytes, str]:
-        questions, answers = process.stdin, process.stdout
-        if questions is None or answers is None:
-            raise EOFError
-        questions.write(_HEAD.pack(kind, len(content)) + content)
-        questions.flush()
-        head = answers.read(_HEAD.size)
-        if len(head) < _HEAD.size:
-            raise EOFError
-        outcome, length = _HEAD.unpack(head)
-        text = answers.read(length)
-        if len(text) < length:
-            raise EOFError
-        return outcome, text.decode()
+def _started() -> tuple[subprocess.Popen[bytes], Connection]:
+    ours, theirs = Pipe()
+    with theirs:
+        process = subprocess.Popen(  # noqa: S603 - our own program, no shell
+            [sys.executable, "-P", str(_PROGRAM), str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,  # libraries may print
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+        )
+    return process, ours
 
 
 _READER: Final = _Reader()

@@ -1,25 +1,25 @@
-"""A program that reads RTF and PDF documents from its standard input, in a process of its own.
+"""A program that reads RTF and PDF documents for another process, in one of its own.
 
 Documents come from outside and their formats are programs in themselves, so they are read where
 memory and processor time are bounded and where a crash costs one document. It is started by
 `attachments`, which says what each answer means; it writes no file and says nothing else.
 
-Question: kind (a byte), length (4 bytes), content. Answer: outcome (a byte), length, UTF-8 text.
+Question: kind (a byte), content. Answer: outcome (a byte), UTF-8 text. Both go as bytes over the
+connection that its argument numbers: nothing that a document may have got at is unpickled.
 """
 
 from __future__ import annotations
 
 import io
 import logging
-import os
 import re
 import resource
 import signal
-import struct
 import sys
 import warnings
 from collections.abc import Iterator
-from typing import BinaryIO, Final
+from multiprocessing.connection import Connection
+from typing import Final
 
 import pypdf
 from pypdf.errors import DependencyError, FileNotDecryptedError
@@ -29,7 +29,6 @@ CPU_SECONDS: Final = 5.0
 MAX_PAGES: Final = 60
 MAX_CHARACTERS: Final = 2_000_000
 _MEMORY_BYTES: Final = 2**30
-_HEAD: Final = struct.Struct(">cI")
 _CODE_PAGE: Final = re.compile(rb"\\ansicpg(\d{1,5})")
 _CELL: Final = re.compile(r"\\(?:nest)?cell(?![A-Za-z]) ?")
 _ESCAPED: Final = re.compile(r"\\[\\{}]")
@@ -39,21 +38,21 @@ _TYPESETTING: Final = str.maketrans({"\xad": None, "\u2011": "-", "\xa0": " ", "
 
 def main() -> None:
     """Answer until the input ends."""
-    questions = sys.stdin.buffer
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # libraries may print
+    line = Connection(int(sys.argv[1]))
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    while head := questions.read(_HEAD.size):
-        kind, length = _HEAD.unpack(head)
-        content = questions.read(length)
+    while True:
+        try:
+            question = line.recv_bytes()
+        except EOFError:
+            return
         # The default action of this signal ends the process, whatever code it is in.
         signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-        outcome, text = answered(kind, content)
+        outcome, text = answered(question[:1], question[1:])
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _answer(answers, outcome, text)
+        line.send_bytes(outcome + text.encode())
 
 
 def answered(kind: bytes, content: bytes) -> tuple[bytes, str]:
@@ -118,12 +117,6 @@ def _rtf(content: bytes, kind: bytes) -> str:
         _CELL.sub(r"\\tab ", source), errors="replace"
     )
     return text
-
-
-def _answer(answers: BinaryIO, outcome: bytes, text: str) -> None:
-    content = text.encode()
-    answers.write(_HEAD.pack(outcome, len(content)) + content)
-    answers.flush()
 
 
 if __name__ == "__main__":
