@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -53,32 +52,12 @@ def weight_files(model: Path) -> list[Path]:
     return sorted(path for path in model.iterdir() if path.suffix in WEIGHTS)
 
 
-def weight_digests(model: Path, *, kept: Path) -> dict[str, str]:
-    """Give the SHA-256 of every file of weights, whole, as their makers publish it.
-
-    Parameters
-    ----------
-    model
-        Its folder.
-    kept
-        A file that remembers digests: one of the same path, size and time of change is not read
-        again. A file that cannot be read is begun anew.
-    """
-    known: dict[str, list[object]] = {}
-    with suppress(OSError, ValueError):
-        known = dict(json.loads(kept.read_text(encoding="utf-8")))
+def weight_digests(model: Path) -> dict[str, str]:
+    """Give the SHA-256 of every file of weights, whole, as their makers publish it."""
     found: dict[str, str] = {}
     for file in weight_files(model):
-        held = file.resolve().stat()
-        marks = [held.st_size, held.st_mtime_ns]
-        entry = known.get(str(file.resolve()))
-        if entry is None or entry[:2] != marks:
-            with file.open("rb") as handle:
-                entry = [*marks, hashlib.file_digest(handle, "sha256").hexdigest()]
-            known[str(file.resolve())] = entry
-        found[file.name] = str(entry[2])
-    kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    kept.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        with file.open("rb") as content:
+            found[file.name] = hashlib.file_digest(content, "sha256").hexdigest()
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
+from extraction.engines.weights import has_chat_template, revision, weight_digests, weight_files
 from pipeline.cli.common import Output, group, option, taking
 from pipeline.cli.extraction_shared import (
     ModelChoice,
@@ -70,7 +70,7 @@ def check(given: CheckGiven) -> None:
     digests: dict[str, str] = {}
     with closing_model(engine):
         if given.engine in ("vllm", "transformers"):
-            digests = _digests(Path(str(given.choice.model)))
+            digests = weight_digests(Path(str(given.choice.model)))
             tried += [*_machine(), *_folder(Path(str(given.choice.model)), digests)]
         tried += trial(engine, reports=given.reports)  # type: ignore[arg-type]
     failed = [each for each in tried if each.passed is False]
@@ -123,18 +123,9 @@ def _machine() -> Iterator[Tried]:
         yield Tried("GPU and driver", fits, required, f"{name}, driver {driver}, {held}")
 
 
-def _digests(model: Path) -> dict[str, str]:
-    """Give the SHA-256 of each file of weights; read whole once, then remembered."""
-    from extraction.engines.weights import weight_digests
-
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return weight_digests(model, kept=Path(home) / "radcal" / "weights.json")
-
-
 def _folder(model: Path, digests: Mapping[str, str]) -> Iterator[Tried]:
     """Say what the folder holds: revision and digest of the weights, their size, licence."""
     from extraction.audit.trial import Tried
-    from extraction.engines.weights import has_chat_template, revision, weight_files
 
     size = sum(path.stat().st_size for path in weight_files(model))
     whole = hashlib.sha256("".join(f"{n} {d}\n" for n, d in digests.items()).encode()).hexdigest()
