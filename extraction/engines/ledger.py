@@ -217,7 +217,8 @@ class RecordingCompleter:
         self._inner, self._path = inner, path
         self._lock = threading.Lock()
         self._first = heading.model_dump_json() + "\n"
-        self._is_begun = _first_line(path) == self._first
+        is_filled = path.exists() and path.stat().st_size > 0
+        self._is_begun = is_filled and read_heading(path) == heading
 
     @property
     def usage(self) -> Usage:
@@ -250,23 +251,6 @@ class RecordingCompleter:
     def close(self) -> None:
         """Free what the other holds."""
         self._inner.close()
-
-
-def _first_line(path: Path) -> str:
-    """Give a recording's first line; '' where nothing lies there yet."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            first = file.readline()
-        if first:
-            Heading.model_validate_json(first)
-    except FileNotFoundError:
-        return ""
-    except (OSError, ValueError):
-        raise ModelSettingsError(
-            f"{path.name} is no recording of a model's answers and is left as it is; name another "
-            "file to record to."
-        ) from None
-    return first
 
 
 class ReplayCompleter:
@@ -306,7 +290,8 @@ def read_heading(path: Path) -> Heading:
             heading = Heading.model_validate_json(file.readline())
     except (OSError, ValueError):
         raise ModelSettingsError(
-            f"{path.name} is no recording of a model's answers; --record writes one."
+            f"{path.name} is no recording of a model's answers and is left as it is; name another "
+            "file to record to, or one that --record wrote."
         ) from None
     if heading.recording != REVISION:
         raise ModelSettingsError(
