@@ -1,4 +1,8 @@
-"""Where a language model is served or lies, and how hard it may be asked; checked when made."""
+"""Where a language model is served or lies, and how hard it may be asked.
+
+Checked when made is what no single value tells: addresses, folders, what fits together. Each value
+by itself is held to its range by the configuration, from which all of them come.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,6 @@ from extraction.engines.completer import Bound
 from extraction.engines.weights import WEIGHTS, has_chat_template
 from extraction.errors import ModelSettingsError
 from extraction.prompt.template import RAW, Manner
-
-_SERVER_ABOVE_ZERO: Final = (
-    "concurrency", "timeout_seconds", "silence_seconds", "attempts", "answer_tokens",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +69,7 @@ class ServerSettings:
     answer_tokens: int = 1536
 
     def __post_init__(self) -> None:
-        problems = _amiss(self, _SERVER_ABOVE_ZERO)
-        if self.bound == "schema" and self.manner.form.shape != "json":
-            problems.append("a schema binds answers in JSON only")
+        problems = _amiss(self)
         if not (self.key.isascii() and self.key.isprintable()):
             problems.append("the key holds characters that no header can carry")
         if not self.model.strip():
@@ -95,15 +93,10 @@ class ServerSettings:
         return base if base.endswith("/v1") else f"{base}/v1"
 
 
-def _amiss(settings: ServerSettings | LocalSettings, above_zero: tuple[str, ...]) -> list[str]:
-    problems = [
-        f"{name} is {value}; it must be above 0"
-        for name in above_zero
-        if (value := getattr(settings, name)) is not None and not value > 0
-    ]
+def _amiss(settings: ServerSettings | LocalSettings) -> list[str]:
     if settings.answer_tokens >= settings.context_tokens:
-        problems.append("answer_tokens leaves no room in context_tokens")
-    return problems
+        return ["answer_tokens leaves no room in context_tokens"]
+    return []
 
 
 def _address_problems(url: str) -> list[str]:
@@ -130,9 +123,6 @@ Precision: TypeAlias = Literal["auto", "fp8"]
 DType: TypeAlias = Literal["auto", "bfloat16", "float16", "float32"]
 """What a model computes in; ``auto`` is bfloat16 on a GPU and float32 on a processor."""
 
-_LOCAL_ABOVE_ZERO: Final = (
-    "tensor_parallel", "data_parallel", "max_sequences", "answer_tokens", "timeout_seconds",
-)  # fmt: skip
 _TOKENIZERS: Final = ("tokenizer.json", "tokenizer.model", "vocab.json", "tekken.json")
 
 
@@ -194,9 +184,7 @@ class LocalSettings:
     load_format: Literal["auto", "dummy"] = "auto"
 
     def __post_init__(self) -> None:
-        problems = _amiss(self, _LOCAL_ABOVE_ZERO)
-        if not 0 < self.memory_share <= 1:
-            problems.append(f"memory_share is {self.memory_share}; it must be above 0, at most 1")
+        problems = _amiss(self)
         if self.manner.chat and not has_chat_template(self.model):
             problems.append(
                 f"{self.model.name} has no chat template; a base model is asked with template raw"

@@ -9,7 +9,6 @@ import pytest
 from extraction.engines.completer import Question, Reply
 from extraction.engines.kinds import ServerCompleter, ServerEngine
 from extraction.engines.settings import ServerSettings
-from extraction.errors import ModelSettingsError
 from extraction.finding import Extracted
 from extraction.prompt.forms import AnswerForm
 from extraction.prompt.template import Manner
@@ -83,11 +82,6 @@ def test_likeliest_tokens_of_a_chat_answer_are_read(serve: Serve) -> None:
     assert isinstance(reply, Reply)
     assert reply.logprobs == ({"a": -0.1, "b": -2.5},)
     assert (stage.asked[0]["logprobs"], stage.asked[0]["top_logprobs"]) == (True, 2)
-
-
-def test_schema_without_json_is_refused() -> None:
-    with pytest.raises(ModelSettingsError, match="binds answers in JSON only"):
-        ServerSettings(url="http://host", model="m", bound="schema")
 
 
 @pytest.mark.parametrize(
