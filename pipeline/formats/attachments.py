@@ -121,7 +121,6 @@ _NO_TEXT: Final = (b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"II*\x00", b"\xd
 _TEXT_KINDS: Final = ("text/", "application/xhtml", "application/xml", "application/html")
 _LATIN_1: Final = ("iso-8859-1", "latin-1", "latin1", "iso8859-1")
 """Who says so writes Windows' quotation marks and dashes too."""
-_WIDE: Final = (b"\xff\xfe", b"\xfe\xff")
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 CODED_DOCUMENTS: Final = ("JVBERi0", "e1xydGY")
 """How base64 of a PDF and of RTF begins."""
@@ -344,8 +343,6 @@ def _distinct(parts: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
 
 
 def _decoded(content: bytes, kind: str) -> str:
-    if content.startswith(_WIDE):
-        return content.decode("utf-16", errors="replace")
     if wide := wide_of(content[:4]):
         return content.decode(wide, errors="replace")
     charset = kind.partition("charset=")[2].split(";")[0].strip(" \"'")

@@ -309,7 +309,6 @@ _OLD: Final = b"\xd0\xcf\x11\xe0"
 _ASIDE: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
 """What stands in a format and is none: literals, languages and colours."""
 _ZEROS: Final = re.compile(r"0{2,32}")
-_EXACT: Final = 10**15
 
 
 @contextmanager
@@ -384,5 +383,5 @@ def _shown(cell: Any) -> object:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if _ZEROS.fullmatch(cell.number_format) and value == int(value) >= 0:
             return str(int(value)).zfill(len(cell.number_format))
-        return value if abs(value) < _EXACT else f"{value:.14E}"
+        return value if abs(value) < _MAX_WHOLE else f"{value:.14E}"
     return unescape(value) if isinstance(value, str) else value  # _x000D_ is a line's end
