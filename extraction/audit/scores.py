@@ -15,13 +15,14 @@ percentile bootstraps over reports, because statements of one report are not ind
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
 
 from calibration.arrays import FloatArray, IntArray
 from calibration.estimate import interval
+from calibration.plain import LEFT_OUT, named
 from calibration.profile import Interval
 from extraction.audit.gold import (
     NOT_MENTIONED,
@@ -52,6 +53,8 @@ class Audit:
     ----------
     reports
         Number of gold reports.
+    failed, unmapped
+        Reports that failed, and cells left unmapped.
     cells_micro, cells_macro, f1, hedged_exact
         See the module's table; each with an interval over reports.
     findings
@@ -63,24 +66,22 @@ class Audit:
     modality_confusion
         `phrase_confusion` of each modality's reports: X-rays forecast and CTs answer, so their
         errors do different things to a calibration.
-    failed, unmapped
-        Reports that failed, and cells left unmapped.
     """
 
     reports: int
-    cells_micro: Interval
-    cells_macro: Interval
-    f1: Interval
+    failed: int
+    unmapped: int
+    cells_micro: Interval = field(metadata=named("cell_accuracy_micro"))
+    cells_macro: Interval = field(metadata=named("cell_accuracy_macro"))
+    f1: Interval = field(metadata=named("finding_f1"))
     hedged_exact: Interval
     findings: Score
     per_pathology: Mapping[str, Score]
     per_phrase: Mapping[str, Score]
     per_section: Mapping[str, Score]
-    phrase_confusion: Mapping[tuple[str, str], int]
-    pathology_confusion: Mapping[tuple[str, str], int]
-    modality_confusion: Mapping[str, Mapping[tuple[str, str], int]]
-    failed: int
-    unmapped: int
+    phrase_confusion: Mapping[tuple[str, str], int] = field(metadata=LEFT_OUT)
+    pathology_confusion: Mapping[tuple[str, str], int] = field(metadata=LEFT_OUT)
+    modality_confusion: Mapping[str, Mapping[tuple[str, str], int]] = field(metadata=LEFT_OUT)
 
 
 def audit(

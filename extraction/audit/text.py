@@ -29,27 +29,16 @@ _SHOWN = 15
 
 def as_data(audit: Audit, *, engine: str, version: str) -> dict[str, object]:
     """Plain data for JSON: NaN becomes None, confusions become triples [gold, predicted, cells]."""
-    written: Mapping[str, object] = {
+    return {
         "engine": engine,
         "engine_version": version,
-        "reports": audit.reports,
-        "failed": audit.failed,
-        "unmapped": audit.unmapped,
-        "cell_accuracy_micro": audit.cells_micro,
-        "cell_accuracy_macro": audit.cells_macro,
-        "finding_f1": audit.f1,
-        "hedged_exact": audit.hedged_exact,
-        "findings": audit.findings,
-        "per_pathology": audit.per_pathology,
-        "per_phrase": audit.per_phrase,
-        "per_section": audit.per_section,
+        **plain_fields(audit),
         "phrase_confusion": _triples(audit.phrase_confusion),
         "modality_confusion": {
             modality: _triples(counts) for modality, counts in audit.modality_confusion.items()
         },
         "pathology_confusion": _triples(audit.pathology_confusion),
     }
-    return {**plain_fields(written)}
 
 
 def as_text(audit: Audit, *, engine: str, version: str) -> Iterator[str]:
