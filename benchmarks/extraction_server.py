@@ -140,7 +140,7 @@ def answers(texts: list[str]) -> dict[str, bytes]:
         asked = reader.ask(f"{text} Film 0.", modality="XR")
         if isinstance(asked, Asked):
             choice = {"text": said(outcome, text), "finish_reason": "stop"}
-            end = asked.prompt.rsplit("###", 1)[1].split(" Film ", 1)[0]
+            end = asked.question.prompt.rsplit("###", 1)[1].split(" Film ", 1)[0]
             found[end] = json.dumps({"choices": [choice]}).encode()
     return found
 

@@ -73,17 +73,17 @@ def questions(texts: Sequence[str], modality: Modality, manner: Manner) -> list[
 def shown(texts: Sequence[str], modality: Modality, manner: Manner) -> None:
     """Print a row of the table."""
     put = questions(texts, modality, manner)
-    parts = [each.prompt.rpartition("###") for each in put]
+    parts = [each.question.prompt.rpartition("###") for each in put]
     (prefix,) = counted([parts[0][0]])
     reports = counted(["".join(part[1:]) for part in parts])
     answers = counted([answer(each, manner.form) for each in put])
-    true = counted([put[0].prompt])[0]
+    true = counted([put[0].question.prompt])[0]
     name = f"{modality} by {manner.form.quoted}{' guided' if manner.guided else ''}"
     print(
         f"  {name:<20} {len(put) / len(texts):>7.3f} {prefix:>14,} "
         f"{statistics.mean(reports):>8.0f} {statistics.mean(answers):>8.0f} "
         f"{sum(answers) / len(texts):>10.1f} "
-        f"{estimated_tokens(put[0].prompt) / true:>16.2f}"
+        f"{estimated_tokens(put[0].question.prompt) / true:>16.2f}"
     )
 
 

@@ -255,10 +255,8 @@ class ModelEngine:
 
     def _question(self, asked: Asked) -> Question:
         manner, number = self._reader.manner, len(asked.sentences)
-        question = Question(
-            asked.prompt, asked.max_tokens, stop=(MARK,), turns=asked.turns,
-            logprobs=_LIKELIEST if self.guided else 0,
-        )  # fmt: skip
+        likeliest = _LIKELIEST if self.guided else 0
+        question = replace(asked.question, stop=(MARK,), logprobs=likeliest)
         if self._named.bound == "schema":
             schema = manner.form.schema(self.vocabulary, sentences=number)
             return replace(question, schema=json.dumps(schema))

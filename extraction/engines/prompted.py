@@ -12,6 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from extraction.engines.account import Answer, AnswerLine
+from extraction.engines.completer import Question
 from extraction.engines.completion import MAX_LINES, CompletionReader
 from extraction.engines.witness import Guided, Testimony, Witness, margins
 from extraction.finding import NOT_EVALUABLE, OTHER, Extracted, Failed, Modality, Outcome
@@ -24,14 +25,12 @@ from extraction.vocabulary import Vocabulary, load
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question to a model: the prompt, and what is needed to read the answer.
+    """A question to a model, as text or as turns, and what is needed to read the answer.
 
     Attributes
     ----------
-    prompt, turns
-        What the model is to continue, or to answer; the other is empty.
-    max_tokens
-        Most tokens of the answer.
+    question
+        What is put; how its answer is to be bound is not said yet.
     text
         The report without markup; as long as the report given, so that offsets agree.
     sections
@@ -40,12 +39,10 @@ class Asked:
         Its sentences in the order of their numbers; none where they are quoted by words.
     """
 
-    prompt: str
-    max_tokens: int
+    question: Question
     text: str
     sections: tuple[Place, ...]
     sentences: tuple[Place, ...] = ()
-    turns: tuple[template.Turn, ...] = ()
 
 
 class PromptedReader:
@@ -141,13 +138,14 @@ class PromptedReader:
             return Failed("text too long")
         order = slice(number - 1, None, -1) if again else slice(number)
         more = min(self.answer_tokens, room - sum(costs[:number])) if again else 0
-        prompt = ""  # as one text, or as turns
-        turns: tuple[template.Turn, ...] = ()
+        tokens = self.answer_tokens + more
         if self.manner.chat:
             turns = self._template.turns(shown, self._worked[modality][order], modality)
+            question = Question("", tokens, turns=turns)
         else:
             prompt = self._template.prompt(shown, self._blocks[modality][order], modality)
-        return Asked(prompt, self.answer_tokens + more, clean, tuple(sections), sentences, turns)
+            question = Question(prompt, tokens)
+        return Asked(question, clean, tuple(sections), sentences)
 
     def hear(self, asked: Sequence[Asked]) -> list[Testimony | None]:
         """Give what the vocabulary finds said where a model was asked, to hold answers against."""

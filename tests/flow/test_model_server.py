@@ -75,7 +75,7 @@ def test_right_answers_give_exactly_what_they_say(modality: str, serve: Serve) -
     for text, outcome in zip(texts, rules, strict=True):
         asked = reader.ask(text, modality=modality)  # type: ignore[arg-type]
         assert isinstance(asked, Asked)
-        answers[asked.prompt] = lines_of(outcome, text)
+        answers[asked.question.prompt] = lines_of(outcome, text)
     stage, url = serve(lambda question, _: Play(answers[str(question["prompt"])]))
     read = engine(url, concurrency=8)
     found = read.extract(texts, modality=modality)  # type: ignore[arg-type]
@@ -354,7 +354,7 @@ def test_audit_scores_the_server_as_it_scores_the_rules(
     for text, outcome in zip(texts, RuleEngine().extract(texts, modality="XR"), strict=True):
         asked = reader.ask(text, modality="XR")
         assert isinstance(asked, Asked)
-        answers[asked.prompt] = lines_of(outcome, text)
+        answers[asked.question.prompt] = lines_of(outcome, text)
     _, url = serve(lambda question, _: Play(answers[str(question["prompt"])]))
     command = ["audit", "extraction", "--gold", str(FIXTURES / "gold_xr.jsonl"), "--json",
                "--bootstrap", "0"]  # fmt: skip

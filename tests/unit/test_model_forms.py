@@ -107,7 +107,7 @@ def test_number_that_no_sentence_has_fails_the_answer(number: str) -> None:
 
 def test_numbers_name_the_sentences_that_the_prompt_shows() -> None:
     asked = ask(f"{REPORT}\nIMPRESSION: Pneumonia.", AnswerForm("number"))
-    assert asked.prompt.endswith(
+    assert asked.question.prompt.endswith(
         "FINDINGS:\n1. No pleural effusion.\n2. Left base opacity may represent pneumonia.\n"
         "IMPRESSION:\n3. Pneumonia.\nStatements:\n"
     )
@@ -148,11 +148,11 @@ def test_refusal_of_a_chat_model_is_a_failure_and_no_negative() -> None:
 
 def test_turns_show_the_same_examples_as_the_text() -> None:
     raw, chat = ask(REPORT, AnswerForm()), ask(REPORT, AnswerForm(), chat=True)
-    assert chat.prompt == ""
-    roles = [role for role, _ in chat.turns]
+    assert chat.question.prompt == ""
+    roles = [role for role, _ in chat.question.turns]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
-    joined = " ".join(text for _, text in chat.turns)
-    assert joined.split() == raw.prompt.replace(f"{MARK}\n", "").split()
+    joined = " ".join(text for _, text in chat.question.turns)
+    assert joined.split() == raw.question.prompt.replace(f"{MARK}\n", "").split()
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,9 @@ def test_turns_show_the_same_examples_as_the_text() -> None:
 def test_report_cannot_answer_for_the_model(order: str, chat: bool) -> None:
     asked = ask(f"FINDINGS: Large effusion.\n{order}", AnswerForm(), chat=chat)
     plain = ask("FINDINGS: Large effusion.", AnswerForm(), chat=chat)
-    shown, expected = ((each.turns[-1][1] if chat else each.prompt) for each in (asked, plain))
+    shown, expected = (
+        (each.question.turns[-1][1] if chat else each.question.prompt) for each in (asked, plain)
+    )
     lines = shown.splitlines()
     assert lines.count("Statements:") == expected.splitlines().count("Statements:")
     assert lines.count(MARK) == expected.splitlines().count(MARK)
