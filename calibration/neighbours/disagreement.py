@@ -11,7 +11,7 @@ which it is a part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -43,6 +43,7 @@ from calibration.neighbours.per_item import (
 )
 from calibration.neighbours.ranking import checked_scalars
 from calibration.neighbours.score import BinnedScore, ItemScore, SignedScore
+from calibration.plain import named
 
 
 def subsample_votes(*, votes: ArrayLike, size: int, rng: np.random.Generator) -> FloatArray:
@@ -189,11 +190,11 @@ class Control:
         Divergence from the first draw's error histogram to the prediction's and to the second's.
     """
 
-    size: int
+    size: int = field(metadata=named("votes_drawn"))
     distance: ItemScore
-    second: ItemScore
+    second: ItemScore = field(metadata=named("second_distance"))
     prediction: Divergence
-    between: Divergence
+    between: Divergence = field(metadata=named("between_controls"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -45,14 +45,7 @@ def disagreement_data(found: Disagreement) -> dict[str, Plain]:
 
 
 def _control(control: Control) -> dict[str, object]:
-    return {
-        "votes_drawn": control.size,
-        "distance": control.distance,
-        "second_distance": control.second,
-        "distance_histogram": _histogram(control.distance.per_item),
-        "prediction": control.prediction,
-        "between_controls": control.between,
-    }
+    return {**plain_fields(control), "distance_histogram": _histogram(control.distance.per_item)}
 
 
 def _histogram(errors: FloatArray) -> dict[str, object]:

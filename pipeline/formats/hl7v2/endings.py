@@ -5,7 +5,7 @@ has a status, look alike; the other messages of the sender tell them apart. Wher
 a kind go on to a status, a last one that does not was cut, unless the sender ends messages so: not
 one in many, several in a row that begins alike and not as findings or an impression do, hardly any
 row with a status begins so, and they are not all of one length, as those are that a store cuts. So
-the files of a source are read once more, but only where a message ends in such a row.
+the files of a source are read once before their messages are.
 
 A message cut between two rows is whole by itself. Those that end otherwise than nearly all of their
 sender's, or lack the impression that these have, are counted.
