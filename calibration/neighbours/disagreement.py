@@ -93,8 +93,12 @@ def reader_control(*, votes: ArrayLike, size: int, rng: np.random.Generator) -> 
     return ItemScore(score.per_item, f"DistCE of {size} votes against all")
 
 
-def error_histogram(errors: ArrayLike, *, bins: int = 20) -> FloatArray:
-    """Items per equal bin of [0, 1], shape (bins,); bins are [a, b), the last one closed.
+HISTOGRAM_BINS: Final = 20
+"""Bins of the error histograms compared with the control."""
+
+
+def error_histogram(errors: ArrayLike) -> FloatArray:
+    """Items per equal bin of [0, 1], shape (`HISTOGRAM_BINS`,); bins are [a, b), the last closed.
 
     Raises
     ------
@@ -102,13 +106,14 @@ def error_histogram(errors: ArrayLike, *, bins: int = 20) -> FloatArray:
         If an error is missing, or outside [0, 1] by more than probabilities may be off 1.
     """
     (values,) = checked_scalars(errors=errors)
-    count = whole("bins", bins, least=1)
     refuse("errors", np.abs(values - 0.5) > 0.5 + SUM_TOLERANCE, "values are outside [0, 1]")
-    return np.histogram(values.clip(0.0, 1.0), bins=count, range=(0.0, 1.0))[0].astype(np.float64)
+    count, _ = np.histogram(values.clip(0.0, 1.0), bins=HISTOGRAM_BINS, range=(0.0, 1.0))
+    return count.astype(np.float64)
 
 
 _MOST_DRAWN_FROM = 1e9
 """numpy draws without replacement from no more."""
+_PSEUDO_COUNT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +123,7 @@ class Divergence:
     Attributes
     ----------
     kl
-        Σ p log(p/q) in nats, p the reference; infinite where q is empty, p is not, and nothing
-        smooths.
+        Σ p log(p/q) in nats, p the reference.
     tvd
         ½ Σ |p − q|, of the histograms as they are.
     smoothed
@@ -131,18 +135,16 @@ class Divergence:
     smoothed: bool
 
 
-def histogram_divergence(
-    reference: ArrayLike, other: ArrayLike, *, pseudo_count: float = 0.5
-) -> Divergence:
+def histogram_divergence(reference: ArrayLike, other: ArrayLike) -> Divergence:
     """KL(reference ‖ other) and total variation between two histograms on the same bins.
+
+    Where the other histogram has an empty bin that the reference fills, KL would be infinite: half
+    an item is then added to every bin of both.
 
     Parameters
     ----------
     reference, other
         Items per bin, each (M,).
-    pseudo_count
-        Added to every bin of both, only where the other histogram has an empty bin that the
-        reference fills; 0 leaves KL infinite there.
 
     Raises
     ------
@@ -163,15 +165,11 @@ def histogram_divergence(
         )
     refuse("histograms", np.minimum(first, second) < 0, "bins hold a negative count")
     tvd = 0.5 * float(np.abs(first / first.sum() - second / second.sum()).sum())
-    smoothed = bool(np.any((second == 0) & (first > 0))) and pseudo_count > 0
+    smoothed = bool(np.any((second == 0) & (first > 0)))
     if smoothed:
-        first, second = first + pseudo_count, second + pseudo_count
+        first, second = first + _PSEUDO_COUNT, second + _PSEUDO_COUNT
     kl = float(rel_entr(first / first.sum(), second / second.sum()).sum())
     return Divergence(kl, tvd, smoothed)
-
-
-HISTOGRAM_BINS: Final = 20
-"""Bins of the error histograms compared with the control."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -358,9 +356,7 @@ def _control(
     drawn = [reader_control(votes=votes[order], size=size, rng=rng) for _ in range(2)]
     back = np.argsort(order)
     first, second = (ItemScore(each.per_item[back], each.method) for each in drawn)
-    histograms = [
-        error_histogram(score.per_item, bins=HISTOGRAM_BINS) for score in (first, second, distance)
-    ]
+    histograms = [error_histogram(score.per_item) for score in (first, second, distance)]
     return Control(
         size=size,
         distance=first,

@@ -50,7 +50,7 @@ def _control(control: Control) -> dict[str, object]:
 
 def _histogram(errors: FloatArray) -> dict[str, object]:
     edges = np.linspace(0.0, 1.0, HISTOGRAM_BINS + 1)
-    count = error_histogram(errors, bins=HISTOGRAM_BINS).astype(np.int64)
+    count = error_histogram(errors).astype(np.int64)
     return {"edges": edges, "count": count}
 
 

@@ -137,12 +137,12 @@ def test_divergence_is_smoothed_only_where_the_other_histogram_is_empty() -> Non
     assert filled.kl == pytest.approx(0.3 * math.log(3) + 0.7 * math.log(3.5 / 4.5))
     assert filled.tvd == pytest.approx(0.25)
     assert filled.smoothed
-    assert histogram_divergence([1, 3], [0, 4], pseudo_count=0).kl == math.inf
     assert not histogram_divergence([0, 4], [1, 3]).smoothed
 
 
 def test_error_histogram_holds_an_error_of_one() -> None:
-    assert error_histogram([0.0, 0.49, 0.5, 1.0], bins=2).tolist() == [2.0, 2.0]
+    found = error_histogram([0.0, 0.49, 0.5, 1.0])
+    assert np.flatnonzero(found).tolist() == [0, 9, 10, 19]
 
 
 def test_phrases_against_uncertain_ct_are_a_distribution_over_cases() -> None:
@@ -208,7 +208,7 @@ def test_the_farthest_items_stay_in_the_histogram_though_rounding_puts_them_past
     distance = distribution_calibration_error(probs=probs, votes=[[3, 0, 0, 0], [1, 0, 0, 0]])
     # ½ (1 + 1.0000000000000004) and ½ (1 + 1.0002)
     assert distance.per_item.min() > 1.0
-    assert error_histogram(distance.per_item, bins=4).tolist() == [0.0, 0.0, 0.0, 2.0]
+    assert error_histogram(distance.per_item)[-1] == 2.0
 
 
 BAD = {
