@@ -317,6 +317,7 @@ QUOTED = "FINDINGS: Clear.=0D=0AIMPRESSION: Likely ed=\nema."
     [
         coded(SHORT.encode()), coded(PAGE.encode()), coded(rtf(SHORT.split("\n"))),
         coded(coded(SHORT.encode()).encode()), coded(SHORT.encode("utf-16-le")),
+        coded(SHORT.encode("utf-16")), coded(SHORT.encode("utf-32")),
         "data:text/plain;base64," + coded(SHORT.encode()), SHORT.encode().hex(),
         "0x" + rtf(SHORT.split("\n")).hex().upper(), MAIL + QUOTED, QUOTED,
         PAGE.replace("<", "&lt;").replace(">", "&gt;"), " " * 90 + PAGE, "<!-- 7.1 -->" + PAGE,
