@@ -21,6 +21,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal
@@ -95,7 +96,7 @@ def pipeline(
     settings: LocalSettings, reports: int, warm_up: int
 ) -> tuple[list[Question], dict[str, float]]:
     """Read reports through the engine; give what was asked, and tokens and seconds."""
-    with OfflineEngine(settings) as engine:
+    with closing(OfflineEngine(settings)) as engine:
         asked: list[Question] = []
         complete = engine._process.complete
 

@@ -202,7 +202,7 @@ class ModelCopies:
 
 
 class OfflineEngine(ModelEngine):
-    """Reads reports with a model in a process of its own. Close it, or use it in ``with``.
+    """Reads reports with a model in a process of its own, which ends when the engine is closed.
 
     Parameters
     ----------

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Final, TypeAlias
 
 from extraction.engines import ledger
@@ -121,12 +120,6 @@ class ModelEngine:
         self.version = f"{named.model}+{digest}+{self.vocabulary.digest}"
         self._blocks, self._slots = blocks, threading.Semaphore(blocks)
         self.ledger = ledger.Ledger()
-
-    def __enter__(self) -> ModelEngine:
-        return self
-
-    def __exit__(self, *_: TracebackType | object) -> None:
-        self.close()
 
     @property
     def usage(self) -> Usage:

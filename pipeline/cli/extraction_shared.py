@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -226,7 +226,7 @@ def closing_model(engine: RuleEngine | ModelEngine) -> AbstractContextManager[ob
     """Free an engine's model, if it has one, when the block ends."""
     from extraction.rules.engine import RuleEngine
 
-    return nullcontext() if isinstance(engine, RuleEngine) else engine
+    return nullcontext() if isinstance(engine, RuleEngine) else closing(engine)
 
 
 def read_reports(path: Path) -> pd.DataFrame:

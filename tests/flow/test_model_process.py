@@ -9,6 +9,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,7 @@ def lines(path: Path, name: str) -> list[dict[str, object]]:
 
 
 def read(engine: ModelEngine, *texts: str) -> list[Outcome]:
-    with engine:
+    with closing(engine):
         return engine.extract(texts, modality="XR")
 
 
@@ -121,7 +122,7 @@ def test_report_that_kills_the_process_fails_alone(played: Made) -> None:
 
 def test_process_that_always_dies_ends_the_batch_with_an_error(played: Made) -> None:
     engine, asked = played("dies")
-    with engine:
+    with closing(engine):
         with pytest.raises(ModelOutageError, match=r"ended 4 times .*signal 9") as caught:
             engine.extract([REPORT] * 9, modality="XR")
         with pytest.raises(ModelOutageError, match="ended 4 times"):
@@ -160,7 +161,7 @@ def test_model_that_cannot_be_loaded_is_an_error_that_says_why(
     load: str, why: str, played: Made
 ) -> None:
     engine, asked = played(load=load, timeout_seconds=1.5 if load == "hangs" else 60.0)
-    with engine:
+    with closing(engine):
         for _ in range(2):
             with pytest.raises(ModelOutageError, match=why):
                 engine.extract([REPORT], modality="XR")
@@ -180,7 +181,7 @@ def test_shards_read_side_by_side_share_one_process(played: Made) -> None:
         threading.Thread(target=lambda: found.extend(engine.extract([REPORT] * 5, modality="XR")))
         for _ in range(6)
     ]
-    with engine:
+    with closing(engine):
         for thread in threads:
             thread.start()
         for thread in threads:

@@ -17,6 +17,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import httpx
@@ -70,13 +71,13 @@ def settings(model: Path, backend: Backend, **changes: object) -> LocalSettings:
 
 @pytest.fixture(scope="module")
 def offline(model: Path) -> Iterator[OfflineEngine]:
-    with OfflineEngine(settings(model, "vllm")) as engine:
+    with closing(OfflineEngine(settings(model, "vllm"))) as engine:
         yield engine
 
 
 @pytest.fixture(scope="module")
 def transformers(model: Path) -> Iterator[OfflineEngine]:
-    with OfflineEngine(settings(model, "transformers", answer_tokens=24)) as engine:
+    with closing(OfflineEngine(settings(model, "transformers", answer_tokens=24))) as engine:
         yield engine
 
 
