@@ -97,7 +97,7 @@ test-kernels: install
 kernel-%:
 	OPENBLAS_CORETYPE=$* $(BIN)/pytest -m 'not slow and not nightly' $(NUMERICAL)
 
-MODELS := $(patsubst %,tests/flow/test_model_%.py,vllm vllm_commands trained certainty_elicit)
+MODELS := $(patsubst %,tests/flow/test_model_%.py,vllm vllm_commands trained certainty_layers certainty_elicit)
 
 # The longest file first, and the others beside it.
 test-vllm: install install-vllm-test

@@ -1,1 +1,1 @@
-"""A language model says how sure it is; what it says is read, never repaired."""
+"""A language model says how sure it is, asked or by its layers; it is read, never repaired."""

@@ -1,9 +1,13 @@
-"""``radcal difficulty``: hard items of a pool, which is given as arrays or as a table."""
+"""``radcal difficulty`` and ``radcal lm layers``: hard items of a pool, and arrays that tell them.
+
+A pool is given as arrays or as a table; the second command makes the arrays of local models.
+"""
 
 from __future__ import annotations
 
+import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +15,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from calibration.arrays import IntArray
 from calibration.neighbours.difficulty import Difficulty as Difficulties
 from calibration.neighbours.difficulty import difficulty as measure
 from calibration.neighbours.difficulty import review_order, strata
 from calibration.neighbours.export import difficulty_data
+from extraction.neighbours.layers import Cases, Layerwise, cases_of_questions, layerwise
+from extraction.neighbours.questions import load_questions
 from pipeline.cli.common import blaming, write_result
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.decoding import require_file
-from pipeline.formats.tables import write_table
+from pipeline.formats.tables import read_table, refuse, write_table
 from pipeline.neighbours.categories import Pool, read_pool
-from pipeline.neighbours.options import Difficulty
+from pipeline.neighbours.options import Difficulty, Layers
+from pipeline.store.files import replacing
 
 
 def difficulty(given: Difficulty) -> None:
@@ -127,3 +135,92 @@ def queue(found: Difficulties, count: int) -> pd.DataFrame:
     rank[order] = np.arange(1, found.n + 1)
     stratum, _ = strata(found.free["M_avg_ent"], count=count)
     return found.to_frame().assign(review_rank=rank, stratum=stratum)
+
+
+def layers(given: Layers) -> None:
+    """Predict every case after every layer, and write the arrays."""
+    if given.checkpoint and len(given.model) > 1:
+        raise ConfigurationError("--checkpoint: checkpoints belong to one model; give one --model.")
+    cases, left_out = _cases(given.items, given.options)
+    found = [_run(given, cases, folder) for folder in given.model]
+    arrays = _layer_arrays(given, cases, found)
+    with replacing(given.out.with_suffix(".npz")) as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    summary: dict[str, object] = {
+        "items": len(cases.items),
+        "left_out": left_out,
+        "models": len(given.model),
+        "layers": ", ".join(str(len(one.layers)) for one in found),
+        "classes": ", ".join(found[0].classes),
+        "arrays": str(given.out.with_suffix(".npz")),
+    }
+    given.output.tell(summary, set_aside=left_out)
+
+
+def _run(given: Layers, cases: Cases, folder: Path) -> Layerwise:
+    return layerwise(
+        cases,
+        model=folder,
+        python=given.python or Path(sys.executable),
+        device=given.device,
+        quiet=given.output.silent,
+    )
+
+
+def _layer_arrays(
+    given: Layers, cases: Cases, found: Sequence[Layerwise]
+) -> dict[str, NDArray[np.generic]]:
+    """Give what ``radcal difficulty`` reads, classes in the first model's order."""
+    classes = found[0].classes
+    arrays: dict[str, NDArray[np.generic]] = {
+        "probs": np.stack([_ordered(one, classes).probs for one in found]),
+        "items": np.array(cases.items),
+        **{f"layers_{k}": _ordered(one, classes).layers for k, one in enumerate(found)},
+    }
+    if given.checkpoint:
+        steps = [_ordered(_run(given, cases, folder), classes).probs for folder in given.checkpoint]
+        arrays["checkpoints_0"] = np.stack(steps)
+    if cases.references:
+        arrays["reference"] = _reference(cases, classes, given.items.name)
+    return arrays
+
+
+def _cases(path: Path, options: int) -> tuple[Cases, int]:
+    if path.suffix.lower() != ".jsonl":
+        return _texts(path), 0
+    questions, problems = load_questions(path)
+    cases, short = cases_of_questions(questions, options=options)
+    if not cases.items:
+        raise InputError(
+            f"{path.name}: no question has {options - 1} wrong answers; lower --options."
+        )
+    return cases, short + len(problems)
+
+
+def _texts(path: Path) -> Cases:
+    frame = read_table(path, {"item": "the case", "text": "what is read"})
+    columns = [frame[name].astype(str) for name in ("text", "text_pair") if name in frame.columns]
+    pairs = tuple(zip(*columns, strict=True))
+    if not pairs or frame["item"].duplicated().any():
+        raise InputError(f"{path.name}: items must be there, and each only once.")
+    truth = frame["reference"].astype(str).str.strip() if "reference" in frame.columns else ()
+    return Cases("classify", tuple(frame["item"].astype(str)), pairs, tuple(truth))
+
+
+def _ordered(found: Layerwise, classes: tuple[str, ...]) -> Layerwise:
+    """Put a model's classes in the order of the first model's."""
+    if sorted(found.classes) != sorted(classes):
+        raise InputError(
+            f"models differ in their classes: {', '.join(found.classes)}; {', '.join(classes)}."
+        )
+    own = [found.classes.index(name) for name in classes]
+    place = np.argsort(own)
+    return Layerwise(classes, found.probs[:, own], place[found.layers])
+
+
+def _reference(cases: Cases, classes: tuple[str, ...], source: str) -> IntArray:
+    """Class index of every case, from its name or its number."""
+    known = {str(k): k for k in range(len(classes))} | {name: k for k, name in enumerate(classes)}
+    fault = f"rows name a reference that is no class of the model ({', '.join(classes)})"
+    refuse([name not in known for name in cases.references], source, fault)
+    return np.array([known[name] for name in cases.references], dtype=np.int64)

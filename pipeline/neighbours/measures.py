@@ -17,6 +17,7 @@ def register(app: typer.Typer) -> None:
     app.command("difficulty")(taking(difficulty))
     _lm.command("elicit")(taking(elicit))
     _lm.command("calibrate")(taking(calibrate))
+    _lm.command("layers")(taking(layers))
     app.add_typer(_lm, name="lm")
 
 
@@ -62,3 +63,15 @@ def calibrate(given: options.Recalibration) -> None:
     from pipeline.neighbours import lm_result
 
     lm_result.calibrate(given)
+
+
+def layers(given: options.Layers) -> None:
+    """Predict every case after every layer of local models, for radcal difficulty.
+
+    A causal model chooses among lettered options; a sequence classifier names one of its classes.
+    Both read each layer with their own last norm and head. Questions with too few wrong answers
+    are left out and counted (exit code 3).
+    """
+    from pipeline.neighbours import difficulty
+
+    difficulty.layers(given)

@@ -104,3 +104,23 @@ class Recalibration:
     bootstrap: int = option(1000, "Resamples behind the intervals.", min=0)
     seed: int = option(0, min=0)
     output: Output
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layers:
+    """Options of ``radcal lm layers``."""
+
+    items: Path = argument(
+        ...,
+        "Questions with wrong answers (.jsonl), or a table (.csv, .parquet) with item, text, "
+        "and as at hand text_pair and reference.",
+    )
+    out: Path = option(..., "Arrays for radcal difficulty (.npz).")
+    model: list[Path] = option(..., "Folder of a model; repeat for a pool.", metavar="DIR")
+    checkpoint: list[Path] | None = option(
+        None, "Training checkpoints of one model, in order.", metavar="DIR"
+    )
+    options: int = option(4, "Options offered per question.", min=2, max=26)
+    python: Path | None = option(None, "A Python with torch and transformers; default this one.")
+    device: str = option("cpu", "Where torch runs: cpu, cuda.")
+    output: Output

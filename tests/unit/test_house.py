@@ -354,7 +354,7 @@ def test_no_command_has_a_long_body() -> None:
         importlib.import_module(module).register(app)
     app.add_typer(audit)
     found = {f"{each.__module__}::{each.__name__}": body_lines(each) for each in commands(app)}
-    assert len(found) >= 35
+    assert len(found) >= 36
     assert {name: n for name, n in found.items() if n > LONGEST_COMMAND} == {}
 
 
