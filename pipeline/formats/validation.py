@@ -224,10 +224,9 @@ def no_report(text: str) -> str:
     >>> no_report("See report: no pneumonia."), no_report("CT chest. No change.")
     ('', '')
     """
-    known, said = values.data("words")["no_report"], _SAID.findall(text[: _NOTICE + 1].casefold())
-    is_notice = len(text) <= _NOTICE and all(
-        word in known["words"] or re.search(r"\d", word) for word in said
-    )
+    known = values.data("words")["no_report"]
+    said = _SAID.findall(text.casefold()) if len(text) <= _NOTICE else []
+    is_notice = all(word in known["words"] or re.search(r"\d", word) for word in said)
     told = " ".join(said) if is_notice else ""
     return next((s["means"] for s in known["says"] if re.search(s["pattern"], told)), "")
 

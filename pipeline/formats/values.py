@@ -288,6 +288,8 @@ def formats_that_read(values: Sequence[str]) -> list[str]:
 
 _ZULU: Final = re.compile(r"(?<!%)'?Z'?$")
 """What a format ends in that knows the Z of UTC as a letter only."""
+_HALF: Final = re.compile(r"\b([ap])\.[ \xa0\u202f]?m\.", re.IGNORECASE)
+"""Half of a day as Canada, New Zealand and Spain write it."""
 _Reader = tuple[str, Callable[[pd.Series], pd.Series]]
 
 
@@ -300,6 +302,7 @@ def _reader(form: str) -> _Reader:
     form = _ZULU.sub("%z", form)
 
     def read(text: pd.Series) -> pd.Series:
+        text = text.str.replace(_HALF, r"\1m", regex=True) if "%p" in form else text
         found = pd.to_datetime(text, format=form, errors="coerce", utc="%z" in form).dropna()
         return _iso(found, length)
 
