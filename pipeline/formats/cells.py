@@ -35,7 +35,7 @@ from openpyxl.utils.escape import unescape
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import FeedRow, Note, Row, SetAside
-from pipeline.formats.values import data, known_words
+from pipeline.formats.values import data, is_sentence, known_words
 from pipeline.formats.whole import Whole, width_of
 
 SEVERAL: Final = known_words("several")
@@ -46,13 +46,11 @@ _MAX_DEPTH: Final = 8
 _MAX_WHOLE: Final = 10**15
 """Up to here a floating-point number holds every whole one."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
-_SPELT: Final = re.compile(r'\s*\{\s*"')
+_SPELT: Final = re.compile(r'\s*(?:\[\s*)?\{\s*"')
+_LONGEST_TITLE: Final = 40
 _LONGEST_CELL: Final = 64
 _NOTHING: Final = known_words("nothing")
 """What databases and programs write for nothing."""
-_MIDNIGHT: Final = re.compile(r"[ T](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? ?AM)$", re.IGNORECASE)
-_NO_DAY: Final = re.compile(r"^(?:1899-12-3[01]|1900-01-0[01]|1970-01-01)[ T](?=\d)")
-"""The day that databases write before a time that has none."""
 
 
 def written(value: object, joint: str = " ", depth: int = 0) -> str:
@@ -74,7 +72,7 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
     is given alone, so that whoever reads it says why, for half a report must not pass for a whole.
     """
     parts = [(name, _object(value)) for name, value in parts]
-    if len(parts) == 1 and not isinstance(parts[0][1], Mapping):
+    if len(parts) == 1 and not (isinstance(parts[0][1], Mapping) or _titled(parts[0][1])):
         return _raw(parts[0][1], "\n", 0)
     sections = []
     for name, text in chain.from_iterable(_sections(*part, 0) for part in parts):
@@ -82,8 +80,7 @@ def report(parts: Sequence[tuple[str, object]]) -> str:
         if isinstance(found, SetAside):
             return text
         plain = found[0].strip(_PADDING)
-        known = data("words")["heading"].items()
-        heading = next((h for h, pattern in known if re.search(pattern, name, re.I)), "")
+        heading = _heading(name)
         if plain:
             needs_one = heading and not _is_headed(plain, heading)
             sections.append(f"{heading}:\n{plain}" if needs_one else plain)
@@ -96,27 +93,6 @@ def _object(value: object) -> object:
         with suppress(ValueError, RecursionError):
             return json.loads(value)
     return value
-
-
-def date_and_time(cells: Sequence[str]) -> str:
-    """Join a date and a time of day; what databases add to either is left out.
-
-    Examples
-    --------
-    >>> date_and_time(["2026-03-04 00:00:00", "1900-01-01 09:30:00"])
-    '2026-03-04 09:30:00'
-    >>> date_and_time(["20260304", "930"])
-    '20260304 0930'
-    """
-    date, *times = cells
-    if not date or not times:
-        return date
-    filled = [_NO_DAY.sub("", time) for time in times if time]
-    if filled and filled[0].isdigit() and len(filled[0]) in (3, 5):
-        filled[0] = f"0{filled[0]}"
-    if filled and filled[0][1:2] == ":":
-        filled[0] = f"0{filled[0]}"
-    return " ".join([_MIDNIGHT.sub("", date) if filled else date, *filled])
 
 
 def _raw(value: object, joint: str, depth: int) -> str:
@@ -153,12 +129,48 @@ def _unwrapped(cell: str) -> str:
 
 
 def _sections(name: str, value: object, depth: int) -> Iterator[tuple[str, str]]:
-    """Give the named texts within a value: an object's by its keys, a list's items as lines."""
+    """Give the named texts within a value: an object's by its keys, a list's items as lines.
+
+    Of a list of objects that have a title each, that is the name of what else they say.
+    """
     if isinstance(value, Mapping) and depth < _MAX_DEPTH:
         for key, inner in value.items():
             yield from _sections(str(key), inner, depth + 1)
+    elif titled := _titled(value):
+        yield from titled
     else:
         yield name, _raw(value, "\n", depth)
+
+
+def _titled(value: object) -> list[tuple[str, str]]:
+    """Give the title and the text of each part in a list of such; nothing for any other value.
+
+    The text is the longest cell, by all parts; a cell beside it is a title if it is short in all
+    parts, and names one of a report in some. Numbers and codes of parts are left out.
+    """
+    listed = value if isinstance(value, list | tuple) else ()
+    rows = [
+        {k: written(v, "\n") for k, v in row.items()} for row in listed if isinstance(row, Mapping)
+    ]
+    if not rows or len(rows) < len(listed):
+        return []
+    each = {key: [row.get(key, "") for row in rows] for row in rows for key in row}
+    text = max(each, key=lambda key: sum(map(len, each[key])), default="")
+    short = (k for k in each if k != text and max(map(len, each[k])) <= _LONGEST_TITLE)
+    title = next((key for key in short if any(map(_heading, each[key]))), None)
+    if title is None:
+        return []
+    told = []
+    for row in rows:
+        name = row.get(title, "")
+        kept = [v for k, v in row.items() if k == text or (k != title and is_sentence(v))]
+        told.append((name, "\n".join(kept if _heading(name) else [name, *kept])))
+    return told
+
+
+def _heading(name: str) -> str:
+    known = data("words")["heading"].items()
+    return next((heading for heading, said in known if re.search(said, name, re.IGNORECASE)), "")
 
 
 def _is_headed(text: str, heading: str) -> bool:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
-from pipeline.formats.cells import LINE_NUMBER, SEVERAL, date_and_time, report, written
+from pipeline.formats.cells import LINE_NUMBER, SEVERAL, report, written
 from pipeline.formats.values import data
 
 STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")
@@ -34,6 +34,9 @@ _NUMBERED: Final = re.compile(r"#[1-9]\d{0,3}")
 _MAX_DEPTH: Final = 8
 _MAX_KEYS: Final = 10_000
 """Objects with more names than these have data for names."""
+_MIDNIGHT: Final = re.compile(r"[ T](?:0?0:00(?::00(?:\.0+)?)?|12:00(?::00)? ?AM)$", re.IGNORECASE)
+_NO_DAY: Final = re.compile(r"^(?:1899-12-3[01]|1900-01-0[01]|1970-01-01)[ T](?=\d)")
+"""The day that databases write before a time that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,3 +292,24 @@ def _first(ours: str, places: _Places, row: Mapping[str, object]) -> str:
         if text.strip():
             return text
     return ""
+
+
+def date_and_time(cells: Sequence[str]) -> str:
+    """Join a date and a time of day; what databases add to either is left out.
+
+    Examples
+    --------
+    >>> date_and_time(["2026-03-04 00:00:00", "1900-01-01 09:30:00"])
+    '2026-03-04 09:30:00'
+    >>> date_and_time(["20260304", "930"])
+    '20260304 0930'
+    """
+    date, *times = cells
+    if not date or not times:
+        return date
+    filled = [_NO_DAY.sub("", time) for time in times if time]
+    if filled and filled[0].isdigit() and len(filled[0]) in (3, 5):
+        filled[0] = f"0{filled[0]}"
+    if filled and filled[0][1:2] == ":":
+        filled[0] = f"0{filled[0]}"
+    return " ".join([_MIDNIGHT.sub("", date) if filled else date, *filled])

@@ -77,7 +77,8 @@ class Sources:
         if not kind or (source.is_dir() and kind not in FOLDERS):
             raise ConfigurationError(
                 f"input.format: cannot tell the format of {source.name}; "
-                'set it to "csv", "parquet", "jsonl", "hl7v2" or "fhir".'
+                'set it to "csv", "parquet", "jsonl", "hl7v2" or "fhir", or name the '
+                'exports alone in paths ("exports/*.csv").'
             )
         return kind
 

@@ -53,6 +53,10 @@ _BESIDE: Final = ["text", "source_row"]
 _NAMING: Final = ["exam_name", "exam_code", "modality", "status", "reader_name", "accession"]
 """What stands in one of these is no report, whichever column it stands in."""
 _HEADING: Final = r"^\s*(?:FINDINGS|IMPRESSION):\s"
+_SIGNED: Final = ("final", "corrected")
+_NO_REPORT: Final = ("only_attachment", "no_valid_report")
+_SAID: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
+_NOTICE: Final = 200
 _EARLIEST: Final = pd.Timestamp("1980-01-01", tz="UTC")
 """Before it lie the days that programs write where the true one is lost: 0001, 1900, 1970."""
 _ROUNDED: Final = r"\d{1,3}(?:(?:[.,]\d*)?[Ee]\+|[.,]\d*[Ee])\d{1,3}"
@@ -151,7 +155,9 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
         version=raw["version"].where(raw["version"] != "", "1"),
     )
     exams = _retractions(exams)
+    is_added = exams["status"].isin(_SIGNED) & raw["text"].str.contains(values.ADDED)
     return exams.assign(
+        status=exams["status"].mask(is_added, "addendum"),
         patient_age_years=_ages(raw, exams["performed_at"]),
         is_chest=_chest(exams, options),
         source_digest=_texts(map(_digest, raw[list(_IDENTITY)].itertuples(index=False)), raw.index),
@@ -193,6 +199,7 @@ def _fails(
         "not_a_report": _folded(text.str.replace(_HEADING, "", regex=True)).isin(
             pd.concat([_folded(raw[name]) for name in _NAMING]).dropna()
         ),
+        **{why: text.map(no_report) == why for why in _NO_REPORT},
         "text_too_long": text.str.len() > options.max_text_characters,
         "text_cut": raw["text_cut"] != "",
         "unknown_modality": exams["modality"].isna(),
@@ -205,6 +212,23 @@ def _fails(
     }
     fails |= {name: fails[name] & ~gone for name in _OF_A_REPORT}
     return pd.DataFrame(fails, index=raw.index).fillna(value=False).astype(bool)
+
+
+def no_report(text: str) -> str:
+    """Give the reason for which a short text is no report; '' where it may be one.
+
+    Examples
+    --------
+    >>> no_report("Please see scanned report."), no_report("CT chest: exam not performed.")
+    ('only_attachment', 'no_valid_report')
+    >>> no_report("See report: no pneumonia."), no_report("CT chest. No change.")
+    ('', '')
+    """
+    known = values.data("words")["no_report"]
+    said = _SAID.findall(text.casefold()) if len(text) <= _NOTICE else []
+    is_notice = all(word in known["words"] or re.search(r"\d", word) for word in said)
+    told = " ".join(said) if is_notice else ""
+    return next((s["means"] for s in known["says"] if re.search(s["pattern"], told)), "")
 
 
 def _folded(cells: pd.Series) -> pd.Series:

@@ -106,6 +106,16 @@ def is_impressed(text: str) -> bool:
     return first >= 0 and _IMPRESSED.search(text, start) is not None
 
 
+_NONE: Final = r"(?![\s*=_#<-]*(?i:(?:none|n/a|keiner|entfällt)\b|\Z))"
+ADDED: Final = re.compile(
+    r"(?m)^[ \t*=_#>-]{0,20}(?:(?i:addendum|nachtrag)\b[^\n:]{0,40}:"
+    r"|(?:ADDENDUM|Addendum|NACHTRAG)[ \t]*#?[ \t]*\d{0,2}"
+    r"(?:[ \t]+(?i:by|begins?|starts?|dated|on|from)\b[^\n]{0,60}(?<!\.))?[ \t*=_#<-]{0,20}$)"
+    + _NONE
+)
+"""A line that opens an addendum: up to a colon, or nothing else stands in it; not a form's empty
+one."""
+
 _SENTENCE: Final = re.compile(r"\w\W+(?<![.\w])\w{2,}[.!?]\s*$|[^\W\d_]{4}\.\s+[A-Z]")
 
 
@@ -276,6 +286,10 @@ def formats_that_read(values: Sequence[str]) -> list[str]:
     return [f for f in forms if pd.to_datetime(texts, format=f, errors="coerce").notna().all()]
 
 
+_ZULU: Final = re.compile(r"(?<!%)'?Z'?$")
+"""What a format ends in that knows the Z of UTC as a letter only."""
+_HALF: Final = re.compile(r"\b([ap])\.[ \xa0\u202f]?m\.", re.IGNORECASE)
+"""Half of a day as Canada, New Zealand and Spain write it."""
 _Reader = tuple[str, Callable[[pd.Series], pd.Series]]
 
 
@@ -285,8 +299,10 @@ def _reader(form: str) -> _Reader:
         return r"[0-9]{9,13}(?:\.[0-9]+)?", _epoch
     has_clock = any(sign in form for sign in ("%H", "%I", "%X", "%c"))
     length = None if has_clock else _DATE_LENGTH
+    form = _ZULU.sub("%z", form)
 
     def read(text: pd.Series) -> pd.Series:
+        text = text.str.replace(_HALF, r"\1m", regex=True) if "%p" in form else text
         found = pd.to_datetime(text, format=form, errors="coerce", utc="%z" in form).dropna()
         return _iso(found, length)
 

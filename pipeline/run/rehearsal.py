@@ -362,6 +362,13 @@ def _notes(kept: pd.DataFrame) -> Iterator[Finding]:
     if several.any():
         told = f"{int(several.sum()):,} stand for several patients or times of an exam"
         yield Finding("accession numbers", "note", f"{told}; is it the right column?")
+    version = ["accession", "patient_id", "modality", "signed_at", "status", "sequence"]
+    named = kept[kept["reader_id"].str.strip() != ""].groupby(version, dropna=False)["reader_id"]
+    if twice := sum(each > 1 for each in named.nunique()):
+        told = f"{twice:,} reports have two readers at one time and would be left out; "
+        told += 'a row for each? [input.columns] status = "STATUS + ROLE", and under '
+        told += '[input.statuses] "Final Resident" = "prelim", "Final Attending" = "final"'
+        yield Finding("reader ids", "note", told)
     readers = kept[["reader_id", "reader_name"]].drop_duplicates()
     for note, count in reader_notes(readers.itertuples(index=False, name=None)).items():
         yield Finding("reader ids", "note", f"{count:,} {note}; see [input.reader_ids]")

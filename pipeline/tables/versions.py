@@ -76,7 +76,7 @@ def redated(exams: pd.DataFrame) -> pd.DataFrame:
     correction, an addendum, or a report in other words than the one that was sent first is taken as
     signed when it was sent, if it was first sent after that. So is a correction or an addendum of
     which no earlier version is there, as where an export holds reports as they are now: nothing
-    shows that its time is its own.
+    shows that its time is its own. When an addendum came of which no sending is told, nobody knows.
 
     Parameters
     ----------
@@ -93,7 +93,9 @@ def redated(exams: pd.DataFrame) -> pd.DataFrame:
     said = sent.where(is_signed).groupby([*study, signed, exams["text_mark"]]).transform("min")
     is_later = (sent > first) & (is_change | (said > first))
     is_late = (is_later | (is_change & (signed == begun))) & (sent > signed)
-    return exams.assign(signed_at=signed.mask(is_late, sent), stated_at=signed)
+    is_untold = (exams["status"] == "addendum") & (signed == begun) & sent.isna()
+    dated = signed.mask(is_late, sent).mask(is_untold)
+    return exams.assign(signed_at=dated, stated_at=signed)
 
 
 def contradictory(exams: pd.DataFrame) -> pd.Series:

@@ -170,11 +170,16 @@ def workings(found: object) -> list[tuple[type, str]]:
 
 
 def add_addenda(path: Path) -> None:
-    """Give every X-ray an addendum signed with it: one that is read before the CT is joined."""
+    """Give every X-ray an addendum signed soon after it: one read before the CT is joined."""
     exams = pd.read_csv(path, dtype="str", keep_default_na=False)
     later = exams[(exams["modality"] == "XR") & (exams["status"] == "final")]
+    signed = pd.to_datetime(later["signed_at"]) + pd.Timedelta(seconds=1)
     later = later.assign(
-        exam_id="A" + later["exam_id"], status="addendum", version="9", text="Called to the ward."
+        signed_at=signed.map(pd.Timestamp.isoformat),
+        exam_id="A" + later["exam_id"],
+        status="addendum",
+        version="9",
+        text="Called to the ward.",
     )
     pd.concat([exams, later]).to_csv(path, index=False)
 

@@ -167,6 +167,14 @@ def test_exams_of_no_modality_and_numbers_of_several_exams_are_told(folder: Path
     assert "1 stand for several patients or times of an exam" in lines
 
 
+def test_rows_of_two_readers_at_one_time_are_told_with_what_tells_them_apart(folder: Path) -> None:
+    rows = [row(i, reader=who) for i in range(3) for who in ("KS1,Zeppelin^Karla", "R2,Doe^Jo")]
+    (folder / "ris.csv").write_text("\n".join([HEAD, *rows]))
+    told = " ".join(checked(folder).output.split())
+    assert "3 reports have two readers at one time and would be left out" in told
+    assert 'status = "STATUS + ROLE"' in told
+
+
 def test_values_that_may_be_names_go_into_no_ticket(folder: Path) -> None:
     told = checked(folder, "--values", "--html", str(folder / "ticket.html"))
     assert isinstance(told.exception, ConfigurationError)

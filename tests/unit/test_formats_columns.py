@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.errors import ConfigurationError, InputError
-from pipeline.formats.cells import date_and_time, report, written
-from pipeline.formats.columns import ColumnMap, Spec, keys_of, nested_keys
+from pipeline.formats.cells import report, written
+from pipeline.formats.columns import ColumnMap, Spec, date_and_time, keys_of, nested_keys
 from pipeline.formats.exports import TableOptions, read
 from pipeline.formats.values import date_formats, iso_times
 from pipeline.site.site import Site
@@ -80,6 +80,22 @@ def test_a_report_that_spells_an_object_as_json_is_read_as_that_object() -> None
         "FINDINGS:\nClear.\n\nIMPRESSION:\n1. Likely edema.\n2. Stable."
     )
     assert report([("REPORT", '{"findings": "Cl')]) == '{"findings": "Cl'
+
+
+def test_parts_in_a_list_stand_under_their_titles() -> None:
+    parts = [
+        {"code": "59776-5", "name": "Findings", "no": 1, "body": "Small effusion.\nNo mass."},
+        {"name": "Impression", "no": 2, "body": "Likely edema.", "by": "Seen by us."},
+        {"code": "", "name": "Comment", "no": 3, "body": "Called."},
+    ]  # fmt: skip
+    told = (
+        "FINDINGS:\nSmall effusion.\nNo mass.\n\nIMPRESSION:\nLikely edema.\nSeen by us.\n\n"
+        "Comment\nCalled."
+    )
+    for said in (parts, {"report": parts}, json.dumps(parts)):
+        assert report([("report", said)]) == told
+    lines = [{"no": 1, "line": "Impression:"}, {"no": 2, "line": "No acute change in the lungs."}]
+    assert report([("text", lines)]) == "1 Impression:\n2 No acute change in the lungs."
 
 
 def test_a_report_within_an_object_has_its_keys_for_headings() -> None:

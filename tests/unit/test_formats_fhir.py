@@ -629,6 +629,15 @@ def test_words_that_are_said_to_be_none_are_no_report(tmp_path: Path) -> None:
     assert reasons(write(tmp_path, report(presentedForm=[], text=said))) == ["no_report_text"]
 
 
+def test_no_file_of_a_folder_is_passed_over_whatever_it_is_called(tmp_path: Path) -> None:
+    bundle = {"resourceType": "Bundle", "type": "collection", "entry": [{"resource": report()}]}
+    (tmp_path / "DiagnosticReport").write_text(json.dumps(bundle, indent=1))
+    (tmp_path / "patients.ndjson.1").write_text(json.dumps(PATIENT))
+    (tmp_path / "export.xml").write_text("<Bundle xmlns='http://hl7.org/fhir'/>")
+    assert exams(tmp_path)["patient_birth_date"].tolist() == ["1950-04-15"]
+    assert reasons(tmp_path) == ["not_json"]
+
+
 def test_reports_of_a_group_are_no_patients(tmp_path: Path) -> None:
     for whose, number in (("Group/g1", ""), ("http://a/fhir/Device/g1", ""), ("Patient/g1", "g1")):
         found = exams(write(tmp_path, report(subject={"reference": whose})))

@@ -196,6 +196,12 @@ def test_status_falls_back_to_the_observations(tmp_path: Path) -> None:
     assert exams(write(tmp_path, raw))["status"].item() == "prelim"
 
 
+def test_an_addendum_in_notes_alone_is_one(tmp_path: Path) -> None:
+    noted = message(lines=[]) + "NTE|1|L|Addendum:\rNTE|2|L|No fracture on the left.\r"
+    (exam,) = exams(write(tmp_path, noted)).to_dict("records")
+    assert (exam["status"], exam["text"]) == ("addendum", "Addendum:\nNo fracture on the left.")
+
+
 def test_a_message_without_text_is_set_aside(tmp_path: Path) -> None:
     pointer = message(lines=[]) + "OBX|1|RP|1||ACC77^X||||||F\r"
     found = reasons(write(tmp_path, message(lines=[]), pointer))

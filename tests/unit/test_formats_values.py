@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from pipeline.formats.values import between_clocks, modality_of, status_of, utc_times
+from pipeline.formats.values import between_clocks, iso_times, modality_of, status_of, utc_times
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,18 @@ def test_a_time_that_stands_for_never_or_for_none_stops_no_row_beside_it(
     assert abs(found[0].year - year) <= 1
     assert found[1] == pd.Timestamp("2026-03-01T12:00:00Z")
     assert not between_clocks(stamps, zone).any()
+
+
+@pytest.mark.parametrize(
+    ("written", "form"),
+    [
+        ("2026-03-01T12:00:00Z", "%Y-%m-%dT%H:%M:%SZ"), ("01/03/2026 12:00 Z", "%d/%m/%Y %H:%M Z"),
+        ("20260301120000Z", "%Y%m%d%H%M%S'Z'"),
+        ("01/03/2026 12:00 p.m. Z", "%d/%m/%Y %I:%M %p Z"),
+    ],
+)  # fmt: skip
+def test_a_z_that_a_format_spells_out_is_utc_and_half_of_a_day_may_have_full_stops(
+    written: str, form: str
+) -> None:
+    found = utc_times(iso_times(pd.Series([written]), [form]), "Australia/Sydney")
+    assert found.tolist() == [pd.Timestamp("2026-03-01T12:00:00Z")]

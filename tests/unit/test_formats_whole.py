@@ -7,6 +7,7 @@ import csv
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -185,6 +186,29 @@ def test_another_columns_value_is_no_report(tmp_path: Path) -> None:
     kept, aside = judged(table(tmp_path / "s", texts))
     assert set(texts) - kept == {"A900", "A901", "A902"}
     assert [reason for reason, _ in aside] == ["not_a_report", "missing_text", "not_a_report"]
+
+
+def test_a_pointer_is_no_report_and_an_exam_that_was_not_made_has_none(tmp_path: Path) -> None:
+    texts = stored(2, 6) | {
+        "A900": "IMPRESSION: Please see scanned report.", "A901": "Reported under accession A003.",
+        "A902": "CT chest not performed, patient refused.", "A903": "No report.",
+        "A904": "See report of 3 March, no effusion.", "A905": "CT chest: no change.",
+    }  # fmt: skip
+    kept, aside = judged(table(tmp_path / "s", texts))
+    assert set(texts) - kept == {"A900", "A901", "A902", "A903"}
+    assert [why for why, _ in aside] == ["only_attachment"] * 2 + ["no_valid_report"] * 2
+
+
+@pytest.mark.parametrize("status", ["", "amended", "prelim"])
+def test_a_report_in_which_an_addendum_stands_is_one_whatever_its_status(
+    tmp_path: Path, status: str
+) -> None:
+    texts = {"A1": "FINDINGS: Clear.\n\nADDENDUM:\nCT shows a mass.", "A2": "ADDENDUM: none"}
+    (batch,) = table(tmp_path / "s", texts)
+    stated = replace(batch, exams=batch.exams.assign(status=status))
+    found = validate(stated, source="s", options=OPTIONS, seen=set()).exams
+    own = {"": "final", "amended": "corrected", "prelim": "prelim"}[status]
+    assert found["status"].tolist() == ["prelim" if own == "prelim" else "addendum", own]
 
 
 def test_rows_of_one_length_part_words_and_are_joined_without_a_lines_end(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """FHIR R4 and R5 reports (NDJSON, bundles) → exams; every report is an exam or a quarantine row.
 
 ``read(source, options)`` takes a file or a folder. Patients, practitioners and orders are looked
-for in every ``.ndjson`` and ``.json`` file of the folder and those in it, so that they may come in
-files of their own, and in any order; what is not there, in files of other sources.
+for in every file of JSON of the folder and those in it, so that they may come in files of their
+own, and in any order; what is not there, in files of other sources. Other files are set aside.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from pipeline.formats.decoding import blank, require_file
+from pipeline.formats.decoding import blank, files_of, require_file
 from pipeline.formats.exams import (
     DRAFT,
     EMPTY,
@@ -65,6 +65,7 @@ _NUMBERED: Final = SetAside(
     "order_exported", "its order is there, though input.fhir.orders is none"
 )
 _NOWHERE: Final = SetAside("deleted_elsewhere", "it is named by its id, and no file read holds it")
+_NO_JSON: Final = SetAside("not_json", "a file of something else; FHIR is read as JSON, not as XML")
 _NO_PATIENT: Final = Note("unknown patient resource: it is in no file, and so no age or name")
 _ORDERED: Final = "basedOn"
 
@@ -251,8 +252,9 @@ def read(source: Path, options: FhirOptions) -> Iterator[ExamBatch]:
         if text_of(report, "resourceType") == REPORT:
             whole.add(texts_of(report, directory.within(report)))
     rows = ((path.name, _rows(path, directory, options, (pages, whole))) for path in files)
+    others = ((path.name, [(1, _NO_JSON)]) for path in files_of(source) if path not in set(files))
     told = source.name, ((0, note) for each in (pages, whole) for note in each.notes)
-    yield from gathered(chain(rows, [told]), size=options.batch_rows)
+    yield from gathered(chain(rows, others, [told]), size=options.batch_rows)
 
 
 def _resources(files: Iterable[Path]) -> Iterator[Resource]:

@@ -10,6 +10,7 @@ file's content. Of NDJSON the line is read again, of any other file the whole.
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
@@ -23,14 +24,23 @@ from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
-from pipeline.formats.decoding import FALLBACK, content_digest, fallback, files_of, opened
+from pipeline.formats.decoding import (
+    FALLBACK,
+    content_digest,
+    fallback,
+    files_of,
+    opened,
+    suffix_of,
+)
 from pipeline.formats.values import known_words
 
 Resource: TypeAlias = Mapping[str, Any]
 KINDS: Final = known_words("resource")
 """What reports point at; a row of one of these is neither an exam nor set aside."""
 _SUFFIXES: Final = (".ndjson", ".json", ".jsonl", ".ndjson.gz", ".json.gz", ".jsonl.gz")
+_LINES: Final = (".ndjson", ".jsonl")
 _MAX_BYTES: Final = 64 * 2**20
+_START: Final = 4096
 URL: Final = "_fullUrl"
 PLACE: Final = "_place"
 """Where a document of an NDJSON file says where it stands."""
@@ -61,8 +71,8 @@ _WHOLE: Final = -1
 
 
 def resource_files(source: Path) -> list[Path]:
-    """Give a file of resources, or all of a folder and those in it."""
-    return [path for path in files_of(source) if is_json(path)]
+    """Give a file of resources, or all of a folder and those in it, whatever they are called."""
+    return [path for path in files_of(source) if is_json(path) or _begins_as_json(path)]
 
 
 def is_json(path: Path) -> bool:
@@ -70,10 +80,17 @@ def is_json(path: Path) -> bool:
     return path.name.lower().endswith(_SUFFIXES)
 
 
+def _begins_as_json(path: Path) -> bool:
+    with opened(path) as content:
+        start = content.read(_START).removeprefix(codecs.BOM_UTF8)
+    return start.lstrip()[:1] in (b"{", b"[")
+
+
 def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
     """Yield each resource, or the reason why there is none; a bundle gives all its entries.
 
-    A ``.json`` file holds one resource, a list of them, or, as some exports do, one a line.
+    A file that is not called one of lines holds one resource, a list of them, or, as some exports
+    do, one a line all the same.
     """
     return ((number, found) for number, _, found in _placed(path))
 
@@ -81,7 +98,7 @@ def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
 def _placed(path: Path) -> Iterator[tuple[int, int, Resource | str]]:
     """Yield the number of each line, the byte at which it begins, and what stands there."""
     with opened(path) as handle:
-        if path.name.removesuffix(".gz").endswith(".json"):
+        if suffix_of(path) not in _LINES:
             whole = handle.read(_MAX_BYTES + 1)
             found, decoded_as = _parsed(whole) if len(whole) <= _MAX_BYTES else (None, "")
             if isinstance(found, dict | list):

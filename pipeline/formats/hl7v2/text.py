@@ -36,15 +36,6 @@ _WRONG: Final = frozenset({"D", "W"})
 _HEADING: Final = re.compile(r"\s{0,8}[A-Z][A-Za-z /&()-]{2,40}:")
 _ABOUT: Final = ("INDICATION:", "HISTORY:", "COMPARISON:", "TECHNIQUE:")
 """Parts behind which rows of another code, which say no part, are the report again."""
-_NONE: Final = r"(?![\s*=_#<-]*(?i:(?:none|n/a|keiner|entfällt)\b|\Z))"
-_ADDED: Final = re.compile(
-    r"(?m)^[ \t*=_#>-]{0,20}(?:(?i:addendum|nachtrag)\b[^\n:]{0,40}:"
-    r"|(?:ADDENDUM|Addendum|NACHTRAG)[ \t]*#?[ \t]*\d{0,2}"
-    r"(?:[ \t]+(?i:by|begins?|starts?|dated|on|from)\b[^\n]{0,60}(?<!\.))?[ \t*=_#<-]{0,20}$)"
-    + _NONE
-)
-"""A line that opens an addendum: up to a colon, or nothing else stands in it; not a form's empty
-one."""
 _NOTICE: Final = 200
 """Text shorter than this may be a notice that the report is attached."""
 _POINTS: Final = re.compile(r"(?i)\b(?:attach(?:ed|ment)|enclosed|embedded|scanned|pdf|document)\b")
@@ -151,7 +142,7 @@ def observations(
     )
     return Observations(
         text,
-        addendum or "addendum" in stated or _ADDED.search(text) is not None,
+        addendum or "addendum" in stated or values.ADDED.search(text) is not None,
         tuple(spoken),
         "corrected" in stated,
         form,
@@ -269,7 +260,8 @@ def _noted(notes: Sequence[str], texts: _Texts, separators: Separators) -> _Text
     said = "\n".join(each for _, each in texts)
     known = {_heading(row, separators) for row, _ in texts} | _titles(said)
     if not said.strip():
-        return [([], text)] if len(text) >= _NOTICE or _titles(text) else []
+        is_report = len(text) >= _NOTICE or _titles(text) or values.ADDED.search(text)
+        return [([], text)] if is_report else []
     if first := next((m for m in values.PART.finditer(text) if not _titles(m[0]) <= known), None):
         return [([], text[first.start() :])]
     return None if len(text) >= _NOTICE and " ".join(text.split()) not in said else []
