@@ -266,9 +266,18 @@ class Run:
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
         """Write manifest, audit entry, books and report of the ending; returns the run's folder."""
         store, run = self.site.workspace, run_id(self.site, gathered)
-        stages, counts = self.books.entries(), plain(gathered.accounting())
+        stages = self.books.entries()
         ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued, self._short)
         folder = store.root / "runs" / run
+        counts = {
+            **plain(gathered.accounting()),
+            "under_merged_numbers": gathered.registered.notes.get(MERGED, 0),
+            "per_cent_of_usual": self._shown_short,
+        }
+        if issued is not None:
+            counts |= {f"pages_{name}": n for name, n in plain(issued.delivered).items()}
+            if (to_check := issued.issue.readers_to_check) is not None:
+                counts["readers_to_check"] = to_check
         keep_list(folder, self.books.used() | store.take_used())
         store.write_json(folder / "manifest.json", manifest(self.site, gathered, ending))
         self._log.append(
@@ -278,7 +287,7 @@ class Run:
             config_hash=self.site.config.digest,
             inputs=digest_of(sorted(s for source in gathered.sources for s in source.shards)),
             manifest=sha256((folder / "manifest.json").read_bytes()),
-            counts=_counts(gathered, issued),
+            counts=counts,
         )
         told = replace(
             self.books.last,
@@ -286,17 +295,13 @@ class Run:
             exit_code=gathered.exit_code,
             last_run=run,
             last_good=self.books.last.last_good if outcome == "refused" else self._size,
-            counts={**counts, "per_cent_of_usual": self._shown_short},
+            counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),
         )
         if issued is not None:
-            pages = {f"pages_{name}": n for name, n in plain(issued.delivered).items()}
-            if (to_check := issued.issue.readers_to_check) is not None:
-                pages["readers_to_check"] = to_check
             told = replace(
                 told,
-                counts={**(told.counts or {}), **pages},
                 last_period=issued.issue.period.name,
                 last_issue=FEEDBACK.digest(self.site),
                 last_tallies=issued.issue.tallies,
@@ -316,19 +321,3 @@ def tell_unbegun(path: Path, error: ConfigurationError | KeyboardInterrupt) -> N
         books = Books(store, "")
         with store.locked(), notified(known.notify), exported(books), books.kept():
             raise error
-
-
-def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:
-    """Give what an audit entry counts of a run."""
-    a = gathered.accounting()
-    counts = {
-        "rows": a.rows_in,
-        "set aside": a.rows_quarantined,
-        "under merged numbers": gathered.registered.notes.get(MERGED, 0),
-        "cleaned": a.exams_cleaned,
-        "withheld": a.exams_withheld,
-        "left out on request": a.exams_left_out_on_request,
-        "pairs": a.pairs,
-        "observations": a.observations,
-    }
-    return counts if issued is None else {**counts, "pages": issued.delivered.delivered}

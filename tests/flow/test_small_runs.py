@@ -95,7 +95,7 @@ def test_a_runs_entry_holds_its_counts_and_what_it_was_made_of(folder: Path) -> 
     assert told["outcome"] == "gathered"
     assert told["manifest"] == hashlib.sha256(manifest).hexdigest()
     assert told["config_hash"] == json.loads(manifest)["config_hash"]
-    assert (told["counts"]["rows"], told["counts"]["pairs"]) == (6, 3)
+    assert (told["counts"]["rows_in"], told["counts"]["pairs"]) == (6, 3)
     write(folder, *pair(1), *pair(2), *pair(3))
     nightly.fn(str(folder / "radcal.toml"))
     assert entry(folder)["inputs"] != told["inputs"]
