@@ -198,9 +198,9 @@ class Simulate:
     """Options of ``radcal simulate``."""
 
     out: Path = option(..., "Folder to write; made if absent.")
-    pairs: int = option(2662, "Eligible X-ray/CT pairs.")
-    readers: int = option(12, "Radiologists.")
-    seed: int = option(0, "The same seed gives the same bytes.")
+    pairs: int = option(2662, "Eligible X-ray/CT pairs.", min=1)
+    readers: int = option(12, "Radiologists.", min=1)
+    seed: int = option(0, "The same seed gives the same bytes.", min=0)
     department: DepartmentOption = "clustered"
     output: Output
 
