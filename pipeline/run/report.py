@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from pipeline.pages import content
-from pipeline.run.books import LastRun, StageEntry
+from pipeline.run.books import StageEntry
 from pipeline.run.gates import Gathered
 from pipeline.run.manifest import Ending, shown
 from pipeline.site.site import Site
@@ -18,9 +18,9 @@ from reports.pages.run_report import RunCounts, RunReportContent, RunStage
 from reports.strings import Strings
 
 
-def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -> None:
+def draw_report(site: Site, gathered: Gathered, ending: Ending, started_at: str) -> None:
     """Draw the report of a run that came as far as its gates."""
-    started = datetime.fromisoformat(str(last.started_at))
+    started = datetime.fromisoformat(started_at)
     style = style_for(site.config.reports.page, language=site.config.reports.language)
     months = gathered.months or ("–",)
     about = content.Issue(site.config, Period(months[-1], months))
@@ -33,7 +33,7 @@ def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -
         short=ending.short,
         flow=content.flow_steps(gathered.flow),
         gates=ending.gates,
-        stages=tuple(_stage(entry, style.strings) for entry in last.stages),
+        stages=tuple(_stage(entry, style.strings) for entry in ending.stages),
         manifest=shown(site, run=ending.run),
     )
     path = site.workspace.root / "runs" / ending.run / "report.pdf"

@@ -200,7 +200,6 @@ class Run:
         before = against_last_good(self.books.last.last_good, self._size, self.site.config)
         self.gates = (*checked, *before)
         failed = [gate for gate in self.gates if gate.passed is not True]
-        publish_stages(name, self.books.entries())
         publish_gates(name, self.gates)
         if failed:
             page = self._close(gathered, None, "refused") / "report.pdf"
@@ -234,7 +233,6 @@ class Run:
             new = issued.delivered
             outcome = "delivered" if new.delivered else "nothing changed"
             delivery = self.site.workspace.root / "delivery" / issued.issue.period.name
-            publish_stages(folder.name, self.books.entries())
             publish_pages(folder.name, delivery, new)
         return Summary(
             outcome=outcome,
@@ -307,7 +305,8 @@ class Run:
                 last_tallies=issued.issue.tallies,
             )
         self.books.close(told)
-        draw_report(self.site, gathered, ending, self.books.last)
+        publish_stages(run, stages)
+        draw_report(self.site, gathered, ending, str(told.started_at))
         return folder
 
 

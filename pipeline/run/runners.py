@@ -88,7 +88,7 @@ class Runners:
             retries=_RETRIES,
             retry_delay_seconds=exponential_backoff(1),
             retry_jitter_factor=0.5,
-            retry_condition_fn=_worth_retrying,
+            retry_condition_fn=lambda _task, _run, state: _may_pass(state.data),
             timeout_seconds=self._settings.shard_timeout_minutes * 60 if spread else None,
             cache_policy=NO_CACHE,
             persist_result=False,
@@ -160,10 +160,6 @@ def _tried(stage: Stage[Item, Found], config: str, item: Item) -> Done[Found]:
                 raise
             time.sleep(2.0**attempt)
     return shielded(perform, stage, config, item)
-
-
-def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
-    return _may_pass(state.data)
 
 
 def _may_pass(error: object) -> bool:
