@@ -10,8 +10,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 export RADCAL_CONFIG RADCAL_TIME_ZONE="${RADCAL_TIME_ZONE:-UTC}"
 export DO_NOT_TRACK=1
 
-# One process, the command's own interpreter: to begin takes Prefect's command longer than its work.
-"$(dirname "$(command -v prefect)")/python" - <<'END'
+prefect=$(command -v prefect) || { echo "prefect is not on PATH: install radcal, or name its bin folder there" >&2; exit 127; }
+
+# All in one process of the command's own interpreter: beginning takes it longer than its work.
+"$(dirname "$(realpath "$prefect")")/python" - <<'END'
 import os
 import sys
 from contextlib import suppress
