@@ -170,7 +170,7 @@ def test_a_large_export_a_query_and_a_model_are_not_small(folder: Path) -> None:
     write(folder, *pair(1))
     for text in (
         '[input]\nformat = "sql"\nquery = "SELECT 1"\n',
-        '[input]\npaths = ["ris.csv"]\n[execution]\nrunner = "dask"\n',
+        '[input]\npaths = ["ris.csv"]\n[execution]\ndask_address = "tcp://scheduler:8786"\n',
         '[input]\npaths = ["ris.csv"]\n[execution]\norchestrated = "always"\n',
         '[input]\npaths = ["ris.csv"]\n[extraction]\nengine = "server"\nmodel = "m"\n'
         'server_url = "http://127.0.0.1:9"\n',
