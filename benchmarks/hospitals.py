@@ -23,7 +23,7 @@ KEYED = os.environ | {"RADCAL_VAULT_KEY": "Zr7-kT2_mQ9vLx4WbN8sYc1HdE6pJgUaF3iOo
 def hospital(folder: Path, *, pairs: int, readers: int) -> Path:
     """Simulate a hospital; give its exams."""
     chunks = simulate_chunks(pairs=pairs, readers=readers, seed=0)
-    write_simulation(chunks, folder, exams_format="csv")
+    write_simulation(chunks, folder)
     return folder / "exams.csv"
 
 

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import logging
 import os
 import shutil
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,6 +91,8 @@ def night(folder: Path, pairs: int, shard_rows: int) -> str:
 
 def reading(folder: Path, config: str, size: int) -> Reading:
     """Read every paired report anew with so many Dask workers."""
+    from distributed import LocalCluster
+
     from pipeline.run.run import Run
     from pipeline.run.runners import runners
     from pipeline.stages import extract
@@ -101,8 +105,15 @@ def reading(folder: Path, config: str, size: int) -> Reading:
     analysis = folder / "workspace" / "analysis"
     for name in ("findings", "report_findings", "readings"):
         shutil.rmtree(analysis / name)
-    execution = run.site.config.execution.model_copy(update={"runner": "dask", "workers": size})
-    with runners(run.site.config.model_copy(update={"execution": execution})) as spread:
+    with ExitStack() as stack:
+        cluster = LocalCluster(
+            n_workers=size, threads_per_worker=1, dashboard_address=None, silence_logs=logging.ERROR
+        )
+        address = stack.enter_context(cluster).scheduler_address
+        execution = run.site.config.execution.model_copy(update={"dask_address": address})
+        spread = stack.enter_context(
+            runners(run.site.config.model_copy(update={"execution": execution}))
+        )
 
         def read(items: list[extract.ReportShard]) -> None:
             for _ in spread.work(extract.EXTRACT, config, items):

@@ -10,28 +10,50 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 export RADCAL_CONFIG RADCAL_TIME_ZONE="${RADCAL_TIME_ZONE:-UTC}"
 export DO_NOT_TRACK=1
 
-prefect --no-prompt work-pool create radcal --type process --overwrite
-prefect --no-prompt work-pool clear-concurrency-limit radcal # that of 0.9.0 and before
-# Made anew: places that a server without lasting leases lost track of are taken for ever.
-prefect --no-prompt concurrency-limit delete gpu >/dev/null 2>&1 || true
-prefect --no-prompt concurrency-limit create gpu "${RADCAL_GPU_SLOTS:-1}"
-prefect --no-prompt deploy --all --prefect-file prefect.yaml
+prefect=$(command -v prefect) || { echo "prefect is not on PATH: install radcal, or name its bin folder there" >&2; exit 127; }
 
-automate() { # `create` knows no names: without this a second time doubles every automation
-  while read -r name; do
-    if prefect --no-prompt automation inspect "$name" >/dev/null 2>&1; then
-      prefect --no-prompt automation delete "$name"
-    fi
-  done < <(sed -n 's/^  - name: //p' "$1")
-  prefect --no-prompt automation create --from-file "$1"
-}
+# All in one process of the command's own interpreter: beginning takes it longer than its work.
+"$(dirname "$(realpath "$prefect")")/python" - <<'END'
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
 
-automate dead-runs.yaml
-if [[ -n "${RADCAL_NOTIFICATION_BLOCK:-}" ]]; then
-  filled=$(mktemp --suffix=.yaml)
-  trap 'rm -f "$filled"' EXIT
-  sed "s/00000000-0000-0000-0000-000000000000/${RADCAL_NOTIFICATION_BLOCK}/" automations.yaml >"$filled"
-  automate "$filled"
-else
-  echo "No RADCAL_NOTIFICATION_BLOCK: failures are told by [notify] of radcal.toml alone."
-fi
+import yaml
+from prefect.cli import app
+from prefect.client.orchestration import get_client
+from prefect.events.schemas.automations import AutomationCore
+from prefect.exceptions import ObjectNotFound
+
+
+def prefect(*words):
+    sys.argv = ["prefect", "--no-prompt", *words]
+    try:
+        app()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+
+
+prefect("work-pool", "create", "radcal", "--type", "process", "--overwrite")
+prefect("work-pool", "clear-concurrency-limit", "radcal")  # that of 0.9.0 and before
+prefect("deploy", "--all", "--prefect-file", "prefect.yaml")
+block, files = os.environ.get("RADCAL_NOTIFICATION_BLOCK", ""), ["dead-runs.yaml"]
+if block:
+    files.append("automations.yaml")
+else:
+    print("No RADCAL_NOTIFICATION_BLOCK: failures are told by [notify] of radcal.toml alone.")
+with get_client(sync_client=True) as server:
+    # Made anew: places that a server without lasting leases lost track of are taken for ever.
+    with suppress(ObjectNotFound):
+        server.delete_concurrency_limit_by_tag("gpu")
+    server.create_concurrency_limit("gpu", int(os.environ.get("RADCAL_GPU_SLOTS") or 1))
+    for file in files:
+        filled = Path(file).read_text().replace("00000000-0000-0000-0000-000000000000", block)
+        for automation in map(AutomationCore.model_validate, yaml.safe_load(filled)["automations"]):
+            # To create knows no names: without this a second time doubles every automation.
+            for former in server.read_automations_by_name(automation.name):
+                server.delete_automation(former.id)
+            server.create_automation(automation)
+            print(f"Automation {automation.name} is set.")
+END

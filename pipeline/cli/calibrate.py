@@ -49,16 +49,13 @@ class Table:
     by: str = option("", "Grouping columns, comma-separated.")
     weight: str = option("", "Column of weights.")
     patient: str = option("", "Column of patients, to resample them whole.")
-    slider: str = option("", "Column of sliders set beside the phrases, if any.")
-    scale: float = option(100.0, "What a slider reads at certainty.", min=1e-09)
 
     def columns(self, most_groups: int) -> Columns:
         """Say which columns mean what."""
         from pipeline.tables.counted import Columns
 
         by = tuple(name.strip() for name in self.by.split(",") if name.strip())
-        weight, patient, slider = self.weight.strip(), self.patient.strip(), self.slider.strip()
-        return Columns(by, weight, patient, most_groups, slider, self.scale)
+        return Columns(by, self.weight.strip(), self.patient.strip(), most_groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,8 +145,6 @@ def _groups(
         share, patients = counted.share_of(index, minimum=minimum), counted.patients_of(index)
         analysis = study.analysis(tally, name, share=share, patients=patients)
         beside: dict[str, Plain] = {}
-        if counted.sliders:
-            beside["slider"] = counted.sliders.of(index, study.phrases)
         if audited is not None:
             beside["extraction_corrected"] = _corrected(tally, name, audited, study)
         key = dict(zip(counted.by, counted.groups[index], strict=True))

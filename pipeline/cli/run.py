@@ -186,23 +186,11 @@ def demo(given: Demo) -> None:
 
 
 def _hospital(given: Demo, out: Path) -> None:
-    """Simulate the hospital, unless what the same options made lies there whole."""
-    from pipeline.simulate import load_department
-    from pipeline.simulate.generator import is_kept, remember
-
-    options = {
-        "pairs": given.pairs,
-        "readers": given.readers,
-        "seed": given.seed,
-        "department": load_department(given.department).model_dump(mode="json"),
-    }
-    kept = is_kept(out, options)
+    """Simulate the hospital, and say so first."""
     if not given.output.quiet:
         what = f"{given.pairs:,} pairs by {given.readers} readers (seed {given.seed})"
-        typer.echo(f"{'Taking the simulated' if kept else 'Simulating'} {what}.", err=True)
-    if not kept:
-        _simulated(given, out, "csv")
-        remember(out, options)
+        typer.echo(f"Simulating {what}.", err=True)
+    _simulated(given, out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,21 +198,20 @@ class Simulate:
     """Options of ``radcal simulate``."""
 
     out: Path = option(..., "Folder to write; made if absent.")
-    pairs: int = option(2662, "Eligible X-ray/CT pairs.")
-    readers: int = option(12, "Radiologists.")
-    seed: int = option(0, "The same seed gives the same bytes.")
+    pairs: int = option(2662, "Eligible X-ray/CT pairs.", min=1)
+    readers: int = option(12, "Radiologists.", min=1)
+    seed: int = option(0, "The same seed gives the same bytes.", min=0)
     department: DepartmentOption = "clustered"
-    exams_format: str = option("csv", "csv, parquet or jsonl.")
     output: Output
 
 
 def simulate(given: Simulate) -> None:
-    """Write a simulated hospital: OUT/exams.* to feed the job, OUT/truth/ to judge it."""
-    counts = _simulated(given, given.out, given.exams_format)
+    """Write a simulated hospital: OUT/exams.csv to feed the job, OUT/truth/ to judge it."""
+    counts = _simulated(given, given.out)
     given.output.tell({"out": str(given.out), **counts, "seed": given.seed})
 
 
-def _simulated(given: Demo | Simulate, out: Path, exams_format: str) -> dict[str, object]:
+def _simulated(given: Demo | Simulate, out: Path) -> dict[str, object]:
     from pipeline.simulate import simulate_chunks
     from pipeline.simulate.generator import write_simulation
 
@@ -232,7 +219,7 @@ def _simulated(given: Demo | Simulate, out: Path, exams_format: str) -> dict[str
         pairs=given.pairs, readers=given.readers, seed=given.seed, department=given.department
     )
     with given.output.bar("simulating", given.pairs) as advance:
-        return write_simulation(_counted(chunks, advance), out, exams_format=exams_format)
+        return write_simulation(_counted(chunks, advance), out)
 
 
 def _counted(chunks: Iterable[Simulation], advance: Advance) -> Iterator[Simulation]:

@@ -376,17 +376,10 @@ class Execution(Section):
     shard_rows: int = Field(default=1000, ge=10, le=100_000)
     block_exams: int = Field(default=100_000, ge=10, le=100_000_000)
     shard_timeout_minutes: float = Field(default=60.0, gt=0, le=24 * 60)
-    runner: Literal["local", "dask"] = "local"
     dask_address: str = ""
     dask_stages: tuple[Literal["ingest", "de-identify", "extract", "feedback"], ...] = (
         "extract", "feedback",
     )  # fmt: skip
-
-    @model_validator(mode="after")
-    def _address_has_a_runner(self) -> Execution:
-        if self.dask_address and self.runner != "dask":
-            raise ValueError('`dask_address` is given but `runner` is not "dask"')
-        return self
 
 
 class Notify(Section):

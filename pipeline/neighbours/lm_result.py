@@ -31,14 +31,6 @@ from pipeline.errors import InputError
 from pipeline.formats.tables import numbers, read_table, refuse, require_columns, texts
 from pipeline.neighbours.options import Recalibration
 
-FORMS: Final[Mapping[str, str]] = {
-    "probability": "probability",
-    "phrase": "phrase",
-    "beta": "beta",
-    "own-phrase": "own_phrase",
-}
-"""Forms as the answer table names them → their names in the result."""
-
 _FALLBACK: Final = "diagnostic-certainty-scale"
 
 
@@ -98,7 +90,7 @@ def read_answers(
             f"{source}: no answers with a column probability, phrase, or alpha and beta."
         )
     named = _table_name(frame, phrases, source)
-    return {FORMS[form]: _READERS[form](held, named) for form, held in rows.items()}, named
+    return {_key(form): _READERS[form](held, named) for form, held in rows.items()}, named
 
 
 def _by_form(frame: pd.DataFrame, source: str) -> dict[str, _Rows]:
@@ -109,9 +101,9 @@ def _by_form(frame: pd.DataFrame, source: str) -> dict[str, _Rows]:
         present = [form for form, needed in held.items() if needed <= set(frame.columns)]
         return {form: _Rows(frame, right, reason) for form in present if len(frame)}
     forms = _text(frame, "form")
-    advice = f"Use one of {', '.join(FORMS)}."
-    refuse(~forms.isin(list(FORMS)), f"{source}: form", "rows name no known form", advice=advice)
-    chosen = {form: np.flatnonzero(forms == form) for form in FORMS}
+    advice = f"Use one of {', '.join(_READERS)}."
+    refuse(~forms.isin(list(_READERS)), f"{source}: form", "rows name no known form", advice=advice)
+    chosen = {form: np.flatnonzero(forms == form) for form in _READERS}
     return {
         form: _Rows(frame.iloc[at], right[at], reason.iloc[at])
         for form, at in chosen.items()
@@ -230,6 +222,12 @@ _READERS: Final[Mapping[str, Callable[[_Rows, str], StatedAnswers]]] = {
     "beta": _betas,
     "own-phrase": _own,
 }
+"""Forms as the answer table names them → how their answers are counted."""
+
+
+def _key(form: str) -> str:
+    """Name a form as the result does."""
+    return form.replace("-", "_")
 
 
 def _number(frame: pd.DataFrame, name: str) -> FloatArray:
@@ -247,7 +245,7 @@ def _text(frame: pd.DataFrame, name: str) -> pd.Series:
 def calibrate(given: Recalibration) -> None:
     """Compare recalibrations of every form of answers, and write the result."""
     frame = read_table(given.answers)
-    content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(FORMS.values())}
+    content: dict[str, Plain] = {"answers": len(frame), **dict.fromkeys(map(_key, _READERS))}
     with blaming(given.answers.name):
         held, named = read_answers(frame, phrases=given.phrases, source=given.answers.name)
         problems = _problems(held, given.answers.name)

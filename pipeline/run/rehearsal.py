@@ -126,7 +126,7 @@ def is_small(site: Site) -> bool:
     A database is asked only by the run, so a query is never known to be small.
     """
     settings = site.config
-    if settings.execution.orchestrated == "always" or settings.execution.runner != "local":
+    if settings.execution.orchestrated == "always" or settings.execution.dask_address:
         return False
     if settings.input.format == "sql" or settings.extraction.engine != "rules":
         return False

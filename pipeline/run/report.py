@@ -1,17 +1,16 @@
-"""The report of a run as a page, or its refusal: what it read, made and took, and its gates."""
+"""The report of a run as a page: what it read, made and took, and its gates."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 from pipeline.pages import content
-from pipeline.run.books import LastRun, StageEntry
+from pipeline.run.books import StageEntry
 from pipeline.run.gates import Gathered
 from pipeline.run.manifest import Ending, shown
 from pipeline.site.site import Site
 from pipeline.store.files import write_whole
 from pipeline.tables.results import Period
-from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
 from reports.numbers import count, written
 from reports.pages import run_report
@@ -19,9 +18,9 @@ from reports.pages.run_report import RunCounts, RunReportContent, RunStage
 from reports.strings import Strings
 
 
-def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -> None:
+def draw_report(site: Site, gathered: Gathered, ending: Ending, started_at: str) -> None:
     """Draw the report of a run that came as far as its gates."""
-    started = datetime.fromisoformat(str(last.started_at))
+    started = datetime.fromisoformat(started_at)
     style = style_for(site.config.reports.page, language=site.config.reports.language)
     months = gathered.months or ("–",)
     about = content.Issue(site.config, Period(months[-1], months))
@@ -34,24 +33,11 @@ def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -
         short=ending.short,
         flow=content.flow_steps(gathered.flow),
         gates=ending.gates,
-        stages=tuple(_stage(entry, style.strings) for entry in last.stages),
+        stages=tuple(_stage(entry, style.strings) for entry in ending.stages),
         manifest=shown(site, run=ending.run),
     )
     path = site.workspace.root / "runs" / ending.run / "report.pdf"
     write_whole(path, run_report.build(filled, style=style))
-
-
-def draw_refusal(
-    site: Site, run: str, gates: tuple[Gate, ...], shown: tuple[tuple[str, str], ...]
-) -> str:
-    """Draw the page that says why nothing was delivered; returns the file's path."""
-    about = content.Issue(site.config, Period("–", ("–",)), logo=site.logo)
-    masthead = content.masthead(about, content.COMMITTEE)
-    filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
-    style = style_for(site.config.reports.page, language=site.config.reports.language)
-    path = site.workspace.root / "runs" / run / "gates.pdf"
-    write_whole(path, run_report.refusal(filled, style=style))
-    return str(path)
 
 
 def _counts(gathered: Gathered, ending: Ending) -> RunCounts:

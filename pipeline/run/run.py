@@ -22,7 +22,7 @@ from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
 from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
 from pipeline.run.rehearsal import cheap_findings
-from pipeline.run.report import draw_refusal, draw_report
+from pipeline.run.report import draw_report
 from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged, stoppable
 from pipeline.site.site import Site
@@ -191,7 +191,7 @@ class Run:
         Raises
         ------
         GateFailedError
-            If a gate did not pass; a page and the manifest say which, and nothing is delivered.
+            If a gate did not pass; report and manifest say which, and nothing is delivered.
         """
         self._refuse_edited()
         name, a = run_id(self.site, gathered), gathered.accounting()
@@ -200,11 +200,9 @@ class Run:
         before = against_last_good(self.books.last.last_good, self._size, self.site.config)
         self.gates = (*checked, *before)
         failed = [gate for gate in self.gates if gate.passed is not True]
-        publish_stages(name, self.books.entries())
         publish_gates(name, self.gates)
         if failed:
-            page = draw_refusal(self.site, name, self.gates, shown(self.site, run=name))
-            self._close(gathered, None, "refused")
+            page = self._close(gathered, None, "refused") / "report.pdf"
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
             todo = remedies(failed, self.site.config)
             raise GateFailedError(
@@ -235,7 +233,6 @@ class Run:
             new = issued.delivered
             outcome = "delivered" if new.delivered else "nothing changed"
             delivery = self.site.workspace.root / "delivery" / issued.issue.period.name
-            publish_stages(folder.name, self.books.entries())
             publish_pages(folder.name, delivery, new)
         return Summary(
             outcome=outcome,
@@ -267,9 +264,18 @@ class Run:
     def _close(self, gathered: Gathered, issued: Issued | None, outcome: Outcome) -> Path:
         """Write manifest, audit entry, books and report of the ending; returns the run's folder."""
         store, run = self.site.workspace, run_id(self.site, gathered)
-        stages, counts = self.books.entries(), plain(gathered.accounting())
+        stages = self.books.entries()
         ending = Ending(run, outcome, self.gates, stages, len(self.damaged), issued, self._short)
         folder = store.root / "runs" / run
+        counts = {
+            **plain(gathered.accounting()),
+            "under_merged_numbers": gathered.registered.notes.get(MERGED, 0),
+            "per_cent_of_usual": self._shown_short,
+        }
+        if issued is not None:
+            counts |= {f"pages_{name}": n for name, n in plain(issued.delivered).items()}
+            if (to_check := issued.issue.readers_to_check) is not None:
+                counts["readers_to_check"] = to_check
         keep_list(folder, self.books.used() | store.take_used())
         store.write_json(folder / "manifest.json", manifest(self.site, gathered, ending))
         self._log.append(
@@ -279,7 +285,7 @@ class Run:
             config_hash=self.site.config.digest,
             inputs=digest_of(sorted(s for source in gathered.sources for s in source.shards)),
             manifest=sha256((folder / "manifest.json").read_bytes()),
-            counts=_counts(gathered, issued),
+            counts=counts,
         )
         told = replace(
             self.books.last,
@@ -287,23 +293,20 @@ class Run:
             exit_code=gathered.exit_code,
             last_run=run,
             last_good=self.books.last.last_good if outcome == "refused" else self._size,
-            counts={**counts, "per_cent_of_usual": self._shown_short},
+            counts=counts,
             gates=self.gates,
             damaged_shards=len(self.damaged),
         )
         if issued is not None:
-            pages = {f"pages_{name}": n for name, n in plain(issued.delivered).items()}
-            if (to_check := issued.issue.readers_to_check) is not None:
-                pages["readers_to_check"] = to_check
             told = replace(
                 told,
-                counts={**(told.counts or {}), **pages},
                 last_period=issued.issue.period.name,
                 last_issue=FEEDBACK.digest(self.site),
                 last_tallies=issued.issue.tallies,
             )
         self.books.close(told)
-        draw_report(self.site, gathered, ending, self.books.last)
+        publish_stages(run, stages)
+        draw_report(self.site, gathered, ending, str(told.started_at))
         return folder
 
 
@@ -317,19 +320,3 @@ def tell_unbegun(path: Path, error: ConfigurationError | KeyboardInterrupt) -> N
         books = Books(store, "")
         with store.locked(), notified(known.notify), exported(books), books.kept():
             raise error
-
-
-def _counts(gathered: Gathered, issued: Issued | None) -> dict[str, int]:
-    """Give what an audit entry counts of a run."""
-    a = gathered.accounting()
-    counts = {
-        "rows": a.rows_in,
-        "set aside": a.rows_quarantined,
-        "under merged numbers": gathered.registered.notes.get(MERGED, 0),
-        "cleaned": a.exams_cleaned,
-        "withheld": a.exams_withheld,
-        "left out on request": a.exams_left_out_on_request,
-        "pairs": a.pairs,
-        "observations": a.observations,
-    }
-    return counts if issued is None else {**counts, "pages": issued.delivered.delivered}

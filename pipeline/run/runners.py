@@ -27,7 +27,6 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 from prefect.tasks import exponential_backoff
 
 from pipeline.config import Configuration
-from pipeline.config.sections import Execution
 from pipeline.errors import ConfigurationError, RadcalError, ShardTimeoutError
 from pipeline.run.shield import UnforeseenError, shielded
 from pipeline.run.workers import Done, in_worker, perform, workers
@@ -88,7 +87,7 @@ class Runners:
             retries=_RETRIES,
             retry_delay_seconds=exponential_backoff(1),
             retry_jitter_factor=0.5,
-            retry_condition_fn=_worth_retrying,
+            retry_condition_fn=lambda _task, _run, state: _may_pass(state.data),
             timeout_seconds=self._settings.shard_timeout_minutes * 60 if spread else None,
             cache_policy=NO_CACHE,
             persist_result=False,
@@ -112,29 +111,21 @@ def runners(config: Configuration) -> Iterator[Runners]:
         stack.enter_context(workers(settings.workers, seconds=settings.shard_timeout_minutes * 60))
         here: Runner = ThreadPoolTaskRunner(max_workers=settings.workers)
         stack.enter_context(here)
-        spread = stack.enter_context(_dask(settings)) if settings.runner == "dask" else None
+        address = settings.dask_address
+        spread = stack.enter_context(_dask(address)) if address else None
         yield Runners(config, here, spread)
 
 
-def _dask(settings: Execution) -> Runner:
+def _dask(address: str) -> Runner:
     try:
         from prefect_dask.task_runners import DaskTaskRunner
     except ImportError:
         raise ConfigurationError(
-            'execution.runner is "dask", which is not installed: pip install radcal[dask].'
+            "execution.dask_address needs Dask, which is not installed: pip install radcal[dask]."
         ) from None
     logging.getLogger("distributed").setLevel(logging.ERROR)
-    if settings.dask_address:
-        _check_reach(settings.dask_address)
-        runner = DaskTaskRunner(address=settings.dask_address)
-    else:
-        cluster = {
-            "n_workers": settings.workers,
-            "threads_per_worker": 1,
-            "dashboard_address": None,
-            "silence_logs": logging.ERROR,
-        }
-        runner = DaskTaskRunner(cluster_kwargs=cluster)
+    _check_reach(address)
+    runner = DaskTaskRunner(address=address)
     runner.client.run(Site.forget)
     return runner
 
@@ -160,10 +151,6 @@ def _tried(stage: Stage[Item, Found], config: str, item: Item) -> Done[Found]:
                 raise
             time.sleep(2.0**attempt)
     return shielded(perform, stage, config, item)
-
-
-def _worth_retrying(_task: object, _run: object, state: Any) -> bool:
-    return _may_pass(state.data)
 
 
 def _may_pass(error: object) -> bool:

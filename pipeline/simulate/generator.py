@@ -8,7 +8,6 @@ Files appear under their names only when complete. Bytes depend on the arguments
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -31,8 +30,7 @@ from pipeline.simulate.readers import Staff, draw_staff
 from pipeline.simulate.scribe import NUMBERS_PER_CHUNK, Scribe
 from pipeline.simulate.truth import EXAM_COLUMNS, TABLES, Ledger, Truth, fixed_tables
 from pipeline.simulate.visits import draw_cohort, write_visit
-from pipeline.store.files import replacing, write_whole
-from pipeline.store.provenance import code_by_room
+from pipeline.store.files import replacing
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,9 @@ def simulate(
     Parameters
     ----------
     pairs
-        Eligible X-ray/CT pairs; about 1.3 times as many episodes are simulated around them.
+        Eligible X-ray/CT pairs, 1 or more; about 1.3 times as many episodes are simulated.
     readers
-        Radiologists, each with a curve of its own.
+        Radiologists, 1 or more, each with a curve of its own.
     seed
         The same seed gives the same bytes.
     department
@@ -72,7 +70,7 @@ def simulate(
     Raises
     ------
     ConfigurationError
-        If a number is too small or there is no such department.
+        If there is no such department.
     """
     chunks = list(simulate_chunks(pairs=pairs, readers=readers, seed=seed, department=department))
     joined = {
@@ -87,13 +85,6 @@ def simulate_chunks(
     *, pairs: int, readers: int, seed: int, department: str | Department = DEFAULT
 ) -> Iterator[Simulation]:
     """Simulate a hospital piece by piece, in flat memory; see :func:`simulate`."""
-    wrong = [
-        f"{name} is {value}, needs at least {least}"
-        for name, value, least in (("pairs", pairs, 1), ("readers", readers, 1), ("seed", seed, 0))
-        if value < least
-    ]
-    if wrong:
-        raise ConfigurationError(f"simulate: {'; '.join(wrong)}.")
     chosen = load_department(department) if isinstance(department, str) else department
     house, size = _house(readers, seed, chosen), hospital()["chunk_pairs"]
     starts = enumerate(range(0, pairs, size))
@@ -125,9 +116,6 @@ def _chunk(pairs: int, index: int, house: _House, seed: int) -> Simulation:
     exams, tables = scribe.ledger.frames()
     return Simulation(exams, Truth(**tables, **house.fixed, department=house.staff.department))
 
-
-EXAM_FORMATS: Final = ("csv", "parquet", "jsonl")
-"""Formats of the exams export."""
 
 _FIXED: Final = ("readers", "habits", "swaps", "pathologies", "phrases")
 _TYPES: Final = {name: of for of, names in load("tables")["types"].items() for name in names}
@@ -161,51 +149,35 @@ def _appending(path: Path, columns: tuple[str, ...]) -> Iterator[Callable[[pd.Da
                 )
             return
         with partial.open("w", encoding="utf-8", newline="") as file:
-            if path.suffix == ".csv":
-                _rows(pd.DataFrame(columns=list(columns)), file, header=True)
-                yield lambda frame: _rows(_textual(frame), file, header=False)
-            else:
-                yield lambda frame: _textual(frame[list(columns)]).to_json(
-                    file, orient="records", lines=True, force_ascii=False
-                )
+            _rows(pd.DataFrame(columns=list(columns)), file, header=True)
+            yield lambda frame: _rows(_textual(frame), file, header=False)
 
 
 def _rows(frame: pd.DataFrame, file: TextIO, *, header: bool) -> None:
     frame.to_csv(file, index=False, header=header, lineterminator="\n")
 
 
-def write_simulation(
-    chunks: Iterable[Simulation], out: Path, *, exams_format: str = "csv"
-) -> dict[str, object]:
-    """Write ``exams.*``, ``exam_codes.csv`` and ``truth/`` under a folder; return the counts.
+def write_simulation(chunks: Iterable[Simulation], out: Path) -> dict[str, object]:
+    """Write ``exams.csv``, ``exam_codes.csv`` and ``truth/`` under a folder; return the counts.
 
     Raises
     ------
     ConfigurationError
-        If the format is unknown or the folder cannot be written.
+        If the folder cannot be written.
     """
-    if exams_format not in EXAM_FORMATS:
-        raise ConfigurationError(
-            f"--exams-format {exams_format}: unknown; use {', '.join(EXAM_FORMATS)}."
-        )
     truth = out / "truth"
     try:
         truth.mkdir(parents=True, exist_ok=True)
-        return _write(chunks, out, truth, exams_format)
+        return _write(chunks, out, truth)
     except OSError as error:
         raise ConfigurationError(
             f"{out}: cannot be written ({error.strerror}); choose another --out."
         ) from None
 
 
-def _write(
-    chunks: Iterable[Simulation], out: Path, truth: Path, exams_format: str
-) -> dict[str, object]:
-    files: dict[str, tuple[Path, tuple[str, ...]]] = {
-        "exams": (out / f"exams.{exams_format}", EXAM_COLUMNS)
-    }
-    files |= {n: (truth / f"{n}.parquet", columns) for n, columns in TABLES.items()}
-    files["identifiers"] = (truth / "identifiers.jsonl", TABLES["identifiers"])
+def _write(chunks: Iterable[Simulation], out: Path, truth: Path) -> dict[str, object]:
+    files = {n: (truth / f"{n}.parquet", columns) for n, columns in TABLES.items()}
+    files = {"exams": (out / "exams.csv", EXAM_COLUMNS), **files}
     counts, first = dict.fromkeys(files, 0), None
     with ExitStack() as stack:
         opened = {name: stack.enter_context(_appending(*file)) for name, file in files.items()}
@@ -229,32 +201,3 @@ def _write_fixed(first: Simulation, out: Path, truth: Path) -> None:
     codes = pd.DataFrame(hospital()["exam"])[["code", "name", "modality", "chest"]]
     codes.columns = pd.Index(["exam_code", "exam_name", "modality", "chest"])
     codes.to_csv(out / "exam_codes.csv", index=False, lineterminator="\n")
-
-
-_MADE: Final = "made.json"
-
-
-def remember(out: Path, options: Mapping[str, object]) -> None:
-    """Note which options and which code made the files of a folder, and their digests."""
-    write_whole(out / _MADE, f"{json.dumps(_made(out, options), indent=1)}\n".encode())
-
-
-def is_kept(out: Path, options: Mapping[str, object]) -> bool:
-    """Whether a folder holds whole what these options and this code make."""
-    try:
-        noted = json.loads((out / _MADE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return bool(noted == _made(out, options))
-
-
-def _made(out: Path, options: Mapping[str, object]) -> dict[str, object]:
-    files = [path for path in sorted(out.rglob("*")) if path.is_file() and path.name != _MADE]
-    return {
-        "options": dict(options),
-        "code": code_by_room(frozenset({__name__})),
-        "files": {
-            str(path.relative_to(out)): hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in files
-        },
-    }

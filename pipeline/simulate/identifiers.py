@@ -63,27 +63,14 @@ class Document:
         Parameters
         ----------
         capitals
-            Raise every letter.
+            Raise every letter; no word list has a letter, such as ß, that becomes two.
         width
             Break lines at the last space before this column, outside identifiers; 0 leaves them.
-
-        Raises
-        ------
-        ValueError
-            If capitals would change the length of the text.
         """
         whole = "".join(self.pieces)
         if width:
             whole = self._wrapped(whole, width)
-        if not capitals:
-            return whole
-        raised = whole.upper()
-        if len(raised) != len(whole):
-            raise ValueError(
-                f"capitals changed the length from {len(whole)} to {len(raised)} characters; "
-                "take letters such as ß out of the simulator's word lists."
-            )
-        return raised
+        return whole.upper() if capitals else whole
 
     def _wrapped(self, whole: str, width: int) -> str:
         letters, line_start = list(whole), 0

@@ -297,7 +297,7 @@ def _scheduler(address: str) -> str:
     except (OSError, ValueError):
         raise ConfigurationError(
             f"execution.dask_address: no Dask scheduler answers at {address}. "
-            'Start it (dask scheduler), or set runner to "local".'
+            "Start it (dask scheduler), or leave dask_address empty."
         ) from None
     return f"answers at {address}"
 

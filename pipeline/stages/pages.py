@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pandas as pd
 
@@ -78,7 +78,7 @@ def page_requests(issue: Issue, run: RunFacts) -> tuple[list[PageRequest], PageR
 
 
 _Drawn: TypeAlias = tuple[Mapping[str, bytes], pd.DataFrame, pd.DataFrame]
-"""The content of each file, and the tables of results and advice behind it."""
+"""The content of each file in the order of delivery, and the tables of results and advice."""
 
 
 class _Drawing(Keyed[PageRequest, Pages]):
@@ -86,8 +86,6 @@ class _Drawing(Keyed[PageRequest, Pages]):
 
     kind = "pages"
     tables, comes_to = ("advice", "results"), Pages
-    files: ClassVar[tuple[str, ...]]
-    """Names of the files, in the order of their delivery."""
 
     def settings(self, site: Site) -> Named:
         """Give every option that moves a number or a word."""
@@ -119,10 +117,10 @@ class _Drawing(Keyed[PageRequest, Pages]):
         """Draw the files, then keep the results behind them."""
         store, files = site.workspace, []
         drawn, results, advice = self._drawn(site, item)
-        for name in self.files:
+        for name, page in drawn.items():
             draft = f"{key}.{name.rpartition('.')[2]}"
-            store.write_page(draft, drawn[name])
-            files.append(File(name, draft, sha256(drawn[name])))
+            store.write_page(draft, page)
+            files.append(File(name, draft, sha256(page)))
         pages = Pages(item.recipient, tuple(files))
         return self.keep(site, key, pages, advice=advice, results=results)
 
@@ -135,7 +133,6 @@ class Feedback(_Drawing):
     """Calibrate one reader; draw the page, as PDF and as HTML, and the return sheet."""
 
     name = "feedback"
-    files = ("return.csv", "feedback.html", "feedback.pdf")
 
     def _drawn(self, site: Site, item: PageRequest) -> _Drawn:
         store, reader, issue = site.workspace, item.recipient, item.issue
@@ -185,7 +182,6 @@ class Review(_Drawing):
     """Calibrate the department, and draw the committee's review."""
 
     name = "review"
-    files = ("review.html", "review.pdf")
 
     def _drawn(self, site: Site, item: PageRequest) -> _Drawn:
         issue, scale, evidence = item.issue, Scale(site.phrases, site.config), _evidence(site, item)

@@ -46,8 +46,7 @@ class Paired:
     """Counts of one block, its part of the flow diagram, and where its reports lie.
 
     ``contradictory`` counts exams, however many of their versions contradict each other;
-    ``windows`` names the pairs under each other window (hours, key), ``shards`` the coded shards
-    that hold the reports of all of them.
+    ``shards`` names the coded shards that hold the reports of the pairs under every window.
     """
 
     key: str
@@ -55,7 +54,6 @@ class Paired:
     late_versions: int
     contradictory: int
     flow: tuple[Sifted, ...]
-    windows: tuple[tuple[float, str], ...]
     shards: tuple[str, ...]
 
 
@@ -74,7 +72,10 @@ class Pair(Keyed[PatientBlock, Paired]):
 
     name = kind = "pair"
     counted = ("pairs",)
-    tables = ("fates", "contradictory", "coverage", "written", "wanted", "addenda", "pairs")
+    tables = (
+        "fates", "contradictory", "coverage", "written", "wanted", "addenda", "window_pairs",
+        "pairs",
+    )  # fmt: skip
     comes_to = Paired
     missing = "other exams than before"
 
@@ -86,33 +87,21 @@ class Pair(Keyed[PatientBlock, Paired]):
         """Hash the coded shards and the block's place among them."""
         return digest_of(self.digest(site), item.clean, item.number, item.of)
 
-    def find(self, site: Site, key: str) -> Paired | None:
-        """Give the counts of a block whose tables are all there, those of other windows too."""
-        found = super().find(site, key)
-        windows = found.windows if found else ()
-        whole = all(site.workspace.has("analysis", "window_pairs", of) for _, of in windows)
-        return found if whole else None
-
     def make(self, site: Site, item: PatientBlock, key: str) -> Paired:
         """Pair the block and say which reports its pairs need."""
-        store, settings = site.workspace, site.config.pairing
-        gathered = exams(site, item)
+        settings, gathered = site.config.pairing, exams(site, item)
         paired = _paired(site, gathered, settings.window_hours)
-        others = {
-            hours: _paired(site, gathered, hours).pairs
-            for hours in sorted(settings.other_windows_hours)
-            if hours != settings.window_hours
-        }
-        for hours, pairs in others.items():
-            store.write("analysis", "window_pairs", f"{key}-{hours:g}", pairs)
-        wanted = _wanted(gathered, pd.concat([paired.pairs, *others.values()]))
+        others = [
+            _paired(site, gathered, hours).pairs.assign(window_hours=hours)
+            for hours in sorted({*settings.other_windows_hours} - {settings.window_hours})
+        ] or [paired.pairs.iloc[:0].assign(window_hours=0.0)]
+        wanted = _wanted(gathered, pd.concat([paired.pairs, *others]))
         found = Paired(
             key=key,
             pairs=len(paired.pairs),
             late_versions=paired.late_versions,
             contradictory=paired.contradictory["study_code"].nunique(),
             flow=paired.flow,
-            windows=tuple((hours, f"{key}-{hours:g}") for hours in others),
             shards=tuple(sorted(wanted["shard"].unique())),
         )
         return self.keep(
@@ -120,7 +109,7 @@ class Pair(Keyed[PatientBlock, Paired]):
             fates=paired.fates, contradictory=paired.contradictory,
             coverage=coverage(paired.fates), written=written(paired.fates),
             wanted=wanted, addenda=parts(in_force(gathered), wanted["exam_key"].tolist()),
-            pairs=paired.pairs,
+            window_pairs=pd.concat(others), pairs=paired.pairs,
         )  # fmt: skip
 
 

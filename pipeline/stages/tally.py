@@ -43,10 +43,9 @@ _ANSWERED: Final = ("pair_id", "pathology", "answer", "reader_code", "sequence",
 
 @dataclass(frozen=True, slots=True)
 class ReadBlock:
-    """One paired block: its key, (hours, key) of other windows' pairs, and keys of all readings."""
+    """One paired block's key, and keys of all readings."""
 
     pairs: str
-    windows: tuple[tuple[float, str], ...]
     readings: tuple[str, ...]
 
 
@@ -69,7 +68,7 @@ class Tallied:
 def blocks(paired: Sequence[Paired], read: Sequence[Read]) -> list[ReadBlock]:
     """Hand every block all readings; it looks up those of its own exams."""
     readings = tuple(sorted(shard.key for shard in read))
-    return [ReadBlock(block.key, block.windows, readings) for block in paired]
+    return [ReadBlock(block.key, readings) for block in paired]
 
 
 class Tally(Keyed[ReadBlock, Tallied]):
@@ -156,8 +155,8 @@ def _block(store: Workspace, item: ReadBlock) -> BlockTables:
     def numbered(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
         return rows.assign(**{name: numbers(rows[name]) for name in columns})
 
-    def paired(name: str, key: str) -> pd.DataFrame:
-        return numbered(store.read("analysis", name, [key]), "xr_exam_key", "ct_exam_key")
+    def paired(name: str) -> pd.DataFrame:
+        return numbered(store.read("analysis", name, [item.pairs]), "xr_exam_key", "ct_exam_key")
 
     def said(name: str, columns: Sequence[str]) -> pd.DataFrame:
         each = (store.read("analysis", name, [key], columns=columns) for key in item.readings)
@@ -166,8 +165,8 @@ def _block(store: Workspace, item: ReadBlock) -> BlockTables:
         return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=list(columns))
 
     return BlockTables(
-        pairs=paired("pairs", item.pairs),
-        windows={hours: paired("window_pairs", key) for hours, key in item.windows},
+        pairs=paired("pairs"),
+        window_pairs=paired("window_pairs"),
         report_findings=said("report_findings", _SAID),
         readings=said("readings", ("exam_key", "outcome", "recommends_ct")),
         returned=about_cases(answers(store)),

@@ -13,17 +13,13 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from calibration.analysis import advice_shares
 from calibration.arrays import FloatArray, IntArray
-from calibration.neighbours.export import personal_data, slider_data
-from calibration.neighbours.sliders import personal_phrases, slider_calibration
-from calibration.plain import Plain
 from calibration.survey import PhraseTable
 from calibration.tally import GroupedTally, tally_groups
 from pipeline.errors import InputError
-from pipeline.formats.tables import numbers, refuse, require_columns, texts
+from pipeline.formats.tables import numbers, refuse, require_columns
 
 _FINDING: Final = "pathology"
 """Column of the finding, over whose values one reader's chance of false advice is shared out."""
@@ -38,32 +34,6 @@ class Columns:
     weight: str
     patient: str
     most_groups: int
-    slider: str = ""
-    scale: float = 100.0
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sliders:
-    """Sliders set beside phrases of the table: group, phrase, label and value of each, all (N,)."""
-
-    group: IntArray
-    phrase: IntArray
-    label: FloatArray
-    value: FloatArray
-
-    def of(self, index: int, table: PhraseTable) -> dict[str, Plain]:
-        """One group's bin-free calibration, and what each phrase means by its sliders."""
-        own = self.group == index
-        value, label = self.value[own], self.label[own]
-        if not own.any():
-            return {"n": 0, "calibration": None, "phrases": []}
-        said = [table.phrases[k] for k in self.phrase[own]]
-        personal = personal_phrases(phrase=said, slider=value, table=table)
-        return {
-            "n": len(value),
-            "calibration": slider_data(slider_calibration(slider=value, label=label)),
-            "phrases": [personal_data(phrase) for phrase in personal],
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,7 +42,7 @@ class Counted:
 
     ``patients`` is one tally per (group, patient) with the group of each, if patients are known;
     ``sizes`` are the observations of each finding of a reader (or whatever else groups are made
-    by), none without a column of findings; ``sliders`` are those set, if a column was named.
+    by), none without a column of findings.
     """
 
     by: tuple[str, ...]
@@ -81,7 +51,6 @@ class Counted:
     sizes: Mapping[tuple[str, ...], tuple[float, ...]]
     patients: tuple[GroupedTally, IntArray] | None
     unmapped: dict[str, int]
-    sliders: Sliders | None = None
 
     def name_of(self, index: int) -> str:
         """Name a group as the hospital's job does."""
@@ -143,35 +112,13 @@ def count(frame: pd.DataFrame, table: PhraseTable, columns: Columns, source: str
         owner[pair] = group
         each = tallied(pair, code[known], labels, n_groups=len(pairs))
         patients = (each, owner)
-    values, sliders = _sliders(frame, known, columns, source), None
-    if values is not None:
-        at = ~np.isnan(values)
-        sliders = Sliders(group[at], code[known][at], labels[at], values[at])
-    return Counted(columns.by, names, tallies, sizes, patients, unmapped, sliders)
-
-
-def _sliders(
-    frame: pd.DataFrame, known: NDArray[np.bool_], columns: Columns, source: str
-) -> FloatArray | None:
-    """Sliders of the known rows as shares of their scale, NaN where none was set."""
-    if not columns.slider:
-        return None
-    text = texts(frame[columns.slider])
-    values = numbers(text) / columns.scale
-    refuse(
-        (text != "").to_numpy() & ~((values >= 0.0) & (values <= 1.0)),
-        f"{source}: {columns.slider}",
-        f"values are no number from 0 to {columns.scale:g}",
-        advice="Correct or blank them.",
-    )
-    return values[known]
+    return Counted(columns.by, names, tallies, sizes, patients, unmapped)
 
 
 def _needed(columns: Columns) -> dict[str, str]:
     named = {"phrase": "the phrase used", "label": "the outcome, 0 to 1"}
     named |= dict.fromkeys(columns.by, "named by --by")
     named |= {columns.weight: "named by --weight"} if columns.weight else {}
-    named |= {columns.slider: "named by --slider"} if columns.slider else {}
     return named | ({columns.patient: "named by --patient"} if columns.patient else {})
 
 

@@ -228,10 +228,13 @@ _COUNTS: Final = ("weight", "count", "n")
 
 @dataclass(frozen=True, slots=True)
 class BlockTables:
-    """One block of patients: pairs, pairs under other windows (by hours), readings and returns."""
+    """One block of patients: pairs, pairs under other windows, readings and returns.
+
+    ``window_pairs`` have the window's ``window_hours`` beside the columns of ``pairs``.
+    """
 
     pairs: pd.DataFrame
-    windows: Mapping[float, pd.DataFrame]
+    window_pairs: pd.DataFrame
     report_findings: pd.DataFrame
     readings: pd.DataFrame
     returned: pd.DataFrame
@@ -259,10 +262,11 @@ def alternatives(block: BlockTables, labelling: Labelling) -> pd.DataFrame:
     """
     asking = block.readings.loc[block.readings["recommends_ct"].astype(bool), "exam_key"]
     quiet = block.pairs[~block.pairs["xr_exam_key"].isin(asking)]
+    windows = block.window_pairs.groupby("window_hours")
     label: Label = "mean" if labelling.label == "probability" else "probability"
     silence: Silence = "exclude" if labelling.silence == "absent" else "absent"
     asked: dict[str, tuple[pd.DataFrame, Labelling]] = {
-        **{f"{hours:g}": (pairs, labelling) for hours, pairs in block.windows.items()},
+        **{f"{hours:g}": (pairs, labelling) for hours, pairs in windows},
         QUIET: (quiet, labelling),
         label: (block.pairs, replace(labelling, label=label)),
         silence: (block.pairs, replace(labelling, silence=silence)),

@@ -71,7 +71,7 @@ def test_dead_worker_costs_nothing_and_changes_no_byte(hospital: Path) -> None:
     shutil.copy(hospital / "alone/workspace/raw/vault.sqlite", spread / "workspace/raw")
     (spread / "radcal.toml").write_text(
         CONFIG.format(folder=hospital)
-        + f'runner = "dask"\ndask_address = "{address}"\n'
+        + f'dask_address = "{address}"\n'
         + 'dask_stages = ["ingest", "de-identify", "extract", "feedback"]\n'
     )
     dask = (sys.executable, "-m", "dask")
@@ -122,8 +122,7 @@ def _digests(site: Path, zone: str) -> dict[str, str]:
 def test_scheduler_that_does_not_answer_is_named(hospital: Path) -> None:
     config = hospital / "nobody.toml"
     config.write_text(
-        CONFIG.format(folder=hospital)
-        + f'runner = "dask"\ndask_address = "tcp://127.0.0.1:{free_port()}"\n'
+        CONFIG.format(folder=hospital) + f'dask_address = "tcp://127.0.0.1:{free_port()}"\n'
     )
     refused = here(
         "run", config, cwd=hospital, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s", **KEY

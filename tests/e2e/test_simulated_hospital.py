@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -199,8 +198,7 @@ def outputs(demo: Demo) -> Iterator[tuple[Path, str]]:
 
 def canaries(demo: Demo) -> set[str]:
     """Planted identifiers distinctive enough that finding one anywhere is a leak."""
-    lines = (demo.truth / "identifiers.jsonl").read_text(encoding="utf-8").splitlines()
-    planted = [json.loads(line) for line in lines]
+    planted = pd.read_parquet(demo.truth / "identifiers.parquet").to_dict("records")
     return {_folded(p["text"]) for p in planted if p["distinctive"] and p["category"] != "DATE"}
 
 

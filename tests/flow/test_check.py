@@ -408,7 +408,7 @@ def test_a_dask_scheduler_that_does_not_answer_is_told_before_anything_is_read(
     folder: Path,
 ) -> None:
     with (folder / "radcal.toml").open("a") as config:
-        config.write('[execution]\nrunner = "dask"\ndask_address = "tcp://127.0.0.1:9"\n')
+        config.write('[execution]\ndask_address = "tcp://127.0.0.1:9"\n')
     told = checked(folder)
     assert told.exit_code == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in " ".join(told.output.split())

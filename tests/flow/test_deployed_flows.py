@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("prefect_server")]
 def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("flows")
     chunks = simulate_chunks(pairs=20, readers=5, seed=3)
-    write_simulation(chunks, folder / "hospital", exams_format="csv")
+    write_simulation(chunks, folder / "hospital")
     return folder
 
 

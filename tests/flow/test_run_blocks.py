@@ -36,7 +36,7 @@ def coded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, list
     """Code a simulated hospital; one accession has versions under two numbers of patients."""
     folder = tmp_path_factory.mktemp("blocks")
     chunks = simulate_chunks(pairs=60, readers=3, seed=4)
-    write_simulation(chunks, folder / "hospital", exams_format="csv")
+    write_simulation(chunks, folder / "hospital")
     path = folder / "hospital" / "exams.csv"
     exams = pd.read_csv(path, dtype="str", keep_default_na=False)
     again = (exams["modality"] == "XR") & exams.duplicated("accession")

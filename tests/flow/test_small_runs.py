@@ -95,7 +95,7 @@ def test_a_runs_entry_holds_its_counts_and_what_it_was_made_of(folder: Path) -> 
     assert told["outcome"] == "gathered"
     assert told["manifest"] == hashlib.sha256(manifest).hexdigest()
     assert told["config_hash"] == json.loads(manifest)["config_hash"]
-    assert (told["counts"]["rows"], told["counts"]["pairs"]) == (6, 3)
+    assert (told["counts"]["rows_in"], told["counts"]["pairs"]) == (6, 3)
     write(folder, *pair(1), *pair(2), *pair(3))
     nightly.fn(str(folder / "radcal.toml"))
     assert entry(folder)["inputs"] != told["inputs"]
@@ -170,7 +170,7 @@ def test_a_large_export_a_query_and_a_model_are_not_small(folder: Path) -> None:
     write(folder, *pair(1))
     for text in (
         '[input]\nformat = "sql"\nquery = "SELECT 1"\n',
-        '[input]\npaths = ["ris.csv"]\n[execution]\nrunner = "dask"\n',
+        '[input]\npaths = ["ris.csv"]\n[execution]\ndask_address = "tcp://scheduler:8786"\n',
         '[input]\npaths = ["ris.csv"]\n[execution]\norchestrated = "always"\n',
         '[input]\npaths = ["ris.csv"]\n[extraction]\nengine = "server"\nmodel = "m"\n'
         'server_url = "http://127.0.0.1:9"\n',

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.errors import ConfigurationError
 from pipeline.simulate import load_department, simulate, simulate_chunks
 from pipeline.simulate.department import phrase_logits
 from pipeline.simulate.identifiers import Document
@@ -162,8 +161,3 @@ def test_scrambled_numbers_never_collide(counters: list[int]) -> None:
     digits = {re.sub(r"\D", "", patient_number(c, "dashes")) for c in counters}
     assert len(digits) == len(counters)
     assert len({accession(c, "QLC", 2026) for c in counters}) == len(counters)
-
-
-def test_numbers_that_are_too_small_are_all_named_at_once() -> None:
-    with pytest.raises(ConfigurationError, match=r"pairs is 0.*readers is -1.*seed is -2"):
-        simulate_chunks(pairs=0, readers=-1, seed=-2)

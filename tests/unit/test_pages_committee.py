@@ -115,7 +115,10 @@ def hospital(readers: int = 6, per_reader: int = 60, seed: int = 3) -> Hospital:
     )  # fmt: skip
     block = sums.BlockTables(
         pairs=pairs,
-        windows={6.0: pairs.head(120), 24.0: pairs, 72.0: pairs},
+        window_pairs=pd.concat(
+            rows.assign(window_hours=hours)
+            for hours, rows in {6.0: pairs.head(120), 24.0: pairs, 72.0: pairs}.items()
+        ),
         report_findings=pd.DataFrame(said, columns=["exam_key", "pathology", "phrase", "outcome"]),
         readings=pd.DataFrame(read, columns=["exam_key", "outcome", "recommends_ct"]),
         returned=pd.DataFrame({"pair_id": [], "pathology": [], "answer": []}),
@@ -251,7 +254,8 @@ def test_weighting_brings_back_the_mix_of_all_xrays() -> None:
 
 def test_window_with_too_few_exams_is_withheld() -> None:
     whole = hospital()
-    block = replace(whole.block, windows={6.0: whole.block.pairs.head(10)})
+    few = whole.block.pairs.head(10).assign(window_hours=6.0)
+    block = replace(whole.block, window_pairs=few)
     row = sensitivity_tables(replace(whole, block=block).evidence, scale=SCALE)[0].rows[0]
     assert isinstance(row.ece, SuppressedCell)
     assert row.n == 0

@@ -1,10 +1,9 @@
-"""``radcal simulate`` writes the same bytes every time, in every format, or says why it cannot."""
+"""``radcal simulate`` writes the same bytes every time, or says why it cannot."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,6 @@ import typer
 from typer.testing import CliRunner
 
 from pipeline.cli import run as command
-from pipeline.cli.common import Output
 from pipeline.errors import ConfigurationError
 from pipeline.formats.tables import read_table
 from pipeline.simulate import simulate, simulate_chunks
@@ -21,23 +19,16 @@ from pipeline.simulate.generator import write_simulation
 from pipeline.simulate.truth import EXAM_COLUMNS, TABLES
 
 TRUTH_FILES = {
-    "counts.json", "department.json", "excluded.parquet", "habits.csv", "identifiers.jsonl",
+    "counts.json", "department.json", "excluded.parquet", "habits.csv", "identifiers.parquet",
     "outcomes.parquet", "pairs.parquet", "pathologies.csv", "phrases.csv", "readers.csv",
     "report_findings.parquet", "swaps.csv",
 }  # fmt: skip
 
 
-def _written(out: Path, *, exams_format: str = "csv", seed: int = 4) -> Path:
+def _written(out: Path, *, seed: int = 4) -> Path:
     chunks = simulate_chunks(pairs=40, readers=3, seed=seed)
-    write_simulation(chunks, out, exams_format=exams_format)
+    write_simulation(chunks, out)
     return out
-
-
-def _read(path: Path) -> pd.DataFrame:
-    if path.suffix != ".jsonl":
-        return read_table(path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return pd.DataFrame([json.loads(line) for line in lines])
 
 
 def _digests(folder: Path) -> dict[str, str]:
@@ -48,21 +39,19 @@ def _digests(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("exams_format", ["csv", "parquet", "jsonl"])
-def test_two_runs_write_the_same_bytes(tmp_path: Path, exams_format: str) -> None:
-    one = _digests(_written(tmp_path / "one", exams_format=exams_format))
-    two = _digests(_written(tmp_path / "two", exams_format=exams_format))
-    other = _digests(_written(tmp_path / "other", exams_format=exams_format, seed=5))
+def test_two_runs_write_the_same_bytes(tmp_path: Path) -> None:
+    one = _digests(_written(tmp_path / "one"))
+    two = _digests(_written(tmp_path / "two"))
+    other = _digests(_written(tmp_path / "other", seed=5))
     assert one == two
-    assert one[f"exams.{exams_format}"] != other[f"exams.{exams_format}"]
-    expected = {f"exams.{exams_format}", "exam_codes.csv", *(f"truth/{n}" for n in TRUTH_FILES)}
+    assert one["exams.csv"] != other["exams.csv"]
+    expected = {"exams.csv", "exam_codes.csv", *(f"truth/{n}" for n in TRUTH_FILES)}
     assert set(one) == expected
 
 
-@pytest.mark.parametrize("exams_format", ["csv", "parquet", "jsonl"])
-def test_every_format_reads_back_as_the_same_exams(tmp_path: Path, exams_format: str) -> None:
-    out = _written(tmp_path, exams_format=exams_format)
-    back = _read(out / f"exams.{exams_format}")
+def test_what_is_written_reads_back_as_the_same_exams(tmp_path: Path) -> None:
+    out = _written(tmp_path)
+    back = read_table(out / "exams.csv")
     exams = simulate(pairs=40, readers=3, seed=4).exams
     assert tuple(back.columns) == EXAM_COLUMNS
     assert list(back["text"]) == list(exams["text"])
@@ -81,17 +70,11 @@ def test_truth_files_hold_the_truth(tmp_path: Path) -> None:
     truth = simulate(pairs=40, readers=3, seed=4).truth
     counts = json.loads((truth_folder / "counts.json").read_text())
     for name in TABLES:
-        suffix = "jsonl" if name == "identifiers" else "parquet"
-        back = _read(truth_folder / f"{name}.{suffix}")
+        back = read_table(truth_folder / f"{name}.parquet")
         assert len(back) == len(getattr(truth, name)) == counts[name]
         assert tuple(back.columns) == TABLES[name]
     readers = pd.read_csv(truth_folder / "readers.csv")
     assert list(readers["slope"]) == list(truth.readers["slope"])
-
-
-def test_an_unknown_format_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="xlsx: unknown; use csv, parquet, jsonl"):
-        _written(tmp_path, exams_format="xlsx")
 
 
 def test_an_output_path_that_is_a_file_is_refused(tmp_path: Path) -> None:
@@ -120,23 +103,3 @@ def test_the_command_prints_its_counts_as_json(tmp_path: Path) -> None:
     summary = json.loads(result.output)
     assert summary["pairs"] == 9
     assert summary["exams"] == len(read_table(tmp_path / "exams.csv"))
-
-
-def test_a_demonstration_takes_the_hospital_that_the_same_options_made_whole(
-    tmp_path: Path,
-) -> None:
-    given = command.Demo(out=tmp_path, pairs=30, readers=3, output=Output(quiet=True))
-    exams = tmp_path / "exams.csv"
-    command._hospital(given, tmp_path)
-    made, file = exams.read_text(), exams.stat().st_ino
-    command._hospital(given, tmp_path)
-    assert exams.stat().st_ino == file
-    exams.write_text(made[:-1])
-    command._hospital(given, tmp_path)
-    assert exams.read_text() == made
-    (tmp_path / "truth" / "pairs.parquet").unlink()
-    command._hospital(given, tmp_path)
-    assert (tmp_path / "truth" / "pairs.parquet").is_file()
-    (tmp_path / "made.json").write_text("{")
-    command._hospital(replace(given, seed=1), tmp_path)
-    assert exams.read_text() != made

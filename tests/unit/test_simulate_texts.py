@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 from random import Random
 
 import pytest
@@ -108,11 +109,10 @@ def test_capitals_never_move_a_span() -> None:
     assert document.text(capitals=True)[start:end] == "SZCZEPAŃSKA"
 
 
-def test_capitals_that_change_the_length_are_refused() -> None:
-    document = Document()
-    document.identify("Strauß", "NAME", "family")
-    with pytest.raises(ValueError, match="from 6 to 7 characters"):
-        document.text(capitals=True)
+def test_no_letter_of_the_word_lists_becomes_two_in_capitals() -> None:
+    for path in files("pipeline.simulate").joinpath("data").iterdir():
+        written = path.read_text(encoding="utf-8")
+        assert len(written.upper()) == len(written), path.name
 
 
 def test_a_section_states_each_pathology_by_one_of_its_nouns() -> None:
