@@ -117,7 +117,7 @@ def test_own_department_and_band_differ_in_lightness_so_that_grey_copies_work() 
 def test_every_page_carries_banner_reader_period_cut_version_hash_and_page_number(
     reader: content.RadiologistContent,
 ) -> None:
-    pages = text_of(radiologist.build(reader, style=STYLE))
+    pages = text_of(radiologist.build_both(reader, style=STYLE)[0])
     head = reader.masthead
     for number, text in enumerate(pages, start=1):
         for needed in (
@@ -159,7 +159,9 @@ def test_a_page_without_a_swap_gives_the_rule_and_says_why_under_what_to_try(
 
 
 def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:
-    first = text_of(radiologist.build(reader, style=STYLE))[0]  # no swap: nothing but the rule
+    first = text_of(radiologist.build_both(reader, style=STYLE)[0])[
+        0
+    ]  # no swap: nothing but the rule
     order = [
         "CONFIDENTIAL",
         "Your words and what CT showed",
@@ -180,7 +182,8 @@ def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> 
 def test_the_same_content_gives_the_same_bytes(
     reader: content.RadiologistContent, review: review_content.CommitteeContent
 ) -> None:
-    assert radiologist.build(reader, style=STYLE) == radiologist.build(reader, style=STYLE)
+    both = radiologist.build_both(reader, style=STYLE)
+    assert both == radiologist.build_both(reader, style=STYLE)
     assert committee.build(review, style=STYLE) == committee.build(review, style=STYLE)
 
 

@@ -30,17 +30,12 @@ from reports.strings import Strings, translated
 # Share of the last page below which its lines had better stand on the page before.
 _HALF: Final = 0.5
 
-__all__ = ["build", "build_both", "pages", "sheet_of"]
-
-
-def build(content: RadiologistContent, *, style: Style) -> bytes:
-    """Make the PDF; the same content and style give the same bytes."""
-    return build_both(content, style=style)[0]
+__all__ = ["build_both", "pages", "sheet_of"]
 
 
 @in_language
 def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, bytes]:
-    """Make the PDF, and the same pages as one HTML file."""
+    """Make the PDF, and the same pages as one HTML file; equal contents give equal bytes."""
     words, head = style.strings, content.masthead
     title, drawn = words("radiologist.title"), pages(content, style=style)
     sheet = json.dumps(asdict(sheet_of(content, style=style)), ensure_ascii=False)
