@@ -188,8 +188,6 @@ Role: TypeAlias = Literal[
 """Structure types of PDF 1.7 that pages are made of."""
 _GROUPS: Final = frozenset({"Document", "L", "LI", "Table", "TR"})
 """Roles that hold elements; marks drawn directly in one are ornament."""
-_WHOLE: Final = frozenset({"Figure", "Form"})
-"""Roles that swallow the roles inside them: their ``alt`` stands for all they show."""
 
 
 @dataclass(slots=True, eq=False)
@@ -286,13 +284,9 @@ class Drawing:
         box: Box | None = None,
         scope: Literal["", "Column", "Row"] = "",
     ) -> Iterator[Element]:
-        """Make what is drawn inside part of an element; inside a figure, of the figure."""
-        inmost = self._inmost
-        if inmost.role in _WHOLE:
-            yield inmost
-            return
+        """Make what is drawn inside part of an element; a figure holds no other."""
         element = Element(role, alt, box, scope)
-        inmost.inside.append(element)
+        self.here.append(element)
         self._open.append(element)
         try:
             yield element
@@ -310,9 +304,8 @@ class Drawing:
         with self.tag("Figure", alt=lead, box=frame) as element:
             yield
         hints = dict.fromkeys(getattr(mark, "hint", "") for mark in self.marks[start:])
-        if element.alt == lead:
-            element.lead = lead
-            element.alt = " ".join([lead, "; ".join(hint for hint in hints if hint)]).strip()
+        element.lead = lead
+        element.alt = " ".join([lead, "; ".join(hint for hint in hints if hint)]).strip()
 
     def resized(self, frame: Box, height: float) -> Box:
         """Make a drawing that holds one figure as tall as the figure needs to be."""

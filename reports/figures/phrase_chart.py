@@ -167,8 +167,7 @@ def _row(
         return
     hint = row_said(row, words)
     ink = palette.own_soft if quiet else palette.own
-    if row.low == row.low:
-        drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
+    drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
     name = f"observed.{row.name}"
     drawing.add(Disc(scale(row.observed), y, 2.5, "circle", ink, id=name, hint=hint))
 

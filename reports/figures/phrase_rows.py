@@ -23,7 +23,6 @@ from reports.strings import Strings
 from reports.swaps import side_of
 
 _HIDDEN: Final = float("nan")
-_NO_BAND: Final = (_HIDDEN, _HIDDEN)
 # A rate that is estimated is never exactly 0 or 1, however it was rounded.
 _EDGE: Final = 1e-9
 
@@ -139,14 +138,14 @@ def phrase_rows(
 def profile_rows(
     profile: ReaderProfile,
     *,
+    table: PhraseCalibration,
     words: Strings,
     minimum_n: int,
     department: PhraseCalibration | None = None,
-    table: PhraseCalibration | None = None,
 ) -> tuple[PhraseRow, ...]:
     """Order a profile's hedges and its certainties by what they are set against.
 
-    A hedge is set against its meaning, with the band of those surveyed where ``table`` gives it,
+    A hedge is set against its meaning, with the band of those surveyed that ``table`` gives,
     "present" and "absent" against the department's rates on the same findings. Of a hedge in some
     findings only the department has no rate.
     """
@@ -155,8 +154,8 @@ def profile_rows(
     rows = [
         replace(
             row,
-            expected_low=bands.get(row.phrase, _NO_BAND)[0],
-            expected_high=bands.get(row.phrase, _NO_BAND)[1],
+            expected_low=bands[row.phrase][0],
+            expected_high=bands[row.phrase][1],
             expected_error=doubts.get(row.phrase, 0.0),
             department=_HIDDEN if row.finding else rates.get(row.phrase, (_HIDDEN, False))[0],
             side=side,
@@ -219,10 +218,8 @@ def rows_said(rows: Iterable[PhraseRow], words: Strings) -> str:
     return words("alt.spoken", rows="; ".join(said)) if said else words("alt.spoken_none")
 
 
-def _bands(table: PhraseCalibration | None) -> dict[str, tuple[float, float]]:
+def _bands(table: PhraseCalibration) -> dict[str, tuple[float, float]]:
     """Give where the middle four fifths of those surveyed put each phrase."""
-    if table is None:
-        return {}
     ends = zip(table.expected_low.tolist(), table.expected_high.tolist(), strict=True)
     return dict(zip(table.phrases, ends, strict=True))
 

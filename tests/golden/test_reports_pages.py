@@ -393,7 +393,9 @@ def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(
     words = STYLE.strings
     table = later.number_table(reader, reader.overall, words=words)
     estimated = {row.cells[0]: row.cells[4] for row in table.rows}
-    drawn = profile_rows(reader.profile, words=words, minimum_n=reader.minimum_n)
+    drawn = profile_rows(
+        reader.profile, table=reader.overall.phrases, words=words, minimum_n=reader.minimum_n
+    )
     seen = 0
     for row in drawn:
         for phrase in row.certain or (row.phrase,):

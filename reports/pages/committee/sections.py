@@ -272,13 +272,12 @@ def scale_use(content: CommitteeContent, words: Strings) -> Section:
         return Section(title, (statement(words("state.not_computed")),))
     if not use.periods:
         return Section(title, (statement(words("committee.no_hedge_written")),))
-    pieces: tuple[Piece, ...] = (use_table(use, words=words),)
-    if use.terms or content.written:
-        said = [words("written.note")]
-        counts = [n for _, n, _ in use.terms] + [each.reports for each in content.written or ()]
-        if any(isinstance(n, SuppressedCell) and n.of != "exams" for n in counts):
-            said.append(words("written.withheld", readers=content.minimum_readers))
-        pieces += (term_table(use, content.written or (), words=words), note(" ".join(said)))
+    said = [words("written.note")]
+    counts = [n for _, n, _ in use.terms] + [each.reports for each in content.written or ()]
+    if any(isinstance(n, SuppressedCell) and n.of != "exams" for n in counts):
+        said.append(words("written.withheld", readers=content.minimum_readers))
+    terms = term_table(use, content.written or (), words=words)
+    pieces = use_table(use, words=words), terms, note(" ".join(said))
     return Section(title, pieces, words("committee.scale_use_note"), room=160.0)
 
 

@@ -132,7 +132,7 @@ def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
         return tuple(row for row in rows if row.state is RowState.SHOWN)
     department = None if isinstance(content.department, SuppressedCell) else content.department
     return profile_rows(
-        profile, words=words, minimum_n=minimum, department=department, table=overall.phrases
+        profile, table=overall.phrases, words=words, minimum_n=minimum, department=department
     )
 
 

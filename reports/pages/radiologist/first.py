@@ -261,8 +261,6 @@ def picture_shows(rows: Sequence[PhraseRow], lines: int, words: Strings) -> str:
 def _facts(composer: Composer, content: RadiologistContent) -> None:
     """Three plain numbers under the title."""
     shown = facts(content, words=composer.style.strings)
-    if not shown:
-        return
     box = composer.claim(30.0)
     page = composer.page
     for column, (value, label) in zip(box.columns(3, gutter=GUTTER), shown, strict=False):
