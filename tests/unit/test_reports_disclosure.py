@@ -313,7 +313,7 @@ def test_a_reader_and_the_review_keep_the_same_words_and_swaps_of_a_profile() ->
         few = tuple(replace(p, n=5.0) if i % 3 == 0 else p for i, p in enumerate(reader.phrases))
         own = replace(reader, phrases=few)
         theirs = guard_radiologist(replace(samples.radiologist(), profile=own)).profile
-        judged = guard_committee(replace(review, profiles=replace(found, readers=(own,)))).judged
+        judged = guard_committee(replace(review, profiles=replace(found, readers=(own,)))).profiles
         assert isinstance(theirs, ReaderProfile)
         if judged is None or not judged.readers:
             continue

@@ -176,7 +176,7 @@ def _standard(content: CommitteeContent, words: Strings) -> str:
     """Say that CT itself hedges, where it does so of most hedges: nothing sure to hold to."""
     if content.standard == "plain":
         return ""
-    readers = content.judged.readers if content.judged else ()
+    readers = content.profiles.readers if content.profiles else ()
     shown = {"n": count(sum(map(unsure, readers))), "of": count(len(readers))}
     return words(f"committee.standard_{content.standard}", **shown)
 
@@ -189,11 +189,11 @@ def _side(content: CommitteeContent, words: Strings) -> str:
     where readers whose words do not rise with CT hold too many of them.
     """
     key = side_of_all(content)
-    if content.judged is None or not key or content.standard != "plain":
+    if content.profiles is None or not key or content.standard != "plain":
         return ""
-    if outweigh(content.judged):
+    if outweigh(content.profiles):
         return words("committee.headline_unread")
-    shared, ratio = content.judged.shared, content.judged.large.ratio
+    shared, ratio = content.profiles.shared, content.profiles.large.ratio
     shift = "overcalls" if key == "less" else "undercalls"
     key += "" if shift in shared.parts else "_asked"
     shown = {"seen": ratio.value, "low": ratio.low, "high": ratio.high}
@@ -203,7 +203,7 @@ def _side(content: CommitteeContent, words: Strings) -> str:
 
 def _told(content: CommitteeContent, words: Strings) -> str:
     """How many readers are told of a pattern; silent where readers were not judged or shown."""
-    found, counts = content.judged, content.counts
+    found, counts = content.profiles, content.counts
     if found is None:
         return ""
     if not any(reader.hedges for reader in found.readers):

@@ -61,7 +61,7 @@ _APART: Final = 0.05
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed; of readers only where they were judged together."""
-    found, proposed = content.judged, list[str]()
+    found, proposed = content.profiles, list[str]()
     if content.few_readers:
         proposed = [words("decisions.pool", readers=content.minimum_readers)]
     elif content.standard != "plain":

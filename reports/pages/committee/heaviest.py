@@ -57,7 +57,7 @@ class Department:
 
 def side_of_all(content: CommitteeContent) -> str:
     """Say to which side the hedges of all lie: "less" or "more", empty where chance explains it."""
-    ratio = content.judged.large.ratio if content.judged else None
+    ratio = content.profiles.large.ratio if content.profiles else None
     if ratio is None or not (ratio.high < 1.0 or ratio.low > 1.0):
         return ""
     return "less" if ratio.high < 1.0 else "more"

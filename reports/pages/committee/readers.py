@@ -110,7 +110,7 @@ def _reach(values: Sequence[Value]) -> Reach:
 
 def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
     """Say of readers told of a pattern whether the signal is one of shift, of slope or of both."""
-    told = content.judged.readers if content.judged else ()
+    told = content.profiles.readers if content.profiles else ()
     verdicts = {each.reader: each.pattern.verdict for each in told}
     return {
         reader: words(

@@ -110,7 +110,7 @@ def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     result = content.department
     if isinstance(result, SuppressedCell):
         return ()
-    table = score_table(result, content.judged.large if content.judged else None, words=words)
+    table = score_table(result, content.profiles.large if content.profiles else None, words=words)
     return (Section(words("committee.scores"), (table,), room=150.0),)
 
 
@@ -183,7 +183,7 @@ def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
 
     A swap of a word that is one reader's habit there is that reader's, and not the department's.
     """
-    readers = content.judged.readers if content.judged else ()
+    readers = content.profiles.readers if content.profiles else ()
     habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
     held = upheld(content.maps or ()) if content.standard == "plain" else ()
     found = [(f, s) for f, s in held if f and (f, s.source) not in habits]

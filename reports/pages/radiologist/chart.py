@@ -127,7 +127,7 @@ def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
     if isinstance(overall, SuppressedCell):
         return ()
     minimum = content.minimum_n
-    if isinstance(profile, SuppressedCell) or profile is None:
+    if profile is None:
         rows = phrase_rows(overall.phrases, minimum_n=minimum)
         return tuple(row for row in rows if row.state is RowState.SHOWN)
     department = None if isinstance(content.department, SuppressedCell) else content.department
@@ -139,9 +139,8 @@ def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
 def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: Strings) -> list[str]:
     """Name the phrases without a row, and why there is no department where there is none."""
     texts, department = list[str](), content.department
-    if department is None or isinstance(department, SuppressedCell):
-        state = state_of(department, words) if department else words("state.not_computed")
-        texts.append(words("radiologist.department", state=state))
+    if isinstance(department, SuppressedCell):
+        texts.append(words("radiologist.department", state=state_of(department, words)))
     if isinstance(content.overall, SuppressedCell):
         return texts
     if content.unscored:

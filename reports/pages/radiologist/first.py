@@ -78,7 +78,7 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
     _facts(composer, content)
     composer.skip(8.0)
     profile = content.profile
-    if isinstance(content.overall, SuppressedCell) or isinstance(profile, SuppressedCell):
+    if isinstance(content.overall, SuppressedCell):
         composer.add(Prose(words("headline.too_few"), LEAD, "H2"), after=10.0)
         note = words("radiologist.action_few", minimum=content.minimum_n)
         composer.add(Prose(note, BODY.muted), after=8.0)
@@ -282,6 +282,6 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
     if isinstance(overall, SuppressedCell):
         return (*shown, (state_of(overall, words), words("radiologist.facts.statements")))
     shown.append((count(overall.n), words("radiologist.facts.statements")))
-    if isinstance(content.profile, ReaderProfile):
+    if content.profile:
         shown.append((count(content.profile.hedges), words("radiologist.facts.hedges")))
     return tuple(shown)

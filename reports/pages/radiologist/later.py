@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, get_args
 
-from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
 from reports.content import Case, Coverage, Instrument, RadiologistContent, Returned, SuppressedCell
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose, note
@@ -144,7 +143,7 @@ def _curve(composer: Composer, box: Box, overall: GroupResult, beside: Sequence[
 def _sides(content: RadiologistContent, words: Strings) -> _Sides:
     """Explain the figures, and page 1 where it needs it, in the shorter of two columns."""
     how, limits = how_to_read(content, words=words), what_it_is_not(content, words=words)
-    if isinstance(content.profile, ReaderProfile):
+    if content.profile:
         behind = in_words(content.profile, words=words, scale=scale_of(content)).behind
         shorter = sum(map(len, how)) <= sum(map(len, limits))
         how, limits = (how + behind, limits) if shorter else (how, limits + behind)
@@ -306,7 +305,7 @@ def number_table(content: RadiologistContent, overall: GroupResult, *, words: St
     department = None if isinstance(content.department, SuppressedCell) else content.department
     rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
     profile, judged = content.profile, dict[str, str]()
-    if isinstance(profile, ReaderProfile):
+    if profile:
         judged = {each.phrase: percent(each.rate.value) for each in profile.phrases}
         judged |= dict.fromkeys(profile.absent.phrases, percent(profile.absent.rate.value))
         judged |= dict.fromkeys(profile.present.phrases, percent(1.0 - profile.present.rate.value))
