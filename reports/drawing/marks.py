@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, Final, Literal, ParamSpec, TypeAlias
 
@@ -253,11 +253,6 @@ class Drawing:
     owners: list[Element | None] = field(default_factory=list)
     fields: list[tuple[Field, Element]] = field(default_factory=list)
     _open: list[Element] = field(default_factory=list)
-
-    def copy(self, root: Element) -> Drawing:
-        """Give a page of the same marks for another document, to be drawn on by itself."""
-        new = Drawing(self.width, self.height, [*self.marks], [*self.bookmarks], root)
-        return replace(new, owners=[*self.owners], fields=[*self.fields])
 
     @property
     def frame(self) -> Box:
