@@ -225,7 +225,6 @@ class Field:
     choice: str
     about: str
     says: str
-    box: Box
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +250,7 @@ class Drawing:
     bookmarks: list[Bookmark] = field(default_factory=list)
     root: Element = field(default_factory=lambda: Element("Document"))
     owners: list[Element | None] = field(default_factory=list)
-    fields: list[tuple[Field, Element]] = field(default_factory=list)
+    fields: list[tuple[Field, Box, Element]] = field(default_factory=list)
     _open: list[Element] = field(default_factory=list)
 
     @property
@@ -312,11 +311,10 @@ class Drawing:
         """The elements inside the one that is open."""
         return self._inmost.inside
 
-    def ask(self, question: Field) -> None:
+    def ask(self, question: Field, box: Box) -> None:
         """Put a box to tick, or a field to write into, on the page."""
-        written = None if question.choice else question.box
-        with self.tag("Form", alt=question.says, box=written) as element:
-            self.fields.append((question, element))
+        with self.tag("Form", alt=question.says) as element:
+            self.fields.append((question, box, element))
 
 
 P = ParamSpec("P")

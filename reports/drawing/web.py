@@ -303,7 +303,7 @@ class _Body:
     def __init__(self, pages: Sequence[Drawing], words: Strings) -> None:
         self.words, self.root, self.tables = words, pages[0].root, Tables()
         self.owned: dict[int, list[Mark]] = {}
-        self.asked = {id(element): each for page in pages for each, element in page.fields}
+        self.asked = {id(element): each for page in pages for each, _, element in page.fields}
         for page in pages:
             for owner, mark in zip(page.owners, page.marks, strict=True):
                 if owner is not None:

@@ -21,9 +21,8 @@ from pipeline.tables import pairing
 from pipeline.tables.observations import SILENT
 from pipeline.tables.results import Period
 from reports.content import Case, Exclusion, FlowStep
-from reports.drawing.marks import PHONE, Drawing, Text
+from reports.drawing.marks import PHONE, Drawing, Field, Text
 from reports.drawing.style import style_for
-from reports.drawing.tables import TickBox
 from reports.figures.run import exam_flow
 from reports.held_back import _GROUPS
 from reports.numbers import MANNERS, Language
@@ -220,7 +219,7 @@ def test_what_ct_said_is_said_in_german_and_phrases_under_study_as_they_were_wri
     row = case_table((replace(case, month="2026-05"),), words=words).rows[0]
     assert row.cells[1] == "05/2026"
     assert row.cells[3:6] == ("Pneumonie", "likely", "kein Nachweis")
-    boxes = [cell.says for cell in row.cells if isinstance(cell, TickBox)]
+    boxes = [cell.says for cell in row.cells if isinstance(cell, Field)]
     assert boxes[0].startswith("stimmt: Pneumonie, ")
     english = case_table((case,), words=Strings.load()).rows[0]
     assert english.cells[3:6] == ("pneumonia", "likely", "absent")

@@ -10,9 +10,9 @@ from typing import Final, TypeAlias, get_args
 from calibration.result import GroupResult
 from reports.content import Case, Coverage, Instrument, RadiologistContent, Returned, SuppressedCell
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose, note
-from reports.drawing.marks import Bookmark, Box
+from reports.drawing.marks import Bookmark, Box, Field
 from reports.drawing.style import BODY, CAPTION, GUTTER, NOTE, SUBHEADING, Type
-from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
+from reports.drawing.tables import CLOSE, Row, Table, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
@@ -387,10 +387,10 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     return Table(columns, tuple(rows), id="cases", gap=CLOSE)
 
 
-def _boxes(case: Case, number: int, words: Strings) -> Iterator[TickBox]:
+def _boxes(case: Case, number: int, words: Strings) -> Iterator[Field]:
     """Give the four answers to one case."""
     about, finding = return_sheet.about(case), words.name(case.pathology)
     for choice in get_args(Answer):
         answer = words(f"cases.{choice.replace(' ', '_')}")
         said = words("cases.box", answer=answer, code=case.xray_code, finding=finding)
-        yield TickBox(f"case{number}", choice, about, said)
+        yield Field(f"case{number}", choice, about, said)
