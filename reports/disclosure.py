@@ -41,6 +41,11 @@ def state_of(cell: SuppressedCell, words: Strings) -> str:
     return words(keys[cell.of], minimum=cell.minimum)
 
 
+def short_state_of(cell: SuppressedCell, words: Strings) -> str:
+    """Name it where there is little room."""
+    return words("state.few_short" if cell.of == "exams" else "state.withheld_short")
+
+
 def _enough(result: Cell | SuppressedCell, minimum_n: int) -> Cell | SuppressedCell:
     if isinstance(result, SuppressedCell) or result.n >= minimum_n:
         return result
