@@ -238,12 +238,3 @@ class RadiologistContent:
     """Phrases the institution's scale recommends, between which a rate is placed."""
     use: str = ""
     """What these pages may be used for, in the words that the review prints."""
-
-
-@dataclass(frozen=True, slots=True)
-class GateFailureContent:
-    """What is delivered in place of everything else when a gate failed."""
-
-    masthead: Masthead
-    gates: tuple[Gate, ...]
-    manifest: tuple[tuple[str, str], ...]

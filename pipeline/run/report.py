@@ -1,4 +1,4 @@
-"""The report of a run as a page, or its refusal: what it read, made and took, and its gates."""
+"""The report of a run as a page: what it read, made and took, and its gates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pipeline.run.manifest import Ending, shown
 from pipeline.site.site import Site
 from pipeline.store.files import write_whole
 from pipeline.tables.results import Period
-from reports.content import Gate, GateFailureContent
 from reports.drawing.style import style_for
 from reports.numbers import count, written
 from reports.pages import run_report
@@ -39,19 +38,6 @@ def draw_report(site: Site, gathered: Gathered, ending: Ending, last: LastRun) -
     )
     path = site.workspace.root / "runs" / ending.run / "report.pdf"
     write_whole(path, run_report.build(filled, style=style))
-
-
-def draw_refusal(
-    site: Site, run: str, gates: tuple[Gate, ...], shown: tuple[tuple[str, str], ...]
-) -> str:
-    """Draw the page that says why nothing was delivered; returns the file's path."""
-    about = content.Issue(site.config, Period("–", ("–",)), logo=site.logo)
-    masthead = content.masthead(about, content.COMMITTEE)
-    filled = GateFailureContent(masthead=masthead, gates=gates, manifest=shown)
-    style = style_for(site.config.reports.page, language=site.config.reports.language)
-    path = site.workspace.root / "runs" / run / "gates.pdf"
-    write_whole(path, run_report.refusal(filled, style=style))
-    return str(path)
 
 
 def _counts(gathered: Gathered, ending: Ending) -> RunCounts:

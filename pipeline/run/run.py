@@ -22,7 +22,7 @@ from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
 from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
 from pipeline.run.rehearsal import cheap_findings
-from pipeline.run.report import draw_refusal, draw_report
+from pipeline.run.report import draw_report
 from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged, stoppable
 from pipeline.site.site import Site
@@ -191,7 +191,7 @@ class Run:
         Raises
         ------
         GateFailedError
-            If a gate did not pass; a page and the manifest say which, and nothing is delivered.
+            If a gate did not pass; report and manifest say which, and nothing is delivered.
         """
         self._refuse_edited()
         name, a = run_id(self.site, gathered), gathered.accounting()
@@ -203,8 +203,7 @@ class Run:
         publish_stages(name, self.books.entries())
         publish_gates(name, self.gates)
         if failed:
-            page = draw_refusal(self.site, name, self.gates, shown(self.site, run=name))
-            self._close(gathered, None, "refused")
+            page = self._close(gathered, None, "refused") / "report.pdf"
             lines = "; ".join(f"{g.name}: {g.found}, required {g.required}" for g in failed)
             todo = remedies(failed, self.site.config)
             raise GateFailedError(

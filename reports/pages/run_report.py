@@ -1,4 +1,4 @@
-"""The run report, a stopped issue, a model's check: pages for whoever keeps the job running."""
+"""The run report and a model's check: pages for whoever keeps the job running."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from reports.content import FlowStep, Gate, GateFailureContent, Instrument, Masthead
+from reports.content import FlowStep, Gate, Instrument, Masthead
 from reports.drawing.layout import Composer, Figure, Prose, composed, note, statement
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, published, to_pdf
@@ -61,31 +61,6 @@ def manifest_table(manifest: tuple[tuple[str, str], ...], *, words: Strings) -> 
     """Key and value."""
     columns = heads(words, "manifest", ("key", 1.0, "wraps"), ("value", 2.6, "wraps"))
     return Table(columns, tuple(Row((k, v)) for k, v in manifest), id="manifest")
-
-
-def refusal(content: GateFailureContent, *, style: Style) -> bytes:
-    """Make the PDF; the same content and style give the same bytes."""
-    drawn = refusal_pages(content, style=style)
-    return published("gate_failure", drawn, content.masthead, style.strings)
-
-
-@in_language
-def refusal_pages(content: GateFailureContent, *, style: Style) -> list[Drawing]:
-    """Lay out what failed first, then all checks, then the manifest."""
-    words, head = style.strings, content.masthead
-    composer = Composer(style, head)
-    subtitle = words("gate_failure.subtitle", recipient=head.recipient, period=head.period)
-    composer.title(words("gate_failure.title"), subtitle)
-    stopped = tuple(gate for gate in content.gates if gate.passed is not True)
-    passed = tuple(gate for gate in content.gates if gate.passed is True)
-    lead = words("gate_failure.lead", failed=len(stopped), total=len(content.gates))
-    composer.add(Prose(lead, LEAD), after=10.0)
-    composer.add(Prose(words("gate_failure.next"), BODY))
-    composer.heading(words("committee.gates"), room=80.0)
-    composer.flow(gate_table(stopped + passed, words=words))
-    composer.heading(words("committee.manifest"), room=80.0)
-    composer.flow(manifest_table(content.manifest, words=words))
-    return composer.finish()
 
 
 def to_document(model: str, gates: Sequence[Gate]) -> bytes:

@@ -148,9 +148,9 @@ def test_ct_before_its_xray_is_no_outcome_and_no_delivery_follows(
     )
     folder = site(tmp_path, early)
     done = run(folder)
-    told(done, 4, "observations to calibrate on", "gates.pdf")
+    told(done, 4, "observations to calibrate on", "report.pdf")
     assert not (folder / "workspace" / "delivery").exists()
-    assert list((folder / "workspace" / "runs").glob("*/gates.pdf"))
+    assert list((folder / "workspace" / "runs").glob("*/report.pdf"))
 
 
 def test_killed_run_goes_on_where_it_stopped(tmp_path: Path, simulated: pd.DataFrame) -> None:

@@ -76,7 +76,7 @@ def all_documents() -> list[list[Drawing]]:
         radiologist.pages(samples.radiologist(n=0, trend=None, cases=None), style=STYLE),
         committee.pages(samples.committee(), style=STYLE),
         committee.pages(samples.committee(per_reader=0, readers=2), style=STYLE),
-        run_report.refusal_pages(samples.gate_failure(), style=STYLE),
+        run_report.pages(samples.stopped_run(), style=STYLE),
     ]
 
 
@@ -773,7 +773,7 @@ def test_words_that_a_ct_follows_more_or_less_often_than_chance_allows_are_named
 
 
 def test_a_failed_gate_is_named_before_those_that_passed() -> None:
-    text = " ".join(text_of(run_report.refusal(samples.gate_failure(), style=STYLE)))
+    text = " ".join(text_of(run_report.build(samples.stopped_run(), style=STYLE)))
     assert text.index("Leak scan") < text.index("Accounting")
     assert "NOT PASSED" in text
     assert "NOT EVALUATED" in text

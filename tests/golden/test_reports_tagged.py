@@ -35,7 +35,7 @@ DRAWN: dict[str, Callable[[], bytes]] = {
     "German review": lambda: committee.build(
         samples.committee(), style=style_for("A4", language="de")
     ),
-    "stopped issue": lambda: run_report.refusal(samples.gate_failure(), style=Style()),
+    "stopped run": lambda: run_report.build(samples.stopped_run(), style=Style()),
 }
 
 

@@ -89,7 +89,7 @@ def test_typical_pages_have_no_overflow_and_no_overlap(paper: str, language: str
     style = style_for(paper, language=language)
     assert faults(radiologist.pages(samples.radiologist(), style=style)) == []
     assert faults(committee.pages(samples.committee(), style=style)) == []
-    assert faults(run_report.refusal_pages(samples.gate_failure(), style=style)) == []
+    assert faults(run_report.pages(samples.stopped_run(), style=style)) == []
 
 
 def _end(mark: object) -> float:
@@ -772,8 +772,9 @@ def test_a_word_of_a_map_is_bold_where_its_printed_share_changes() -> None:
 
 def test_a_gate_with_a_very_long_note_does_not_leave_its_cell() -> None:
     gate = content.Gate("a" * 80, False, "b" * 300, "c " * 300, "word " * 2000)
-    filled = content.GateFailureContent(samples.masthead(), (gate,) * 9, (("k" * 90, "v" * 5000),))
-    assert faults(run_report.refusal_pages(filled, style=Style())) == []
+    manifest = (("k" * 90, "v" * 5000),)
+    filled = replace(samples.stopped_run(), gates=(gate,) * 9, manifest=manifest)
+    assert faults(run_report.pages(filled, style=Style())) == []
 
 
 def test_long_mastheads_are_fitted() -> None:

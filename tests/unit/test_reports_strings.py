@@ -303,7 +303,7 @@ def test_a_german_page_writes_its_numbers_as_german_does() -> None:
 def test_no_decimal_of_a_german_page_is_written_with_a_point() -> None:
     style = style_for("A4", language="de")
     drawn = committee.pages(samples.committee(), style=style)
-    drawn += run_report.refusal_pages(samples.gate_failure(), style=style)
+    drawn += run_report.pages(samples.stopped_run(), style=style)
     for seed in range(0, 40, 8):
         filled = replace(samples.simulated(seed), masthead=samples.masthead(version="1"))
         drawn += radiologist.pages(filled, style=style)
