@@ -65,23 +65,17 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     The door is passed once: what is rounded twice may lie elsewhere.
     """
     content = translated(content, words, keep=(Masthead,))
-    return (
-        *_first_page(content, words),
-        *_of_readers(content, words),
-        exams(content, words),
-        *_appendix(content, words),
+    first, flow = _first_page(content, words), exams(content, words)
+    run = (
         later.instrument(content, words),
         later.gates(content, words),
         later.manifest(content, words),
         later.governance(content, words),
     )
-
-
-def _of_readers(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out readers and the department's phrases; nothing where page 1 says why there is none."""
-    if content.few_readers:
-        return ()
-    return (*apart(content, words), *profiles(content, words), *department(content, words))
+    if content.few_readers:  # page 1 says why there is nothing of them
+        return (*first, flow, *run)
+    found = *apart(content, words), *profiles(content, words), *department(content, words)
+    return (*first, *found, flow, *_appendix(content, words), *run)
 
 
 def _first_page(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -91,9 +85,7 @@ def _first_page(content: CommitteeContent, words: Strings) -> tuple[Section, ...
 
 
 def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out the figures in full; those that rest on readers only where there are enough."""
-    if content.few_readers:
-        return ()
+    """Lay out the figures in full."""
     glossary = tuple(Prose(text, BODY) for text in words.series("glossary"))
     opened = Section(words("committee.appendix"), glossary, words("committee.appendix_lead"))
     by_pathology = (pathologies(content, words),) if content.by_pathology else ()
