@@ -18,7 +18,6 @@ from functools import wraps
 from typing import Concatenate, Final, Literal, ParamSpec, TypeAlias
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
-Shape: TypeAlias = Literal["circle", "diamond", "ring"]
 PHONE: Final = 180.0
 """Points across which a figure is drawn for a phone, whose 320 pixels enlarge it by 1.78."""
 
@@ -150,21 +149,14 @@ class Ribbon(_Named):
 
 @dataclass(frozen=True, slots=True)
 class Disc(_Named):
-    """A point mark centred at (x, y) with half-size ``r``."""
+    """A circle about (x, y)."""
 
     x: float
     y: float
     r: float
-    shape: Shape = "circle"
     fill: str | None = None
     stroke: str | None = None
     stroke_width: float = 0.8
-
-    @property
-    def corners(self) -> tuple[tuple[float, float], ...]:
-        """Corners of a diamond, clockwise."""
-        x, y, r = self.x, self.y, self.r
-        return (x, y - r), (x + r, y), (x, y + r), (x - r, y)
 
 
 @dataclass(frozen=True, slots=True)

@@ -306,4 +306,4 @@ def draw_span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
         if not (math.isnan(span.low) or math.isnan(span.high)):
             ends = scale(span.low), scale(span.high)
             drawing.add(Line(ends[0], middle, ends[1], middle, ink, 1.0, hint=span.hint))
-        drawing.add(Disc(scale(span.value), middle, 2.2, "circle", ink, hint=span.hint))
+        drawing.add(Disc(scale(span.value), middle, 2.2, ink, hint=span.hint))

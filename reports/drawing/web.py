@@ -169,11 +169,8 @@ def _(mark: Picture) -> str:
 @_draw.register
 def _(mark: Disc) -> str:
     paint = _paint(mark.fill, mark.stroke, mark.stroke_width)
-    if mark.shape in ("circle", "ring"):
-        geometry = f'cx="{_n(mark.x)}" cy="{_n(mark.y)}" r="{_n(mark.r)}"'
-        return _element("circle", geometry, paint, mark)
-    points = " ".join(f"{_n(x)},{_n(y)}" for x, y in mark.corners)
-    return _element("polygon", f'points="{points}"', paint, mark)
+    geometry = f'cx="{_n(mark.x)}" cy="{_n(mark.y)}" r="{_n(mark.r)}"'
+    return _element("circle", geometry, paint, mark)
 
 
 _BLOCKS: Final = {"Document": "{}", "L": "<ul>{}</ul>", "LI": "<li>{}</li>", "LBody": "{}"}

@@ -200,6 +200,4 @@ def _disc(
     )
     drawing.add(Line(at, y(low), at, y(high), palette.own, 0.8, hint=hint))
     mark = f"{name}.{phrase}"
-    drawing.add(
-        Disc(at, y(rate), 2.0, "circle", palette.own, palette.paper, 0.6, id=mark, hint=hint)
-    )
+    drawing.add(Disc(at, y(rate), 2.0, palette.own, palette.paper, 0.6, id=mark, hint=hint))
