@@ -108,9 +108,10 @@ def test_the_numbers_have_one_department_rate_of_absent_and_it_is_the_charts() -
     filled = guard_radiologist(samples.radiologist())
     words = Strings.load()
     assert not isinstance(filled.overall, content.SuppressedCell)
-    table = later.number_table(filled, filled.overall, words=words)
+    chart = PhraseChart.of(filled, words)
+    table = later.number_table(chart, filled.overall)
     (row,) = [row for row in table.rows if row.cells[0] == "absent"]
-    (tick,) = [each for each in PhraseChart.of(filled, words).rows if "absent" in each.certain]
+    (tick,) = [each for each in chart.rows if "absent" in each.certain]
     assert row.cells[-1] == percent(tick.expected)
 
 

@@ -63,9 +63,9 @@ def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
 
     def lay_out(composer: Composer) -> None:
         spread, composer.spread, composer.last = composer.spread, 1.0, _HALF
-        left = first_page(composer, content, chart)  # the core pages fill themselves
-        second_page(composer, content, left.chart)
+        left = first_page(composer, chart)  # the core pages fill themselves
+        second_page(composer, chart, drawn=left.drawn)
         composer.spread = spread
-        appendices(composer, content, left.unswapped)
+        appendices(composer, chart, left.unswapped)
 
     return composed(lay_out, style=style, masthead=content.masthead)

@@ -82,6 +82,11 @@ class PhraseChart:
         return cls(rows, content, words, tuple(left_out))
 
     @property
+    def certain(self) -> list[PhraseRow]:
+        """Give the rows of "present" and "absent", which have their own ticks."""
+        return [row for row in self.rows if row.certain]
+
+    @property
     def _note(self) -> str:
         marked = any(row.phrase in self.content.discouraged for row in self.rows)
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""

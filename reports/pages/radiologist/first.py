@@ -64,15 +64,16 @@ _CLOSER, _SMALL, _SMALLEST = (
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What page 1 had no room for: the phrase chart, and why marked words have no swap."""
+    """Whether the phrase chart need not be drawn any more, and why marked words have no swap."""
 
-    chart: PhraseChart | None = None
+    drawn: bool = True
     unswapped: tuple[str, ...] = ()
 
 
-def first_page(composer: Composer, content: RadiologistContent, chart: PhraseChart) -> Left:
+def first_page(composer: Composer, chart: PhraseChart) -> Left:
     """Lay out the page, and give what is left for later ones."""
-    words, head = composer.style.strings, content.masthead
+    content, words = chart.content, composer.style.strings
+    head = content.masthead
     subtitle = words("radiologist.subtitle", recipient=head.recipient, period=head.period)
     composer.title(words("radiologist.title"), subtitle)
     _facts(composer, content)
@@ -93,10 +94,10 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
         page.lead()
         page.actions()
         left = page.unswapped()
-    if composer.room < chart.height(composer.body.width):
-        return Left(chart, left)
-    chart.draw(composer)
-    return Left(None, left)
+    drawn = composer.room >= chart.height(composer.body.width)
+    if drawn:
+        chart.draw(composer)
+    return Left(drawn, left)
 
 
 def _cards(
