@@ -75,8 +75,16 @@ class Box:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    """What every mark may have; no text has a hint, which would only say it again."""
+
+    id: str = ""
+    hint: str = ""
+
+
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(_Named):
     """One line of text; ``y`` is its baseline."""
 
     x: float
@@ -86,15 +94,6 @@ class Text:
     size: float
     colour: str
     anchor: Anchor = "start"
-    id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
-    """What every mark but text may have."""
-
-    id: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +288,7 @@ class Drawing:
         start = len(self.marks)
         with self.tag("Figure", alt=lead, box=frame) as element:
             yield
-        hints = dict.fromkeys(getattr(mark, "hint", "") for mark in self.marks[start:])
+        hints = dict.fromkeys(mark.hint for mark in self.marks[start:])
         element.lead = lead
         element.alt = " ".join([lead, "; ".join(hint for hint in hints if hint)]).strip()
 

@@ -74,9 +74,8 @@ def to_svg(
 def _once(marks: Sequence[Mark], *, hovers: bool) -> Iterator[Mark]:
     """Let a value be said once, by the topmost of its marks; or by none."""
     for mark, after in zip_longest(marks, marks[1:]):
-        hint = getattr(mark, "hint", "")
-        said = hint and (not hovers or hint == getattr(after, "hint", ""))
-        yield replace(mark, hint="") if said and not isinstance(mark, Text) else mark
+        said = mark.hint and (not hovers or (after is not None and mark.hint == after.hint))
+        yield replace(mark, hint="") if said else mark
 
 
 def _title(text: str) -> str:
@@ -90,10 +89,9 @@ def _n(value: float, places: int = 1) -> str:
 
 def _element(name: str, geometry: str, paint: str, mark: Mark) -> str:
     """Write one element, with a title for hovering."""
-    hint = getattr(mark, "hint", "")
-    if not hint:
+    if not mark.hint:
         return f"<{name} {geometry}{paint}/>"
-    return f"<{name} {geometry}{paint}>{_title(hint)}</{name}>"
+    return f"<{name} {geometry}{paint}>{_title(mark.hint)}</{name}>"
 
 
 def _paint(fill: str | None, stroke: str | None, width: float, dash: tuple[float, ...] = ()) -> str:

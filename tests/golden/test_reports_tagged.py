@@ -195,7 +195,7 @@ def test_a_figure_is_said_with_the_numbers_it_shows() -> None:
     content = samples.radiologist(seed=1, n=900, shift={"likely": -0.35})
     page = radiologist.pages(content, style=Style())[0]
     figures = [each for each in _all(page.root) if each.role == "Figure"]
-    shown = {getattr(mark, "hint", "") for mark in page.marks} - {""}
+    shown = {mark.hint for mark in page.marks} - {""}
     said = " ".join(figure.alt for figure in figures)
     assert len(shown) >= 8
     assert [hint for hint in shown if hint not in said] == []
