@@ -17,6 +17,7 @@ from pipeline.config import load as config_of
 from pipeline.pages import cases
 from pipeline.pages.cases import EASY, HARD
 from pipeline.pages.content import Issue, masthead
+from pipeline.pages.small_cells import without
 from pipeline.tables import pairing
 from pipeline.tables.observations import SILENT
 from pipeline.tables.results import Period
@@ -319,6 +320,16 @@ def test_no_decimal_of_a_german_page_is_written_with_a_point() -> None:
     grouped = re.compile(r"(?<![\w.,])[1-9]\d{1,2},\d{3}(?!\d)")  # "1,144" is a ratio
     assert sorted(text for text in texts if grouped.search(text)) == []
     assert any(re.search(r"\d,\d", text) for text in texts)
+
+
+def test_phrases_that_a_german_map_may_not_show_are_named_in_german() -> None:
+    review = samples.committee()
+    table = without(review.department.phrases, ["likely"])
+    filled = replace(review, department=replace(review.department, phrases=table))
+    drawn = committee.pages(filled, style=style_for("A4", language="de"))
+    said = " ".join(mark.string for page in drawn for mark in page.marks if isinstance(mark, Text))
+    assert "nicht gezeigte Formulierungen" in said
+    assert "phrases not shown" not in said
 
 
 @pytest.mark.parametrize(("language", "subject"), [("en", "All your hedges on"), ("de", "Alle")])

@@ -305,7 +305,7 @@ def _map(content: CommitteeContent, part: PathologyAdvice, words: Strings) -> Pi
         return statement(words("state.complementary"))
     if not _hedged(content.department):
         return statement(words("committee.no_hedge"))
-    streams, order = streams_of_map(fitted, content.department.phrases)
+    streams, order = streams_of_map(fitted, content.department.phrases, words)
     caption = words("committee.map_no_effect")
     if effect is not None:
         by = effect.ece_difference
