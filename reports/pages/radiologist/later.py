@@ -331,7 +331,8 @@ def _department(row: PhraseRow, compared: Mapping[str, str], words: Strings) -> 
     """
     if not row.hedge:
         return compared.get(row.phrase, BLANK)
-    return words("state.withheld_short") if row.department_withheld else percent(row.department)
+    withheld = math.isnan(row.department)
+    return words("state.withheld_short") if withheld else percent(row.department)
 
 
 def _number_row(
