@@ -1382,7 +1382,8 @@ def test_a_month_without_a_statement_is_named_and_no_line_leads_over_it(
     assert "Nothing in either" not in " ".join(e.text for e in alone.pieces if isinstance(e, Prose))
     drawn = Drawing(300.0, 120.0)
     run_chart(drawn, Box(0.0, 0.0, 300.0, 120.0), chart=charts[0], words=WORDS)
-    places = {m.id: m.x for m in drawn.marks if isinstance(m, Disc)}
+    months = [m for m in drawn.marks if m.id.startswith("distance.")]
+    places = {m.id: m.x if isinstance(m, Disc) else m.points[0][0] for m in months}
     before, after = (places[f"distance.{charts[0].months[i]}"] for i in (1, 3))
     lines = [m.points for m in drawn.marks if isinstance(m, Polygon)]
     assert all(not (line[0][0] <= before and line[-1][0] >= after) for line in lines)
