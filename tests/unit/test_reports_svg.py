@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,4 +61,4 @@ def test_a_value_is_said_once_however_many_marks_carry_it() -> None:
 
 def test_an_unknown_mark_is_refused() -> None:
     with pytest.raises(TypeError, match="register a writer"):
-        element("not a mark")
+        element(SimpleNamespace(hint=""))
