@@ -37,10 +37,10 @@ def main() -> None:
     readers = [samples.radiologist(seed=i, n=900, shift={"likely": -0.35}) for i in range(10)]
     review = samples.committee(readers=30)
     turn = iter(range(10**9))
-    rate = _rate(lambda: radiologist.build(readers[next(turn) % 10], style=style), repeats)
+    rate = _rate(lambda: radiologist.build_both(readers[next(turn) % 10], style=style)[0], repeats)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for i in range(repeats):
-        radiologist.build(readers[i % 10], style=style)
+        radiologist.build_both(readers[i % 10], style=style)[0]
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before
     pages = len(radiologist.pages(readers[0], style=style))
     print(f"cores on this machine: {os.cpu_count()}; one is used")

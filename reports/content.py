@@ -221,10 +221,10 @@ class RadiologistContent:
     minimum_n: int
     overall: GroupResult | SuppressedCell
     by_pathology: tuple[PathologyResult, ...]
-    department: PhraseCalibration | SuppressedCell | None
+    department: PhraseCalibration | SuppressedCell
     """The department's phrase table; a ``SuppressedCell(5, "readers")`` below five readers."""
-    profile: ReaderProfile | SuppressedCell | None
-    """What every sentence about the reader comes from."""
+    profile: ReaderProfile | None
+    """What every sentence about the reader comes from; None where the reader was not judged."""
     coverage: Coverage | None = None
     instrument: Instrument | None = None
     trend: tuple[TrendPoint, ...] | None = None

@@ -41,6 +41,11 @@ def state_of(cell: SuppressedCell, words: Strings) -> str:
     return words(keys[cell.of], minimum=cell.minimum)
 
 
+def short_state_of(cell: SuppressedCell, words: Strings) -> str:
+    """Name it where there is little room."""
+    return words("state.few_short" if cell.of == "exams" else "state.withheld_short")
+
+
 def _enough(result: Cell | SuppressedCell, minimum_n: int) -> Cell | SuppressedCell:
     if isinstance(result, SuppressedCell) or result.n >= minimum_n:
         return result
@@ -64,7 +69,7 @@ def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
         content,
         overall=overall,
         by_pathology=_pathologies(content.by_pathology, content.minimum_n),
-        profile=_profile(content, few=few),
+        profile=None if few else _profile(content),
         action_cases=() if few else content.action_cases,
         trend=trend and tuple(_trend(point, content.minimum_n) for point in trend),
         coverage=rounded.coverage(content.coverage),
@@ -72,14 +77,10 @@ def guard_radiologist(content: RadiologistContent) -> RadiologistContent:
     )
 
 
-def _profile(content: RadiologistContent, *, few: bool) -> ReaderProfile | SuppressedCell | None:
+def _profile(content: RadiologistContent) -> ReaderProfile | None:
     """Keep of a profile what rests on enough uses, and on a department that may be shown."""
-    profile, minimum = content.profile, content.minimum_n
-    if profile is None or isinstance(profile, SuppressedCell):
-        return profile
-    if few:
-        return SuppressedCell(minimum)
-    return _of_reader(profile, minimum, alone=isinstance(content.department, SuppressedCell))
+    alone = isinstance(content.department, SuppressedCell)
+    return content.profile and _of_reader(content.profile, content.minimum_n, alone=alone)
 
 
 def _of_reader(profile: ReaderProfile, minimum: int, *, alone: bool = False) -> ReaderProfile:
@@ -122,13 +123,11 @@ def _sensitivity(row: SensitivityRow, minimum_n: int) -> SensitivityRow:
     return replace(row, n=0, ece=few, phrase_error=few, slope=few)
 
 
-def _profiles(content: CommitteeContent) -> DepartmentProfile | SuppressedCell | None:
+def _profiles(content: CommitteeContent) -> DepartmentProfile | None:
     """Keep of the profiles those of readers whose figures may be shown."""
     found = content.profiles
-    if found is None or isinstance(found, SuppressedCell):
-        return found
-    if content.few_readers:
-        return SuppressedCell(content.minimum_readers, "readers")
+    if found is None or content.few_readers:
+        return None
     shown = {
         row.code
         for row in content.readers

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from calibration.profile import PhraseRate, ReaderProfile, Swap
 from calibration.profile.shown import Rated, Side
-from reports.single_words import carriers, foremost, off, told, unlike, weight, weightier
+from reports.single_words import carriers, foremost, off, told, unlike, weight
 from reports.swaps import claimed, kept_swaps, off_itself, side_of
 
 
@@ -44,9 +44,13 @@ def swaps_in_order(profile: ReaderProfile) -> tuple[Swap, ...]:
 
 
 def heavier(profile: ReaderProfile) -> PhraseRate | None:
-    """Give the word without a swap that weighs more than any with one, where there are swaps."""
-    swaps = kept_swaps(profile)
-    return weightier(swaps, sides(profile), profile) if swaps else None
+    """Give the marked word without a swap that weighs more than any with one, if there are such."""
+    swaps, marked = kept_swaps(profile), sides(profile)
+    moved = {swap.phrase for swap in swaps}
+    rest = [p for p in profile.phrases if p.phrase in marked and p.phrase not in moved]
+    heaviest = max(rest, key=weight, default=None)
+    heavier = swaps and heaviest and weight(heaviest) > max(map(weight, swaps))
+    return heaviest if heavier else None
 
 
 def sides(profile: ReaderProfile) -> dict[str, Side]:
@@ -54,12 +58,11 @@ def sides(profile: ReaderProfile) -> dict[str, Side]:
 
     A pattern claims every phrase on its side whose interval misses the meaning.
     """
-    claimed = {p.phrase: _beyond(p, profile) for p in profile.phrases}
+    found = {p.phrase: side for p in profile.phrases if (side := _beyond(p, profile))}
     swaps = kept_swaps(profile)
     said = (foremost(profile, swaps), *carriers(profile), *told(profile), *unlike(profile, swaps))
     aims = (off_itself(swap, profile) for swap in swaps)
     whole = [each for each in (*said, *swaps, *aims) if each and not each.finding]
-    found = {phrase: side for phrase, side in claimed.items() if side}
     return found | {each.phrase: side_of(each.rate.value, each.meaning) for each in whole}
 
 

@@ -33,18 +33,18 @@ def is_read(profile: ReaderProfile) -> bool:
     return profile.pattern.verdict.read
 
 
-def unread(profile: object) -> str:
+def unread(profile: ReaderProfile | None) -> str:
     """Name why no word of a reader may be read; empty where they may, or nobody was judged."""
-    if not isinstance(profile, ReaderProfile) or is_read(profile):
+    if profile is None or is_read(profile):
         return ""
     return "no_rise" if unordered(profile) else "no_standard"
 
 
-def remark(profile: object, words: Strings) -> str:
+def remark(profile: ReaderProfile | None, words: Strings) -> str:
     """Say before figures that count what page 1 reads nothing from what they show; else nothing."""
     if key := unread(profile):
         return words(f"radiologist.remark_{key}")
-    aside = profile.aside if isinstance(profile, ReaderProfile) else ()
+    aside = profile.aside if profile else ()
     names = ", ".join(each.finding or "" for each in aside)
     return words("radiologist.remark_aside", findings=names) if names else ""
 

@@ -204,7 +204,8 @@ class CommitteeContent:
     coverage: Coverage | None = None
     case_mix: CaseMix | None = None
     disagreement: Disagreement | None = None
-    profiles: DepartmentProfile | SuppressedCell | None = None
+    profiles: DepartmentProfile | None = None
+    """The readers judged together; None where they could not be, or are too few to be shown."""
     unscored: tuple[Unscored, ...] | None = None
     written: tuple[Written, ...] | None = None
     run_charts: tuple[RunChart, ...] | None = None
@@ -224,7 +225,7 @@ class CommitteeContent:
 
         Hedges are judged as on readers' own pages: most are of readers of whom those say nothing.
         """
-        plain, readers = self.ct_plain, self.judged.readers if self.judged else ()
+        plain, readers = self.ct_plain, self.profiles.readers if self.profiles else ()
         if isinstance(plain, SuppressedCell) and plain.of == "exams":
             return "few"
         if plain == 0:
@@ -233,14 +234,9 @@ class CommitteeContent:
         return "hedged" if 2 * held > sum(reader.hedges for reader in readers) else "plain"
 
     @property
-    def judged(self) -> DepartmentProfile | None:
-        """The readers judged together; None where they were not, or may not be shown."""
-        return None if isinstance(self.profiles, SuppressedCell) else self.profiles
-
-    @property
     def counts(self) -> Counts:
         """Every count that more than one part of the review prints."""
-        department, found, unscored = self.department, self.judged, self.unscored
+        department, found, unscored = self.department, self.profiles, self.unscored
         shown = [each.n for each in unscored or () if not isinstance(each.n, SuppressedCell)]
         whole = unscored is not None and len(shown) == len(unscored)
         readers = found.readers if found else ()

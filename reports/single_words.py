@@ -8,7 +8,7 @@ swap is offered, the word that is spoken of first is placed on the scale.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Final
 
 from calibration.estimate import Z95
@@ -277,16 +277,6 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return words("verdict.stay.plain")
     none = wrong(profile) or profile.pattern.verdict.untold in {"no hedge", "no standard"}
     return words("verdict.stay.few") if state == "too few" and not none else ""
-
-
-def weightier(
-    swaps: Sequence[Swap], marked: Container[str], profile: ReaderProfile
-) -> PhraseRate | None:
-    """Give the marked word without a swap that weighs more than each one with a swap, or none."""
-    moved = {swap.phrase for swap in swaps}
-    rest = [p for p in profile.phrases if p.phrase in marked and p.phrase not in moved]
-    heaviest = max(rest, key=weight, default=None)
-    return heaviest if heaviest and weight(heaviest) > max(map(weight, swaps)) else None
 
 
 def _misses(phrase: PhraseRate, value: float) -> bool:

@@ -198,16 +198,10 @@ def figures(word: Rated, words: Strings) -> dict[str, str]:
     }
 
 
-def actions(
-    swaps: Sequence[Swap], profile: ReaderProfile, words: Strings, scale: Scale
-) -> tuple[Action, ...]:
-    """Put the swaps that are said into words, in the order of their cards."""
-    return tuple(_action(swap, swaps, profile, words, scale) for swap in swaps)
-
-
-def _action(
+def action(
     swap: Swap, swaps: Sequence[Swap], profile: ReaderProfile, words: Strings, scale: Scale
 ) -> Action:
+    """Put one of the swaps that are said into words; ``swaps`` are all, in their cards' order."""
     side = side_of(swap.instead_meaning, swap.meaning)
     exception = _exception(profile, swap.meaning, side)
     instead = advised(swap, profile, words, scale)

@@ -48,7 +48,7 @@ from reports.swaps import (
     Action,
     Scale,
     about,
-    actions,
+    action,
     figures,
     kept_swaps,
     misled,
@@ -113,7 +113,7 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
             stay=stays, left=(), behind=(),
         )  # fmt: skip
     swaps = swaps_in_order(profile)
-    cards = actions(swaps, profile, words, scale)
+    cards = tuple(action(swap, swaps, profile, words, scale) for swap in swaps)
     first, lead, rule = _pattern(profile, swaps, words)
     question = profile.pattern.verdict.question
     also = (

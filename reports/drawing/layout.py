@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, Self, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from reports.content import Masthead
 from reports.drawing.marks import Bookmark, Box, Drawing, Element, Line, Picture, Role
@@ -138,12 +138,6 @@ class Composer:
         *inside, last = (*self.filled, self.used)
         short = [*(_HALF_EMPTY - each for each in inside), *[self.last - last] * bool(inside)]
         return sum(max(missing, 0.0) for missing in short)
-
-    def branch(self, spread: float) -> Self:
-        """Go on from here in a copy, set closer or wider."""
-        root = replace(self.root, inside=[*self.root.inside])
-        pages = [page.copy(root) for page in self.pages]
-        return replace(self, pages=pages, root=root, filled=[*self.filled], spread=spread)
 
     def new_page(self) -> None:
         """Open a page with its header."""
@@ -297,7 +291,6 @@ class Subheading:
     room: float = 100.0
 
 
-_Draws: TypeAlias = Callable[[Composer], None]
 Piece: TypeAlias = Prose | Figure | Table | Subheading
 
 
@@ -382,19 +375,19 @@ def _begins_anew(table: Table, around: float, composer: Composer) -> bool:
 
 
 def composed(
-    lay_out: _Draws, *, style: Style, masthead: Masthead, core: _Draws = lambda _: None
+    lay_out: Callable[[Composer], None], *, style: Style, masthead: Masthead
 ) -> list[Drawing]:
-    """Lay out a document; set closer, or wider, where a page of it would look abandoned.
+    """Lay out a document; set closer, or wider, where a page of it would look abandoned."""
 
-    The ``core`` pages before it fill themselves: they are laid out once.
-    """
-    begun = Composer(style, masthead)
-    begun.new_page()
-    core(begun)
-    lay_out(best := begun.branch(1.0))
+    def laid_out(spread: float) -> Composer:
+        composer = Composer(style, masthead, spread=spread)
+        composer.new_page()
+        lay_out(composer)
+        return composer
+
+    best = laid_out(1.0)
     for spread in _SPREADS:
         if not best.abandoned:
             break
-        lay_out(again := begun.branch(spread))
-        best = min(best, again, key=lambda each: each.abandoned)
+        best = min(best, laid_out(spread), key=lambda each: each.abandoned)
     return best.finish()

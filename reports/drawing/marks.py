@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Concatenate, Final, Literal, ParamSpec, TypeAlias
 
 Anchor: TypeAlias = Literal["start", "middle", "end"]
-Shape: TypeAlias = Literal["circle", "diamond", "ring"]
 PHONE: Final = 180.0
 """Points across which a figure is drawn for a phone, whose 320 pixels enlarge it by 1.78."""
 
@@ -76,8 +75,16 @@ class Box:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Named:
+    """What every mark may have; no text has a hint, which would only say it again."""
+
+    id: str = ""
+    hint: str = ""
+
+
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(_Named):
     """One line of text; ``y`` is its baseline."""
 
     x: float
@@ -87,15 +94,6 @@ class Text:
     size: float
     colour: str
     anchor: Anchor = "start"
-    id: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Named:
-    """What every mark but text may have."""
-
-    id: str = ""
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +148,14 @@ class Ribbon(_Named):
 
 @dataclass(frozen=True, slots=True)
 class Disc(_Named):
-    """A point mark centred at (x, y) with half-size ``r``."""
+    """A circle about (x, y)."""
 
     x: float
     y: float
     r: float
-    shape: Shape = "circle"
     fill: str | None = None
     stroke: str | None = None
     stroke_width: float = 0.8
-
-    @property
-    def corners(self) -> tuple[tuple[float, float], ...]:
-        """Corners of a diamond, clockwise."""
-        x, y, r = self.x, self.y, self.r
-        return (x, y - r), (x + r, y), (x, y + r), (x - r, y)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +179,6 @@ Role: TypeAlias = Literal[
 """Structure types of PDF 1.7 that pages are made of."""
 _GROUPS: Final = frozenset({"Document", "L", "LI", "Table", "TR"})
 """Roles that hold elements; marks drawn directly in one are ornament."""
-_WHOLE: Final = frozenset({"Figure", "Form"})
-"""Roles that swallow the roles inside them: their ``alt`` stands for all they show."""
 
 
 @dataclass(slots=True, eq=False)
@@ -227,7 +216,6 @@ class Field:
     choice: str
     about: str
     says: str
-    box: Box
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,13 +241,8 @@ class Drawing:
     bookmarks: list[Bookmark] = field(default_factory=list)
     root: Element = field(default_factory=lambda: Element("Document"))
     owners: list[Element | None] = field(default_factory=list)
-    fields: list[tuple[Field, Element]] = field(default_factory=list)
+    fields: list[tuple[Field, Box, Element]] = field(default_factory=list)
     _open: list[Element] = field(default_factory=list)
-
-    def copy(self, root: Element) -> Drawing:
-        """Give a page of the same marks for another document, to be drawn on by itself."""
-        new = Drawing(self.width, self.height, [*self.marks], [*self.bookmarks], root)
-        return replace(new, owners=[*self.owners], fields=[*self.fields])
 
     @property
     def frame(self) -> Box:
@@ -286,13 +269,9 @@ class Drawing:
         box: Box | None = None,
         scope: Literal["", "Column", "Row"] = "",
     ) -> Iterator[Element]:
-        """Make what is drawn inside part of an element; inside a figure, of the figure."""
-        inmost = self._inmost
-        if inmost.role in _WHOLE:
-            yield inmost
-            return
+        """Make what is drawn inside part of an element; a figure holds no other."""
         element = Element(role, alt, box, scope)
-        inmost.inside.append(element)
+        self.here.append(element)
         self._open.append(element)
         try:
             yield element
@@ -309,10 +288,9 @@ class Drawing:
         start = len(self.marks)
         with self.tag("Figure", alt=lead, box=frame) as element:
             yield
-        hints = dict.fromkeys(getattr(mark, "hint", "") for mark in self.marks[start:])
-        if element.alt == lead:
-            element.lead = lead
-            element.alt = " ".join([lead, "; ".join(hint for hint in hints if hint)]).strip()
+        hints = dict.fromkeys(mark.hint for mark in self.marks[start:])
+        element.lead = lead
+        element.alt = " ".join([lead, "; ".join(hint for hint in hints if hint)]).strip()
 
     def resized(self, frame: Box, height: float) -> Box:
         """Make a drawing that holds one figure as tall as the figure needs to be."""
@@ -324,11 +302,10 @@ class Drawing:
         """The elements inside the one that is open."""
         return self._inmost.inside
 
-    def ask(self, question: Field) -> None:
+    def ask(self, question: Field, box: Box) -> None:
         """Put a box to tick, or a field to write into, on the page."""
-        written = None if question.choice else question.box
-        with self.tag("Form", alt=question.says, box=written) as element:
-            self.fields.append((question, element))
+        with self.tag("Form", alt=question.says) as element:
+            self.fields.append((question, box, element))
 
 
 P = ParamSpec("P")

@@ -183,11 +183,7 @@ def _(mark: Picture, pen: _Pen) -> None:
 @_paint.register
 def _(mark: Disc, pen: _Pen) -> None:
     draw = pen.ink(mark.fill, mark.stroke, mark.stroke_width)
-    x, y, r = mark.x, pen.y(mark.y), mark.r
-    if mark.shape in ("circle", "ring"):
-        pen.canvas.circle(x, y, r, **draw)
-        return
-    pen.canvas.drawPath(_path(pen, mark.corners, closed=True), **draw)
+    pen.canvas.circle(mark.x, pen.y(mark.y), mark.r, **draw)
 
 
 def _path(pen: _Pen, points: Sequence[tuple[float, float]], *, closed: bool) -> Any:

@@ -121,18 +121,9 @@ class Style:
         return Box(MARGIN, _TOP, width - 2 * MARGIN, height - _TOP - _BOTTOM)
 
 
-def style_for(paper: str, *, language: str = "en") -> Style:
-    """Make the style from a configuration's words: paper and language.
-
-    Raises
-    ------
-    ValueError
-        When the paper is neither A4 nor Letter.
-    """
-    for known in _PAPERS:
-        if paper.lower() == known.lower():
-            return Style(paper=known, strings=Strings.load(language=language))
-    raise ValueError(f"paper: {paper!r} is not known; use one of {', '.join(_PAPERS)}.")
+def style_for(paper: Paper, *, language: str = "en") -> Style:
+    """Make the style from a configuration's words: paper and language."""
+    return Style(paper, Strings.load(language=language))
 
 
 _SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"

@@ -46,21 +46,8 @@ class Span:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TickBox:
-    """An empty square to tick, with a pen or on the screen.
-
-    It is one ``choice`` of the question ``name``; ``about`` is what the answer is about, as it is
-    read back, and ``says`` what is read aloud.
-    """
-
-    name: str
-    choice: str
-    about: str
-    says: str
-
-
-Cell: TypeAlias = str | Span | TickBox
+Cell: TypeAlias = str | Span | Field
+"""A text, an estimate, or an empty square to tick, with a pen or on the screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +241,7 @@ class Table:
             with drawing.tag("TD") if j else drawing.tag("TH", scope="Row"):
                 if isinstance(cell, Span):
                     draw_span(drawing, slot, cell, quiet=row.quiet)
-                elif isinstance(cell, TickBox):
+                elif isinstance(cell, Field):
                     _tick_box(drawing, slot, cell)
                 else:
                     _text(drawing, slot, cell, column, row, f"{self.id}.{i}.{j}")
@@ -298,9 +285,9 @@ def _header_cell(drawing: Drawing, box: Box, column: Column, kind: Type) -> None
         put(drawing, (x, y), line, kind.muted, anchor=anchor)
 
 
-def _tick_box(drawing: Drawing, slot: Box, cell: TickBox) -> None:
+def _tick_box(drawing: Drawing, slot: Box, cell: Field) -> None:
     frame = Box(slot.x + 1.0, slot.y + 2.9, 7.4, 7.4)
-    drawing.ask(Field(cell.name, cell.choice, cell.about, cell.says, frame))
+    drawing.ask(cell, frame)
     drawing.add(Rect(frame.x, frame.y, frame.width, frame.height, stroke=palette.ink))
 
 
@@ -319,4 +306,4 @@ def draw_span(drawing: Drawing, box: Box, span: Span, *, quiet: bool) -> None:
         if not (math.isnan(span.low) or math.isnan(span.high)):
             ends = scale(span.low), scale(span.high)
             drawing.add(Line(ends[0], middle, ends[1], middle, ink, 1.0, hint=span.hint))
-        drawing.add(Disc(scale(span.value), middle, 2.2, "circle", ink, hint=span.hint))
+        drawing.add(Disc(scale(span.value), middle, 2.2, ink, hint=span.hint))

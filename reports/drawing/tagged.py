@@ -155,21 +155,21 @@ class _Writer:
     def _form(self) -> list[tuple[int, PDFObjectReference]]:
         """Write the questions; give the key of each box in the parent tree, with its element."""
         asked = [
-            (page, question, element)
+            (page, *each)
             for page, drawing in enumerate(self.structure.pages)
-            for question, element in drawing.fields
+            for each in drawing.fields
         ]
         if not asked:
             return []
-        looks = self._appearance(next(q for _, q, _ in asked if q.choice))
-        groups: dict[str, list[tuple[Field, PDFDictionary]]] = {}
-        keys = []
-        for key, (page, question, element) in enumerate(asked, start=len(self.structure.pages)):
-            box = self._box(question.box, page, key)
+        looks = self._appearance(next(frame for _, q, frame, _ in asked if q.choice))
+        groups: dict[str, list[tuple[Field, Box, PDFDictionary]]] = {}
+        keys, first = [], len(self.structure.pages)
+        for key, (page, question, frame, element) in enumerate(asked, start=first):
+            box = self._box(frame, page, key)
             held = {"Type": PDFName("OBJR"), "Obj": self._ref(box), "Pg": _page(page)}
             node = self.nodes[id(element)]
             node["Pg"], node["K"] = _page(page), PDFArray([PDFDictionary(held)])
-            groups.setdefault(question.name, []).append((question, box))
+            groups.setdefault(question.name, []).append((question, frame, box))
             keys.append((key, self._at(element)))
         fields = (
             self._question(group, looks) if group[0][0].choice else self._lines(*group[0])
@@ -181,23 +181,23 @@ class _Writer:
         return keys
 
     def _question(
-        self, group: list[tuple[Field, PDFDictionary]], looks: tuple[Any, Any]
+        self, group: list[tuple[Field, Box, PDFDictionary]], looks: tuple[Any, Any]
     ) -> PDFObjectReference:
         """Write one question and its boxes."""
-        kids = PDFArray(self._ref(box) for _, box in group)
+        kids = PDFArray(self._ref(box) for *_, box in group)
         field = PDFDictionary(
             {"FT": PDFName("Btn"), "Ff": _RADIO, "V": PDFName("Off"), "Kids": kids}
         )
         field.dict |= _told(group[0][0])
-        for question, box in group:
+        for question, _, box in group:
             looked = PDFDictionary({question.choice: looks[0], "Off": looks[1]})
             box.dict |= {"Parent": self._ref(field), "AS": PDFName("Off")}
             box.dict |= {"AP": PDFDictionary({"N": looked}), "TU": PDFString(question.says)}
         return self._ref(field)
 
-    def _lines(self, question: Field, box: PDFDictionary) -> PDFObjectReference:
+    def _lines(self, question: Field, frame: Box, box: PDFDictionary) -> PDFObjectReference:
         """Write a field to put words into, which is its own box."""
-        look = self._look(question.box.width, question.box.height, " ")
+        look = self._look(frame.width, frame.height, " ")
         box.dict |= {"FT": PDFName("Tx"), "Ff": _MULTILINE, "V": PDFString("")} | _told(question)
         box.dict |= {"MaxLen": _MOST_WORDS, "DA": PDFString(_WRITTEN)}
         box["AP"] = PDFDictionary({"N": look})
@@ -217,9 +217,9 @@ class _Writer:
         top = self.structure.pages[page].height
         return PDFArray([box.x, top - box.bottom, box.right, top - box.y])
 
-    def _appearance(self, question: Field) -> tuple[PDFObjectReference, PDFObjectReference]:
+    def _appearance(self, frame: Box) -> tuple[PDFObjectReference, PDFObjectReference]:
         """Write how a ticked and an empty box look; all boxes are of one size."""
-        width, height = question.box.width, question.box.height
+        width, height = frame.width, frame.height
         right, top = f"{width - 1:.1f}", f"{height - 1:.1f}"
         drawn = f"0.9 w 1 1 m {right} {top} l 1 {top} m {right} 1 l S"
         return self._look(width, height, drawn), self._look(width, height, " ")

@@ -55,7 +55,7 @@ def put(
     id: str = "",  # noqa: A002 - the attribute it becomes in SVG
 ) -> None:
     """Draw one line that begins, has its middle or ends at a point of its baseline."""
-    drawing.add(Text(*at, string, kind.font, kind.size, kind.colour, anchor, id))
+    drawing.add(Text(*at, string, kind.font, kind.size, kind.colour, anchor, id=id))
 
 
 def fit(string: str, kind: Type, width: float) -> tuple[str, Type]:

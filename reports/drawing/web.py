@@ -74,9 +74,8 @@ def to_svg(
 def _once(marks: Sequence[Mark], *, hovers: bool) -> Iterator[Mark]:
     """Let a value be said once, by the topmost of its marks; or by none."""
     for mark, after in zip_longest(marks, marks[1:]):
-        hint = getattr(mark, "hint", "")
-        said = hint and (not hovers or hint == getattr(after, "hint", ""))
-        yield replace(mark, hint="") if said and not isinstance(mark, Text) else mark
+        said = mark.hint and (not hovers or (after is not None and mark.hint == after.hint))
+        yield replace(mark, hint="") if said else mark
 
 
 def _title(text: str) -> str:
@@ -90,10 +89,9 @@ def _n(value: float, places: int = 1) -> str:
 
 def _element(name: str, geometry: str, paint: str, mark: Mark) -> str:
     """Write one element, with a title for hovering."""
-    hint = getattr(mark, "hint", "")
-    if not hint:
+    if not mark.hint:
         return f"<{name} {geometry}{paint}/>"
-    return f"<{name} {geometry}{paint}>{_title(hint)}</{name}>"
+    return f"<{name} {geometry}{paint}>{_title(mark.hint)}</{name}>"
 
 
 def _paint(fill: str | None, stroke: str | None, width: float, dash: tuple[float, ...] = ()) -> str:
@@ -169,11 +167,8 @@ def _(mark: Picture) -> str:
 @_draw.register
 def _(mark: Disc) -> str:
     paint = _paint(mark.fill, mark.stroke, mark.stroke_width)
-    if mark.shape in ("circle", "ring"):
-        geometry = f'cx="{_n(mark.x)}" cy="{_n(mark.y)}" r="{_n(mark.r)}"'
-        return _element("circle", geometry, paint, mark)
-    points = " ".join(f"{_n(x)},{_n(y)}" for x, y in mark.corners)
-    return _element("polygon", f'points="{points}"', paint, mark)
+    geometry = f'cx="{_n(mark.x)}" cy="{_n(mark.y)}" r="{_n(mark.r)}"'
+    return _element("circle", geometry, paint, mark)
 
 
 _BLOCKS: Final = {"Document": "{}", "L": "<ul>{}</ul>", "LI": "<li>{}</li>", "LBody": "{}"}
@@ -303,7 +298,7 @@ class _Body:
     def __init__(self, pages: Sequence[Drawing], words: Strings) -> None:
         self.words, self.root, self.tables = words, pages[0].root, Tables()
         self.owned: dict[int, list[Mark]] = {}
-        self.asked = {id(element): each for page in pages for each, element in page.fields}
+        self.asked = {id(element): each for page in pages for each, _, element in page.fields}
         for page in pages:
             for owner, mark in zip(page.owners, page.marks, strict=True):
                 if owner is not None:

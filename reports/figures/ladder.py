@@ -65,8 +65,8 @@ def _line(drawing: Drawing, plot: Box, row: PhraseRow, y: Scale, hint: str) -> N
     ends = y(row.expected), y(row.observed)
     name = f"ladder.{row.name}"
     drawing.add(Line(plot.x, ends[0], plot.right, ends[1], ink, width, id=name, hint=hint))
-    drawing.add(Disc(plot.right, ends[1], 2.2, "circle", ink))
-    drawing.add(Disc(plot.x, ends[0], 1.8, "ring", palette.paper, ink, 0.9))
+    drawing.add(Disc(plot.right, ends[1], 2.2, ink))
+    drawing.add(Disc(plot.x, ends[0], 1.8, palette.paper, ink, 0.9))
 
 
 def _labels(drawing: Drawing, plot: Box, frame: Box, shown: Sequence[PhraseRow], y: Scale) -> None:
@@ -144,7 +144,7 @@ def action_strip(drawing: Drawing, frame: Box, *, swap: Swap, words: Strings) ->
         drawing.add(Line(scale(swap.rate.low), y, scale(swap.rate.high), y, palette.own, 1.6))
         name = f"action.{swap.phrase}"
         hint = words("alt.action_rate", rate=rate, interval=percent_interval(*span))
-        drawing.add(Disc(scale(swap.rate.value), y, 3.2, "circle", palette.own, id=name, hint=hint))
+        drawing.add(Disc(scale(swap.rate.value), y, 3.2, palette.own, id=name, hint=hint))
 
 
 def _flag(drawing: Drawing, frame: Box, x: float, y: float, side: int, text: str) -> None:

@@ -167,10 +167,9 @@ def _row(
         return
     hint = row_said(row, words)
     ink = palette.own_soft if quiet else palette.own
-    if row.low == row.low:
-        drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
+    drawing.add(Line(scale(row.low), y, scale(row.high), y, ink, 1.3, hint=hint))
     name = f"observed.{row.name}"
-    drawing.add(Disc(scale(row.observed), y, 2.5, "circle", ink, id=name, hint=hint))
+    drawing.add(Disc(scale(row.observed), y, 2.5, ink, id=name, hint=hint))
 
 
 def _side(drawing: Drawing, slot: Box, row: PhraseRow, words: Strings) -> None:
@@ -253,6 +252,6 @@ def _sign(drawing: Drawing, entry: str, x: float, y: float) -> None:
         drawing.add(Line(x + 1.0, y - 4.0, x + 1.0, y + 4.0, palette.muted, 0.9))
     elif entry in ("own", "department_own"):
         drawing.add(Line(x, y, x + 18.0, y, palette.own, 1.3))
-        drawing.add(Disc(x + 9.0, y, 2.5, "circle", palette.own))
+        drawing.add(Disc(x + 9.0, y, 2.5, palette.own))
     else:
         _triangle(drawing, x + 3.0, y + 2.0, "")

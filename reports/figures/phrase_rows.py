@@ -23,7 +23,6 @@ from reports.strings import Strings
 from reports.swaps import side_of
 
 _HIDDEN: Final = float("nan")
-_NO_BAND: Final = (_HIDDEN, _HIDDEN)
 # A rate that is estimated is never exactly 0 or 1, however it was rounded.
 _EDGE: Final = 1e-9
 
@@ -41,8 +40,7 @@ class RowState(Enum):
 class PhraseRow:
     """One phrase: own numbers (NaN unless SHOWN), what readers expect, and the department's rate.
 
-    ``department`` is NaN where the department is not shown; ``department_withheld`` says that
-    it used the phrase, and the rate rests on too few.
+    ``department`` is NaN where the department is not shown, or its rate rests on too few.
     """
 
     phrase: str
@@ -55,7 +53,6 @@ class PhraseRow:
     expected_low: float = _HIDDEN
     expected_high: float = _HIDDEN
     department: float = _HIDDEN
-    department_withheld: bool = False
     side: Side | None = None
     """Where the page says that CT shows more or less than the word."""
     certain: tuple[str, ...] = ()
@@ -88,19 +85,12 @@ def _state(n: float, minimum_n: int) -> RowState:
     return RowState.SHOWN if n >= minimum_n else RowState.TOO_FEW
 
 
-def _department_rates(
-    department: PhraseCalibration | None, minimum_n: int
-) -> dict[str, tuple[float, bool]]:
-    """Give the department's rate of each phrase it used, and whether it is withheld."""
+def _department_rates(department: PhraseCalibration | None, minimum_n: int) -> dict[str, float]:
+    """Give the department's rate of each phrase of which it may be shown."""
     if department is None:
         return {}
     each = zip(department.phrases, department.n, department.observed, strict=True)
-    states = {phrase: (_state(float(n), minimum_n), float(rate)) for phrase, n, rate in each}
-    return {
-        phrase: (rate, False) if state is RowState.SHOWN else (float("nan"), True)
-        for phrase, (state, rate) in states.items()
-        if state is not RowState.NOT_USED
-    }
+    return {phrase: float(rate) for phrase, n, rate in each if n >= minimum_n}
 
 
 def phrase_rows(
@@ -116,7 +106,6 @@ def phrase_rows(
     for k in np.argsort(surest, kind="stable")[::-1]:
         state = _state(float(table.n[k]), minimum_n)
         own = state is RowState.SHOWN
-        rate, withheld = rates.get(table.phrases[k], (_HIDDEN, False))
         rows.append(
             PhraseRow(
                 phrase=table.phrases[k],
@@ -128,8 +117,7 @@ def phrase_rows(
                 expected=float(table.expected[k]),
                 expected_low=float(table.expected_low[k]),
                 expected_high=float(table.expected_high[k]),
-                department=rate,
-                department_withheld=withheld,
+                department=rates.get(table.phrases[k], _HIDDEN),
                 expected_error=float(table.expected_error[k]),
             )
         )
@@ -139,14 +127,14 @@ def phrase_rows(
 def profile_rows(
     profile: ReaderProfile,
     *,
+    table: PhraseCalibration,
     words: Strings,
     minimum_n: int,
     department: PhraseCalibration | None = None,
-    table: PhraseCalibration | None = None,
 ) -> tuple[PhraseRow, ...]:
     """Order a profile's hedges and its certainties by what they are set against.
 
-    A hedge is set against its meaning, with the band of those surveyed where ``table`` gives it,
+    A hedge is set against its meaning, with the band of those surveyed that ``table`` gives,
     "present" and "absent" against the department's rates on the same findings. Of a hedge in some
     findings only the department has no rate.
     """
@@ -155,10 +143,10 @@ def profile_rows(
     rows = [
         replace(
             row,
-            expected_low=bands.get(row.phrase, _NO_BAND)[0],
-            expected_high=bands.get(row.phrase, _NO_BAND)[1],
+            expected_low=bands[row.phrase][0],
+            expected_high=bands[row.phrase][1],
             expected_error=doubts.get(row.phrase, 0.0),
-            department=_HIDDEN if row.finding else rates.get(row.phrase, (_HIDDEN, False))[0],
+            department=_HIDDEN if row.finding else rates.get(row.phrase, _HIDDEN),
             side=side,
         )
         for rated, side in hedges_in_parts(profile)
@@ -219,10 +207,8 @@ def rows_said(rows: Iterable[PhraseRow], words: Strings) -> str:
     return words("alt.spoken", rows="; ".join(said)) if said else words("alt.spoken_none")
 
 
-def _bands(table: PhraseCalibration | None) -> dict[str, tuple[float, float]]:
+def _bands(table: PhraseCalibration) -> dict[str, tuple[float, float]]:
     """Give where the middle four fifths of those surveyed put each phrase."""
-    if table is None:
-        return {}
     ends = zip(table.expected_low.tolist(), table.expected_high.tolist(), strict=True)
     return dict(zip(table.phrases, ends, strict=True))
 

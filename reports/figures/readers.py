@@ -158,7 +158,7 @@ def _points(drawing: Drawing, plot: Box, figure: str, points: Sequence[_Point]) 
     taken = [Box(p.x - 3.0, p.y - 3.0, 6.0, 6.0) for p in points]
     for p in sorted(points, key=lambda p: p.x + 5.0 + width_of(p.code, NOTE) <= plot.right):
         ink, name = palette.own if p.stated else palette.own_soft, f"{figure}.{p.code}"
-        drawing.add(Disc(p.x, p.y, 2.6, "circle", ink, palette.paper, 0.5, id=name, hint=p.hint))
+        drawing.add(Disc(p.x, p.y, 2.6, ink, palette.paper, 0.5, id=name, hint=p.hint))
         wide = width_of(p.code, NOTE)
         for left in (p.x + 5.0, p.x - 5.0 - wide) if p.stated else ():
             label = Box(left, p.y - 4.0, wide, 8.0)

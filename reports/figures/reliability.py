@@ -60,8 +60,6 @@ def _message(curve: ReliabilityCurve, words: Strings) -> str:
     """Say what CT showed where the words are a quarter and three quarters sure."""
     at = (curve.bin_edges[1:] + curve.bin_edges[:-1]) / 2
     shown = np.flatnonzero(np.isfinite(curve.observed))
-    if not len(shown):
-        return words("alt.reliability_none")
     ends = [
         _said(curve, at, int(shown[np.abs(at[shown] - x).argmin()]), words) for x in (0.25, 0.75)
     ]
@@ -110,11 +108,8 @@ def _runs(*arrays: np.ndarray) -> list[np.ndarray]:
 
 def _density(drawing: Drawing, strip: Box, curve: ReliabilityCurve) -> None:
     """Bars on a square-root scale: the end bins hold most statements and would hide the rest."""
-    top = float(np.nanmax(curve.density)) if curve.n else 0.0
     drawing.add(Line(strip.x, strip.bottom, strip.right, strip.bottom, palette.rule, 0.5))
-    if not top > 0:
-        return
-    tall = np.sqrt(curve.density / top) * (strip.height - 10.0)
+    tall = np.sqrt(curve.density / np.nanmax(curve.density)) * (strip.height - 10.0)
     across = strip.x + curve.bin_edges * strip.width
     steps = [(across[m + i], strip.bottom - tall[m]) for m in range(len(tall)) for i in (0, 1)]
     outline = [(strip.x, strip.bottom), *steps, (strip.right, strip.bottom)]
@@ -205,6 +200,4 @@ def _disc(
     )
     drawing.add(Line(at, y(low), at, y(high), palette.own, 0.8, hint=hint))
     mark = f"{name}.{phrase}"
-    drawing.add(
-        Disc(at, y(rate), 2.0, "circle", palette.own, palette.paper, 0.6, id=mark, hint=hint)
-    )
+    drawing.add(Disc(at, y(rate), 2.0, palette.own, palette.paper, 0.6, id=mark, hint=hint))

@@ -11,17 +11,15 @@ import numpy as np
 
 from reports.drawing.axes import Scale, Ticks, nice_ticks, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, reflows
-from reports.drawing.marks import Shape as MarkShape
 from reports.drawing.style import NOTE, palette
 from reports.drawing.typeset import fit, put, width_of
 from reports.numbers import percent, points
 from reports.review_content import RunChart
 from reports.strings import Strings
 
-_PLAIN: tuple[float, MarkShape] = (2.3, "circle")
+_DOT, _SIGNAL = 2.3, 3.6
 # Points from one label's line to the next.
 _LABEL = 9.0
-_LOUD: tuple[float, MarkShape] = (3.6, "diamond")
 
 
 def _apart(heights: Sequence[float], bottom: float) -> list[float]:
@@ -119,6 +117,13 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
         value, signal = float(chart.level[i]), met.get(i)
         rule = words(f"run_chart.rule.{signal.rule}") if signal else ""
         hint = f"{month}: {printed(chart, value, words)}" + (f" ({rule})" if rule else "")
-        size, shape = _LOUD if signal else _PLAIN
         name = f"{chart.key}.{chart.months[i]}"
-        drawing.add(Disc(middles[i], y(value), size, shape, palette.own, id=name, hint=hint))
+        if signal:
+            drawing.add(Polygon(_diamond(*places[i]), palette.own, id=name, hint=hint))
+        else:
+            drawing.add(Disc(*places[i], _DOT, palette.own, id=name, hint=hint))
+
+
+def _diamond(x: float, y: float) -> tuple[tuple[float, float], ...]:
+    """Give the corners of a signal's mark, clockwise."""
+    return (x, y - _SIGNAL), (x + _SIGNAL, y), (x, y + _SIGNAL), (x - _SIGNAL, y)

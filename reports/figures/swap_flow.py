@@ -23,26 +23,25 @@ from reports.strings import Strings
 if TYPE_CHECKING:
     from calibration.substitution import SubstitutionMap
 
-_WITHHELD: Final = "phrases not shown"
-
 
 def _order(table: PhraseCalibration) -> list[str]:
     return [table.phrases[k] for k in np.argsort(-np.nan_to_num(table.expected), kind="stable")]
 
 
 def streams_of_map(
-    fitted: SubstitutionMap, table: PhraseCalibration
+    fitted: SubstitutionMap, table: PhraseCalibration, words: Strings
 ) -> tuple[list[Stream], list[str]]:
     """List a fitted plan's cells above a thousandth of its mass; withheld phrases go as one."""
+    withheld = words("maps.withheld")
     plan = np.nan_to_num(fitted.plan)
     cells = np.argwhere(plan > 1e-3 * max(float(plan.sum()), 1e-300))
     hidden = {p for p, n in zip(table.phrases, table.n, strict=True) if math.isnan(n)}
-    names = [_WITHHELD if phrase in hidden else phrase for phrase in fitted.phrases]
+    names = [withheld if phrase in hidden else phrase for phrase in fitted.phrases]
     merged: dict[tuple[str, str], float] = {}
     for k, j in cells:
         pair = names[k], names[j]
         merged[pair] = merged.get(pair, 0.0) + float(plan[k, j])
-    return [Stream(a, b, share) for (a, b), share in merged.items()], [*_order(table), _WITHHELD]
+    return [Stream(a, b, share) for (a, b), share in merged.items()], [*_order(table), withheld]
 
 
 _LEFT_OUT: Final = frozenset({"absent", "present"})

@@ -1,8 +1,7 @@
-"""The catalogue of every fixed sentence, so that an institution can print its own language.
+"""The catalogue of every fixed sentence, one a language.
 
-``en.toml`` and ``de.toml`` beside this file hold the English and the German catalogue; another file
-of the same shape may replace any part of one. A missing key is an error when it is asked for, never
-an empty string.
+``en.toml`` and ``de.toml`` beside this file hold the English and the German catalogue. A missing
+key is an error when it is asked for, never an empty string.
 """
 
 from __future__ import annotations
@@ -123,10 +122,9 @@ class Strings:
     language: str = "en"
 
     @classmethod
-    def load(cls, path: Path | None = None, *, language: str = "en") -> Strings:
-        """Load a shipped catalogue, with the sentences of ``path`` in place of its own."""
-        sentences = _read(Path(__file__).with_name(f"{language}.toml"))
-        return cls(sentences | _read(path) if path else sentences, language)
+    def load(cls, *, language: str = "en") -> Strings:
+        """Load a shipped catalogue."""
+        return cls(_read(Path(__file__).with_name(f"{language}.toml")), language)
 
     def __call__(self, key: str, **values: object) -> str:
         """Look up a sentence and fill its slots.

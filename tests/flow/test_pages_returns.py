@@ -370,7 +370,7 @@ def opinion(folder: Path, reader: str, answer: str, words: str = "") -> Path:
     """Answer the first swap of a reader's page on the screen, in a tick and in words."""
     filled = samples.with_three_actions()
     head = replace(filled.masthead, recipient=reader)
-    page = radiologist.build(replace(filled, masthead=head), style=Style())
+    page = radiologist.build_both(replace(filled, masthead=head), style=Style())[0]
     path = folder / f"{reader}.pdf"
     with pikepdf.open(io.BytesIO(page)) as pdf:
         fields = {str(each["/T"]): each for each in pdf.Root.AcroForm.Fields}

@@ -30,7 +30,7 @@ from reports.pages import committee, radiologist, run_report
 from reports.pages.committee.sections import department, exams
 from reports.pages.radiologist import later
 from reports.pages.radiologist.card import Card
-from reports.pages.radiologist.chart import picture_rows
+from reports.pages.radiologist.chart import PhraseChart, picture_rows
 from reports.pages.radiologist.first import picture_shows
 from reports.pages.radiologist.later import how_to_read
 from reports.pages.radiologist.trend import trend
@@ -117,7 +117,7 @@ def test_own_department_and_band_differ_in_lightness_so_that_grey_copies_work() 
 def test_every_page_carries_banner_reader_period_cut_version_hash_and_page_number(
     reader: content.RadiologistContent,
 ) -> None:
-    pages = text_of(radiologist.build(reader, style=STYLE))
+    pages = text_of(radiologist.build_both(reader, style=STYLE)[0])
     head = reader.masthead
     for number, text in enumerate(pages, start=1):
         for needed in (
@@ -159,7 +159,9 @@ def test_a_page_without_a_swap_gives_the_rule_and_says_why_under_what_to_try(
 
 
 def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> None:
-    first = text_of(radiologist.build(reader, style=STYLE))[0]  # no swap: nothing but the rule
+    first = text_of(radiologist.build_both(reader, style=STYLE)[0])[
+        0
+    ]  # no swap: nothing but the rule
     order = [
         "CONFIDENTIAL",
         "Your words and what CT showed",
@@ -180,7 +182,8 @@ def test_text_comes_out_in_reading_order(reader: content.RadiologistContent) -> 
 def test_the_same_content_gives_the_same_bytes(
     reader: content.RadiologistContent, review: review_content.CommitteeContent
 ) -> None:
-    assert radiologist.build(reader, style=STYLE) == radiologist.build(reader, style=STYLE)
+    both = radiologist.build_both(reader, style=STYLE)
+    assert both == radiologist.build_both(reader, style=STYLE)
     assert committee.build(review, style=STYLE) == committee.build(review, style=STYLE)
 
 
@@ -388,9 +391,11 @@ def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(
     assert isinstance(reader.overall, GroupResult)
     assert isinstance(reader.profile, ReaderProfile)
     words = STYLE.strings
-    table = later.number_table(reader, reader.overall, words=words)
+    table = later.number_table(PhraseChart.of(reader, words), reader.overall)
     estimated = {row.cells[0]: row.cells[4] for row in table.rows}
-    drawn = profile_rows(reader.profile, words=words, minimum_n=reader.minimum_n)
+    drawn = profile_rows(
+        reader.profile, table=reader.overall.phrases, words=words, minimum_n=reader.minimum_n
+    )
     seen = 0
     for row in drawn:
         for phrase in row.certain or (row.phrase,):
@@ -601,17 +606,19 @@ def test_fewer_than_five_readers_leave_no_department_line_and_say_so() -> None:
 
 def test_no_sign_is_explained_that_no_row_bears() -> None:
     filled = guard_radiologist(samples.radiologist())
-    assert any("triangle" in text for text in how_to_read(filled, words=STYLE.strings))
+    assert any("triangle" in text for text in how_to_read(PhraseChart.of(filled, STYLE.strings)))
     assert isinstance(filled.department, PhraseCalibration)
     blank = without(filled.department, filled.department.phrases)
     hidden = replace(filled, department=blank)
-    assert not any("triangle" in text for text in how_to_read(hidden, words=STYLE.strings))
+    assert not any(
+        "triangle" in text for text in how_to_read(PhraseChart.of(hidden, STYLE.strings))
+    )
 
 
 def test_a_page_without_a_chart_explains_no_sign() -> None:
     """Disc, tick and band were explained to a reader of whom nothing is drawn."""
     filled = guard_radiologist(samples.radiologist(n=0))
-    assert how_to_read(filled, words=STYLE.strings) == ()
+    assert how_to_read(PhraseChart.of(filled, STYLE.strings)) == ()
     said = " ".join(strings(radiologist.pages(filled, style=STYLE)))
     assert "How to read this" not in said
     assert "What this is not" in said
@@ -628,7 +635,7 @@ def test_a_reader_whose_every_word_is_too_rare_gets_no_empty_chart_and_its_words
     for sign in ("One rule", "their mean", "where four in five peers place it"):
         assert sign not in said
     assert "Too few (n < 20): " in said
-    assert how_to_read(guard_radiologist(few), words=STYLE.strings) == ()
+    assert how_to_read(PhraseChart.of(guard_radiologist(few), STYLE.strings)) == ()
 
 
 def test_what_a_review_says_of_its_exams_stands_below_the_diagram_on_its_page(

@@ -18,20 +18,20 @@ from tests.fixtures import pdf_ua
 from tests.fixtures.reports import sample_contents as samples
 
 DRAWN: dict[str, Callable[[], bytes]] = {
-    "feedback": lambda: radiologist.build(
+    "feedback": lambda: radiologist.build_both(
         samples.radiologist(seed=1, n=900, shift={"likely": -0.35}), style=Style()
-    ),
-    "feedback on Letter": lambda: radiologist.build(
-        samples.radiologist(seed=2), style=style_for("letter")
-    ),
-    "feedback of too few": lambda: radiologist.build(
+    )[0],
+    "feedback on Letter": lambda: radiologist.build_both(
+        samples.radiologist(seed=2), style=style_for("Letter")
+    )[0],
+    "feedback of too few": lambda: radiologist.build_both(
         samples.radiologist(seed=3, overall=SuppressedCell(20)), style=Style()
-    ),
+    )[0],
     "review": lambda: committee.build(samples.committee(), style=Style()),
     "review of many": lambda: committee.build(samples.committee(readers=30), style=Style()),
-    "German feedback": lambda: radiologist.build(
+    "German feedback": lambda: radiologist.build_both(
         samples.radiologist(seed=1, n=900), style=style_for("A4", language="de")
-    ),
+    )[0],
     "German review": lambda: committee.build(
         samples.committee(), style=style_for("A4", language="de")
     ),
@@ -195,7 +195,7 @@ def test_a_figure_is_said_with_the_numbers_it_shows() -> None:
     content = samples.radiologist(seed=1, n=900, shift={"likely": -0.35})
     page = radiologist.pages(content, style=Style())[0]
     figures = [each for each in _all(page.root) if each.role == "Figure"]
-    shown = {getattr(mark, "hint", "") for mark in page.marks} - {""}
+    shown = {mark.hint for mark in page.marks} - {""}
     said = " ".join(figure.alt for figure in figures)
     assert len(shown) >= 8
     assert [hint for hint in shown if hint not in said] == []
@@ -220,7 +220,7 @@ def test_ticked_boxes_are_read_back_and_others_are_no_answer(feedback: bytes) ->
 
 def test_what_is_said_of_a_swap_is_read_back_with_its_words() -> None:
     content = samples.with_three_actions()
-    page = radiologist.build(content, style=Style())
+    page = radiologist.build_both(content, style=Style())[0]
     assert pdf_ua.faults(page) == []
     swaps = swaps_in_order(content.profile)
     out = io.BytesIO()

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 
 from calibration.groups import Group, group_results, trend
+from calibration.phrase_calibration import phrase_calibration
 from calibration.profile import profile
 from calibration.survey import builtin
+from calibration.tally import Tally
 from pipeline.config import Configuration
 from pipeline.tables.results import Scale
 from reports.figures.phrase_rows import profile_rows
@@ -78,6 +80,7 @@ def test_a_certainty_nobody_else_writes_has_no_row_to_draw() -> None:
     table = pd.DataFrame(rows, columns=["reader", "phrase", "label"])
     (one, _) = profile(table, phrases=PHRASES).readers
     assert one.absent.state == "no comparison"
-    drawn = profile_rows(one, words=Strings.load(), minimum_n=20)
+    surveyed = phrase_calibration(Tally.empty(len(PHRASES)), phrase_table=PHRASES)
+    drawn = profile_rows(one, table=surveyed, words=Strings.load(), minimum_n=20)
     assert [row.phrase for row in drawn] == ["likely"]
     assert not any(np.isnan(row.observed) for row in drawn)

@@ -48,7 +48,7 @@ from reports.numbers import count, percent, percent_interval, percent_limits, po
 from reports.pages import committee
 from reports.pages.committee import headline
 from reports.pages.committee.decisions import decisions
-from reports.pages.committee.heaviest import hands, in_few_hands, on_own_pages
+from reports.pages.committee.heaviest import Department, hands, in_few_hands, on_own_pages
 from reports.pages.committee.months import over_time
 from reports.pages.committee.profiles import apart, profiles
 from reports.pages.committee.readers import case_mix, reader_table, readers
@@ -149,7 +149,7 @@ def test_the_word_to_teach_comes_with_its_replacement_its_effect_and_its_readers
     (text,) = taught(review)
     (swap,) = (review.maps or ())[0].advice.suggestions
     assert text.startswith(f"**Teach “{swap.target}” in place of “{swap.source}”.**")
-    judged = guard_committee(review).judged
+    judged = guard_committee(review).profiles
     assert judged is not None
     rates = [p for r in judged.readers for p in r.phrases if p.phrase == "likely" and p.n >= 20]
     n = sum(p.n for p in rates)
@@ -182,8 +182,8 @@ def test_the_headline_says_to_which_side_the_words_lie_where_chance_does_not_exp
     ratio = Interval((low + high) / 2, low, high)
     moved = replace(found, large=replace(found.large, ratio=ratio))
     content = guard_committee(replace(usual, profiles=moved))
-    assert content.judged is not None
-    shown = content.judged.large.ratio
+    assert content.profiles is not None
+    shown = content.profiles.large.ratio
     numbers = {name: count(100 * getattr(shown, name)) for name in ("low", "high")}
     for side in ("less", "more"):
         sentence = f"committee.headline_{side}_asked"
@@ -230,7 +230,7 @@ def test_the_committee_reads_of_a_first_swap_what_the_readers_card_says(
 ) -> None:
     """A card left "most likely" or "likely" open, and the table said "most likely"."""
     opened, use = guard_committee(review), review.scale_use
-    found, whole = opened.judged, opened.department
+    found, whole = opened.profiles, opened.department
     assert found is not None
     assert use is not None
     assert not isinstance(whole, SuppressedCell)
@@ -256,7 +256,7 @@ def test_a_reader_of_whom_one_word_is_off_is_not_counted_as_agreeing_with_ct(
 ) -> None:
     """The table, the count above it and the reader's own page say one thing."""
     opened = guard_committee(review)
-    found = opened.judged
+    found = opened.profiles
     assert found is not None
     single = [r for r in found.readers if single_words(r)]
     quiet = [r for r in single if r.pattern.verdict.state == "none"]
@@ -279,7 +279,7 @@ def test_words_off_without_a_swap_are_said_beside_the_swaps_advised(
     review: CommitteeContent,
 ) -> None:
     opened = guard_committee(review)
-    found = opened.judged
+    found = opened.profiles
     assert found is not None
     off = [
         {
@@ -304,7 +304,7 @@ def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
     usual: CommitteeContent,
 ) -> None:
     opened = guard_committee(usual)
-    found = opened.judged
+    found = opened.profiles
     assert found is not None
     stand = [r for r in found.readers if r.pattern.verdict.state == "pattern"]
     both = sum(bool(kept_swaps(reader)) for reader in stand)
@@ -328,7 +328,7 @@ def test_how_readers_differ_is_told_by_the_standard_deviation_of_their_distribut
     usual: CommitteeContent,
 ) -> None:
     """The prior's deviation stood there of readers of whom the data said nothing."""
-    found = guard_committee(usual).judged
+    found = guard_committee(usual).profiles
     assert found is not None
 
     def text(spread: Interval) -> str:
@@ -585,7 +585,7 @@ def test_a_word_that_most_readers_own_pages_do_not_advise_is_taught_to_nobody(
     assert taught(apart) == []
     (text,) = [each for each in said(apart) if "**Reserve" in each]
     assert f"are advised another than “{swap.target}”" in text
-    judged = guard_committee(apart).judged
+    judged = guard_committee(apart).profiles
     assert judged is not None
     moved = [swap for reader in judged.readers for swap in kept_swaps(reader)]
     assert f"with the {len(moved)} swaps on own pages, " in text
@@ -754,7 +754,7 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     opened = guard_committee(leaned)
     (text,) = [each for each in said(leaned) if each.startswith("**Decide what")]
     named = re.findall("“([^”]+)”", text.split("**")[1])
-    whole, found = opened.department, opened.judged
+    whole, found = opened.department, opened.profiles
     assert not isinstance(whole, SuppressedCell)
     assert found is not None
     table = whole.phrases
@@ -965,7 +965,7 @@ def test_the_heaviest_upheld_swap_in_a_single_finding_stands_above_its_figures(
 ) -> None:
     """What gained most stood in an appendix alone."""
     (part,) = review.maps or ()
-    found = review.judged
+    found = review.profiles
     assert found is not None
     (swap,) = part.advice.suggestions
     more = tuple(
@@ -992,7 +992,7 @@ def test_the_heaviest_upheld_swap_in_a_single_finding_stands_above_its_figures(
         f"“{swap.target}” instead of “{swap.source}” (CT {percent(swap.observed)} of 60 statements"
     )
     assert ways in text
-    shown = guard_committee(with_cells).judged
+    shown = guard_committee(with_cells).profiles
     assert shown is not None
     assert f"advised to 1 of {len(shown.readers)} readers)" in text
     assert f"“{swap.source}” promises {percent(swap.expected)};" in text
@@ -1190,9 +1190,11 @@ def test_nine_of_sixty_hands_speak_for_all_and_one_of_them_decides_nothing(
         assert any(each.startswith("**Off in one reader's hands:** “possibly”") for each in texts)
     else:
         few = "**Off in all hands together, but in 2 of the 9 that can be judged:** “possibly”"
-        (text,) = in_few_hands(guard_committee(sixty), WORDS, full=False)
+        shown = guard_committee(sixty)
+        of = Department(shown, shown.profiles, shown.department)
+        (text,) = in_few_hands(of, WORDS, full=False)
         assert text.startswith(few)
-        assert in_few_hands(guard_committee(sixty), WORDS, full=True) == []
+        assert in_few_hands(of, WORDS, full=True) == []
 
 
 @pytest.mark.parametrize(
@@ -1277,12 +1279,12 @@ def test_who_has_no_sure_standard_is_no_hand_that_speaks_for_or_against_a_word(
     """A page that says nothing of a word was counted as one that does not find it off."""
     usual, some = (guard_committee(hedged_by_ct(review, n)) for n in (0, 3))
     assert (usual.standard, some.standard) == ("plain", "plain")
-    assert usual.judged is not None
-    assert some.judged is not None
-    silent = {each.reader for each in some.judged.readers[:3]}
+    assert usual.profiles is not None
+    assert some.profiles is not None
+    silent = {each.reader for each in some.profiles.readers[:3]}
     before, after = (
         {r.reader for r in hands(each, "likely", "less", 20)[0]}
-        for each in (usual.judged, some.judged)
+        for each in (usual.profiles, some.profiles)
     )
     assert silent & before
     assert after == before - silent
@@ -1380,7 +1382,8 @@ def test_a_month_without_a_statement_is_named_and_no_line_leads_over_it(
     assert "Nothing in either" not in " ".join(e.text for e in alone.pieces if isinstance(e, Prose))
     drawn = Drawing(300.0, 120.0)
     run_chart(drawn, Box(0.0, 0.0, 300.0, 120.0), chart=charts[0], words=WORDS)
-    places = {m.id: m.x for m in drawn.marks if isinstance(m, Disc)}
+    months = [m for m in drawn.marks if m.id.startswith("distance.")]
+    places = {m.id: m.x if isinstance(m, Disc) else m.points[0][0] for m in months}
     before, after = (places[f"distance.{charts[0].months[i]}"] for i in (1, 3))
     lines = [m.points for m in drawn.marks if isinstance(m, Polygon)]
     assert all(not (line[0][0] <= before and line[-1][0] >= after) for line in lines)

@@ -44,7 +44,7 @@ def test_a_result_below_the_minimum_is_withheld_even_if_the_content_gives_it() -
     assert not isinstance(filled.overall, content.SuppressedCell)
     guarded = guard_radiologist(filled)
     assert guarded.overall == content.SuppressedCell(500)
-    assert guarded.profile == content.SuppressedCell(500)
+    assert guarded.profile is None
     assert guarded.action_cases == ()
     printed = strings(radiologist.pages(filled, style=Style()))
     assert "too few (n < 500)" in printed
@@ -108,9 +108,10 @@ def test_the_numbers_have_one_department_rate_of_absent_and_it_is_the_charts() -
     filled = guard_radiologist(samples.radiologist())
     words = Strings.load()
     assert not isinstance(filled.overall, content.SuppressedCell)
-    table = later.number_table(filled, filled.overall, words=words)
+    chart = PhraseChart.of(filled, words)
+    table = later.number_table(chart, filled.overall)
     (row,) = [row for row in table.rows if row.cells[0] == "absent"]
-    (tick,) = [each for each in PhraseChart.of(filled, words).rows if "absent" in each.certain]
+    (tick,) = [each for each in chart.rows if "absent" in each.certain]
     assert row.cells[-1] == percent(tick.expected)
 
 
@@ -134,7 +135,7 @@ def test_a_reader_who_was_not_judged_is_told_so_and_nothing_else() -> None:
 
 def test_profiles_of_a_department_of_four_are_withheld_and_of_a_hidden_reader_left_out() -> None:
     few = guard_committee(samples.committee(readers=4))
-    assert few.profiles == content.SuppressedCell(5, "readers")
+    assert few.profiles is None
     filled = samples.committee()
     hidden = next(row.code for row in filled.readers if row.n < filled.minimum_n)
     shown = guard_committee(filled).profiles
@@ -313,7 +314,7 @@ def test_a_reader_and_the_review_keep_the_same_words_and_swaps_of_a_profile() ->
         few = tuple(replace(p, n=5.0) if i % 3 == 0 else p for i, p in enumerate(reader.phrases))
         own = replace(reader, phrases=few)
         theirs = guard_radiologist(replace(samples.radiologist(), profile=own)).profile
-        judged = guard_committee(replace(review, profiles=replace(found, readers=(own,)))).judged
+        judged = guard_committee(replace(review, profiles=replace(found, readers=(own,)))).profiles
         assert isinstance(theirs, ReaderProfile)
         if judged is None or not judged.readers:
             continue

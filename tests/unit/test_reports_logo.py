@@ -49,7 +49,7 @@ def test_the_logo_stands_right_of_the_title_in_pdf_and_html() -> None:
     first = radiologist.pages(filled, style=style)[0]
     (picture,) = [m for m in first.marks if isinstance(m, Picture)]
     assert picture.x + picture.width == pytest.approx(first.width - MARGIN)
-    pdf = pypdf.PdfReader(io.BytesIO(radiologist.build(filled, style=style)))
+    pdf = pypdf.PdfReader(io.BytesIO(radiologist.build_both(filled, style=style)[0]))
     assert [image.image.size for image in pdf.pages[0].images] == [(300, 60)]
     assert len(pdf.pages[1].images) == 0
     review = samples.committee(masthead=head)

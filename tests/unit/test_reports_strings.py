@@ -17,13 +17,13 @@ from pipeline.config import load as config_of
 from pipeline.pages import cases
 from pipeline.pages.cases import EASY, HARD
 from pipeline.pages.content import Issue, masthead
+from pipeline.pages.small_cells import without
 from pipeline.tables import pairing
 from pipeline.tables.observations import SILENT
 from pipeline.tables.results import Period
 from reports.content import Case, Exclusion, FlowStep
-from reports.drawing.marks import PHONE, Drawing, Text
+from reports.drawing.marks import PHONE, Drawing, Field, Text
 from reports.drawing.style import style_for
-from reports.drawing.tables import TickBox
 from reports.figures.run import exam_flow
 from reports.held_back import _GROUPS
 from reports.numbers import MANNERS, Language
@@ -220,7 +220,7 @@ def test_what_ct_said_is_said_in_german_and_phrases_under_study_as_they_were_wri
     row = case_table((replace(case, month="2026-05"),), words=words).rows[0]
     assert row.cells[1] == "05/2026"
     assert row.cells[3:6] == ("Pneumonie", "likely", "kein Nachweis")
-    boxes = [cell.says for cell in row.cells if isinstance(cell, TickBox)]
+    boxes = [cell.says for cell in row.cells if isinstance(cell, Field)]
     assert boxes[0].startswith("stimmt: Pneumonie, ")
     english = case_table((case,), words=Strings.load()).rows[0]
     assert english.cells[3:6] == ("pneumonia", "likely", "absent")
@@ -320,6 +320,16 @@ def test_no_decimal_of_a_german_page_is_written_with_a_point() -> None:
     grouped = re.compile(r"(?<![\w.,])[1-9]\d{1,2},\d{3}(?!\d)")  # "1,144" is a ratio
     assert sorted(text for text in texts if grouped.search(text)) == []
     assert any(re.search(r"\d,\d", text) for text in texts)
+
+
+def test_phrases_that_a_german_map_may_not_show_are_named_in_german() -> None:
+    review = samples.committee()
+    table = without(review.department.phrases, ["likely"])
+    filled = replace(review, department=replace(review.department, phrases=table))
+    drawn = committee.pages(filled, style=style_for("A4", language="de"))
+    said = " ".join(mark.string for page in drawn for mark in page.marks if isinstance(mark, Text))
+    assert "nicht gezeigte Formulierungen" in said
+    assert "phrases not shown" not in said
 
 
 @pytest.mark.parametrize(("language", "subject"), [("en", "All your hedges on"), ("de", "Alle")])

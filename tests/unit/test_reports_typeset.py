@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reports.drawing.marks import Box, Drawing, Text
-from reports.drawing.style import BODY, FIGURE, LEAD, Style, style_for
+from reports.drawing.style import BODY, FIGURE, LEAD
 from reports.drawing.typeset import fit, paragraph, paragraph_height, width_of, wrap
 from reports.numbers import count, decimal, interval, percent, percent_interval, points, signed
 from tests.fixtures.reports.measured import text_box
@@ -74,10 +74,3 @@ def test_numbers_print_one_way() -> None:
     assert (percent(nan), points(nan), decimal(nan), signed(nan)) == ("–",) * 4
     assert (percent_interval(nan, 1.0), interval(0.0, nan)) == ("–", "–")
     assert (count(1234.4), points(0.0994), points(0.0996)) == ("1,234", "9.9", "10")
-
-
-def test_paper_is_chosen_by_name_and_an_unknown_one_is_refused() -> None:
-    assert style_for("a4") == Style(paper="A4")
-    assert style_for("LETTER").size == (612.0, 792.0)
-    with pytest.raises(ValueError, match="'A5' is not known; use one of A4, Letter"):
-        style_for("A5")

@@ -65,23 +65,17 @@ def sections(content: CommitteeContent, *, words: Strings) -> tuple[Section, ...
     The door is passed once: what is rounded twice may lie elsewhere.
     """
     content = translated(content, words, keep=(Masthead,))
-    return (
-        *_first_page(content, words),
-        *_of_readers(content, words),
-        exams(content, words),
-        *_appendix(content, words),
+    first, flow = _first_page(content, words), exams(content, words)
+    run = (
         later.instrument(content, words),
         later.gates(content, words),
         later.manifest(content, words),
         later.governance(content, words),
     )
-
-
-def _of_readers(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out readers and the department's phrases; nothing where page 1 says why there is none."""
-    if content.few_readers:
-        return ()
-    return (*apart(content, words), *profiles(content, words), *department(content, words))
+    if content.few_readers:  # page 1 says why there is nothing of them
+        return (*first, flow, *run)
+    found = *apart(content, words), *profiles(content, words), *department(content, words)
+    return (*first, *found, flow, *_appendix(content, words), *run)
 
 
 def _first_page(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -91,9 +85,7 @@ def _first_page(content: CommitteeContent, words: Strings) -> tuple[Section, ...
 
 
 def _appendix(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
-    """Lay out the figures in full; those that rest on readers only where there are enough."""
-    if content.few_readers:
-        return ()
+    """Lay out the figures in full."""
     glossary = tuple(Prose(text, BODY) for text in words.series("glossary"))
     opened = Section(words("committee.appendix"), glossary, words("committee.appendix_lead"))
     by_pathology = (pathologies(content, words),) if content.by_pathology else ()
@@ -176,7 +168,7 @@ def _standard(content: CommitteeContent, words: Strings) -> str:
     """Say that CT itself hedges, where it does so of most hedges: nothing sure to hold to."""
     if content.standard == "plain":
         return ""
-    readers = content.judged.readers if content.judged else ()
+    readers = content.profiles.readers if content.profiles else ()
     shown = {"n": count(sum(map(unsure, readers))), "of": count(len(readers))}
     return words(f"committee.standard_{content.standard}", **shown)
 
@@ -189,11 +181,11 @@ def _side(content: CommitteeContent, words: Strings) -> str:
     where readers whose words do not rise with CT hold too many of them.
     """
     key = side_of_all(content)
-    if content.judged is None or not key or content.standard != "plain":
+    if content.profiles is None or not key or content.standard != "plain":
         return ""
-    if outweigh(content.judged):
+    if outweigh(content.profiles):
         return words("committee.headline_unread")
-    shared, ratio = content.judged.shared, content.judged.large.ratio
+    shared, ratio = content.profiles.shared, content.profiles.large.ratio
     shift = "overcalls" if key == "less" else "undercalls"
     key += "" if shift in shared.parts else "_asked"
     shown = {"seen": ratio.value, "low": ratio.low, "high": ratio.high}
@@ -203,7 +195,7 @@ def _side(content: CommitteeContent, words: Strings) -> str:
 
 def _told(content: CommitteeContent, words: Strings) -> str:
     """How many readers are told of a pattern; silent where readers were not judged or shown."""
-    found, counts = content.judged, content.counts
+    found, counts = content.profiles, content.counts
     if found is None:
         return ""
     if not any(reader.hedges for reader in found.readers):

@@ -35,6 +35,7 @@ from reports.numbers import decimal, interval, percent, percent_interval, points
 from reports.out_of_order import is_read, outweigh, unordered
 from reports.pages.committee.heaviest import (
     MUCH,
+    Department,
     discouraged,
     hands,
     hands_tell,
@@ -60,7 +61,7 @@ _APART: Final = 0.05
 
 def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what is proposed; of readers only where they were judged together."""
-    found, proposed = content.judged, list[str]()
+    found, proposed = content.profiles, list[str]()
     if content.few_readers:
         proposed = [words("decisions.pool", readers=content.minimum_readers)]
     elif content.standard != "plain":
@@ -77,10 +78,14 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 def _of_words(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
     """Propose what is to be decided of words, numbered; then what is not, or not now."""
     unread, held = _no_rise(found, words)
-    swap = None if held else _best(found, content)
-    taught = [_teach(found, swap, content, words)] if swap else []
-    weighs = [] if held else heaviest(content, words, {swap.source} if swap else ())
-    scale = [] if held else discouraged(content, words) or scale_gap(content, words)
+    whole = content.department
+    of = None
+    if not (held or isinstance(whole, SuppressedCell)):
+        of = Department(content, found, whole)
+    swap = of and _best(of)
+    taught = [_teach(of, swap, words)] if of and swap else []
+    weighs = heaviest(of, words, {swap.source} if swap else ()) if of else []
+    scale = (discouraged(of, words) or scale_gap(of, words)) if of else []
     asked = [
         *_common(found, content, words),
         *_findings(found, words),
@@ -95,8 +100,8 @@ def _of_words(found: DepartmentProfile, content: CommitteeContent, words: String
         said.append(words("decisions.no_hedges"))
     elif not (weighs or taught or held):
         said.append(words("decisions.none"))
-    hands = [] if held else in_few_hands(content, words, full=len(proposed) >= _MOST)
-    return said + hands
+    few = in_few_hands(of, words, full=len(proposed) >= _MOST) if of else []
+    return said + few
 
 
 def _common(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
@@ -222,15 +227,13 @@ def _contradicted(found: DepartmentProfile, words: Strings) -> list[str]:
     return [" ".join([words(f"decisions.{'_'.join(often)}"), *said, words("decisions.look")])]
 
 
-def _teach(
-    found: DepartmentProfile, swap: Suggestion, content: CommitteeContent, words: Strings
-) -> str:
+def _teach(of: Department, swap: Suggestion, words: Strings) -> str:
     """Propose the word whose swap brings most statements nearer to CT."""
-    side = side_of(swap.observed, swap.expected)
-    enough, off = hands(found, swap.source, side, content.minimum_n)
+    side, minimum = side_of(swap.observed, swap.expected), of.content.minimum_n
+    enough, off = hands(of.found, swap.source, side, minimum)
     swaps = (each for reader in off for each in kept_swaps(reader) if not each.finding)
     own = [each.instead == swap.target for each in swaps if each.phrase == swap.source]
-    reserve = _reserve(swap, own, content, found, words)
+    reserve = _reserve(swap, own, of, words)
     title = f"decisions.{f'reserve_{side}' if reserve else 'teach'}"
     few = "few" if enough else "nobody"
     held = f"decisions.{side if len(off) >= several(len(enough)) else few}"
@@ -239,23 +242,17 @@ def _teach(
     shown["statements"] = words.several("unit.statements", round(swap.n))
     said = (
         words(title, phrase=swap.source, instead=swap.target),
-        words(held, readers=len(enough), n=len(off), all=len(found.readers)),
+        words(held, readers=len(enough), n=len(off), all=len(of.found.readers)),
         words("decisions.evidence", **shown),
-        *(reserve or _effect(swap, own, in_hands(found, swap.source, content.minimum_n), words)),
+        *(reserve or _effect(swap, own, in_hands(of.found, swap.source, minimum), words)),
     )
     return " ".join(said)
 
 
-def _reserve(
-    swap: Suggestion,
-    own: Sequence[bool],
-    content: CommitteeContent,
-    found: DepartmentProfile,
-    words: Strings,
-) -> list[str]:
+def _reserve(swap: Suggestion, own: Sequence[bool], of: Department, words: Strings) -> list[str]:
     """Say why no other word is taught with it and what there is to gain; nothing where one is."""
     side = side_of(swap.observed, swap.expected)
-    if swap.target in (off := _off(content)):
+    if swap.target in (off := _off(of)):
         rate, meaning = map(percent, off[swap.target])
         why = words("decisions.target_off", instead=swap.target, rate=rate, meaning=meaning)
     elif 2 * sum(own) < len(own):
@@ -263,7 +260,7 @@ def _reserve(
         why = words("decisions.target_other", instead=swap.target, told=len(own), other=other)
     else:
         return []
-    return [why, words("decisions.owner"), on_own_pages(found, [swap.source], side, words)]
+    return [why, words("decisions.owner"), on_own_pages(of.found, [swap.source], side, words)]
 
 
 def _effect(
@@ -296,15 +293,13 @@ def _by_reader(rates: Sequence[PhraseRate], swap: Suggestion) -> tuple[float, fl
     return before, after, float(np.hypot.reduce(n * half) / n.sum())
 
 
-def _off(content: CommitteeContent) -> dict[str, tuple[float, float]]:
+def _off(of: Department) -> dict[str, tuple[float, float]]:
     """Give rate and meaning of the words that CT does not bear out in the department's hands.
 
     Those are the words with an upheld swap of their own, those outside their band, and those that
     the chart marks.
     """
-    if isinstance(content.department, SuppressedCell):
-        return {}
-    table = content.department.phrases
+    content, table = of.content, of.whole.phrases
     named = {swap.source for finding, swap in upheld(content.maps or ()) if finding is None}
     rows = phrase_rows(table, minimum_n=content.minimum_n)
     named |= {row.phrase for row in rows if missed(row)}
@@ -316,38 +311,35 @@ def _off(content: CommitteeContent) -> dict[str, tuple[float, float]]:
     }
 
 
-def _best(found: DepartmentProfile, content: CommitteeContent) -> Suggestion | None:
+def _best(of: Department) -> Suggestion | None:
     """Choose the swap to teach, if there is one: first of those whose new word holds itself.
 
     Its interval is that of the phrase chart, which allows for patients who come back.
     """
-    department = content.department
-    if isinstance(department, SuppressedCell):
-        return None
-    off, table = _off(content), department.phrases
+    off, table = _off(of), of.whole.phrases
     limits = np.column_stack([table.low, table.high]).tolist()
     ends = dict(zip(table.phrases, limits, strict=True))
     fit = (
         replace(swap, low=ends[swap.source][0], high=ends[swap.source][1])
-        for finding, swap in upheld(content.maps or ())
-        if finding is None and _unusual(swap.source, table) and _stands(found, swap, content)
+        for finding, swap in upheld(of.content.maps or ())
+        if finding is None and _unusual(swap.source, table) and _stands(of, swap)
     )
     gains = {s: nearer(s) for s in fit}
     return max(gains, key=lambda s: (s.target not in off, gains[s], s.source), default=None)
 
 
-def _stands(found: DepartmentProfile, swap: Suggestion, content: CommitteeContent) -> bool:
+def _stands(of: Department, swap: Suggestion) -> bool:
     """Say whether a word is off in most hands that hold it, or too few of them can be judged.
 
     Of one reader's own word, or a few readers', the others would be led away from CT by what is
     taught to all; the new word has to lie surely nearer, too, reader by reader.
     """
-    side = side_of(swap.observed, swap.expected)
-    enough, off = hands(found, swap.source, side, content.minimum_n)
-    rates = in_hands(found, swap.source, content.minimum_n)
+    side, minimum = side_of(swap.observed, swap.expected), of.content.minimum_n
+    enough, off = hands(of.found, swap.source, side, minimum)
+    rates = in_hands(of.found, swap.source, minimum)
     if max((rate.n for rate in rates), default=0.0) > MUCH * swap.n:
         return False
-    if not hands_tell(len(enough), len(found.readers), content):
+    if not hands_tell(len(enough), len(of.found.readers), of.content):
         return True
     if len(off) < max(several(len(enough)), len(enough) / 2):
         return False

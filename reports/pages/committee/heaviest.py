@@ -13,7 +13,7 @@ import math
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Final, get_args
 
@@ -24,7 +24,6 @@ from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.profile.shown import Side, reaches
 from calibration.profile.swaps import LOW
 from calibration.result import GroupResult
-from reports.content import SuppressedCell
 from reports.figures.phrase_rows import PhraseRow, missed, phrase_rows
 from reports.marked import hedges_in_parts
 from reports.numbers import percent, points
@@ -47,41 +46,45 @@ MUCH: Final = 1 / 3
 """Share of a word's uses up to which it is no one reader's."""
 
 
+@dataclass(frozen=True, slots=True)
+class Department:
+    """A review's content where its figures may be shown and its readers were judged together."""
+
+    content: CommitteeContent
+    found: DepartmentProfile
+    whole: GroupResult
+
+
 def side_of_all(content: CommitteeContent) -> str:
     """Say to which side the hedges of all lie: "less" or "more", empty where chance explains it."""
-    ratio = content.judged.large.ratio if content.judged else None
+    ratio = content.profiles.large.ratio if content.profiles else None
     if ratio is None or not (ratio.high < 1.0 or ratio.low > 1.0):
         return ""
     return "less" if ratio.high < 1.0 else "more"
 
 
-def heaviest(content: CommitteeContent, words: Strings, besides: Collection[str]) -> list[str]:
+def heaviest(of: Department, words: Strings, besides: Collection[str]) -> list[str]:
     """Name the words that carry most of it, on the side of the heaviest.
 
     Those ``besides`` have a proposal of their own: no word is counted in two.
     """
-    whole = content.department
-    if isinstance(whole, SuppressedCell):
-        return []
-    weighs = {side: carrying(content, whole, side, besides) for side in _SIDES}
+    weighs = {side: carrying(of, side, besides) for side in _SIDES}
     side = max(_SIDES, key=lambda lies: max(weighs[lies].values(), default=0.0))
-    return [_of_side(tuple(weighs[side]), side, content, whole, words)] if weighs[side] else []
+    return [_of_side(tuple(weighs[side]), side, of, words)] if weighs[side] else []
 
 
-def _of_side(
-    named: Sequence[str], lies: Side, content: CommitteeContent, whole: GroupResult, words: Strings
-) -> str:
+def _of_side(named: Sequence[str], lies: Side, of: Department, words: Strings) -> str:
     """Say of words of a side what they weigh, in whose hands, and why they stay."""
-    each = [_carried(phrase, lies, content, whole, words) for phrase in named]
+    each = [_carried(phrase, lies, of, words) for phrase in named]
     said = [
         words(f"decisions.heaviest_{lies}", phrases=_named(named, words)),
-        words("decisions.carry", gap=points(whole.phrase_error.value), each=_and(each, words)),
-        *_kept(named, content, words),
-        _choose(named, lies, content, words),
+        words("decisions.carry", gap=points(of.whole.phrase_error.value), each=_and(each, words)),
+        *_kept(named, of.content, words),
+        _choose(named, lies, of, words),
         words("decisions.owner"),
-        on_own_pages(content.judged, named, lies, words) if content.judged else "",
+        on_own_pages(of.found, named, lies, words),
     ]
-    return " ".join(each for each in said if each)
+    return " ".join(said)
 
 
 def on_own_pages(
@@ -114,54 +117,50 @@ def added(whole: GroupResult) -> FloatArray:
     return np.nan_to_num(table.n * np.abs(table.observed - table.expected)) / whole.n
 
 
-def _carried(
-    phrase: str, side: Side, content: CommitteeContent, whole: GroupResult, words: Strings
-) -> str:
+def _carried(phrase: str, side: Side, of: Department, words: Strings) -> str:
     """Say what a word weighs, what it says, what CT shows, and in whose hands it is off."""
-    at = whole.phrases.phrases.index(phrase)
+    table = of.whole.phrases
+    at = table.phrases.index(phrase)
     return words(
         "decisions.carries",
         phrase=phrase,
-        share=points(_adds(whole)[phrase]),
-        meaning=percent(whole.phrases.expected[at]),
-        rate=percent(whole.phrases.observed[at]),
-        hands=_in_whose_hands(phrase, side, content, words),
+        share=points(_adds(of.whole)[phrase]),
+        meaning=percent(table.expected[at]),
+        rate=percent(table.observed[at]),
+        hands=_in_whose_hands(phrase, side, of, words),
     )
 
 
-def _in_whose_hands(phrase: str, side: Side, content: CommitteeContent, words: Strings) -> str:
+def _in_whose_hands(phrase: str, side: Side, of: Department, words: Strings) -> str:
     """Say in how many hands a word is off, of those that can be judged, and of how many in all.
 
     Those in whose hands it is off to the other side count as well: what is taught to all is wrong
     for them.
     """
-    found = content.judged
-    if found is None:
-        return ""
-    enough, off = hands(found, phrase, side, content.minimum_n)
+    found, minimum = of.found, of.content.minimum_n
+    enough, off = hands(found, phrase, side, minimum)
     if not enough:
         return words("decisions.hand_nobody")
     key = "decisions.hand" if len(enough) == len(found.readers) else "decisions.hand_some"
     said = words(key, n=len(off), readers=len(enough), all=len(found.readers))
     other: Side = "more" if side == "less" else "less"
-    _, against = hands(found, phrase, other, content.minimum_n)
+    _, against = hands(found, phrase, other, minimum)
     return said + words("decisions.hand_other", n=len(against)) if against else said
 
 
-def _choose(phrases: Sequence[str], side: Side, content: CommitteeContent, words: Strings) -> str:
+def _choose(phrases: Sequence[str], side: Side, of: Department, words: Strings) -> str:
     """Lay out what can be decided of words for which none is taught: the scale's part too.
 
     A word that is advised, to a reader or by a map that held, is not to be taken off the scale, nor
     one that is right in most hands.
     """
+    content, found = of.content, of.found
     kept = {swap.target for _, swap in upheld(content.maps or ())}
-    found = content.judged
-    if found is not None:
-        kept |= {swap.instead for reader in found.readers for swap in kept_swaps(reader)}
-        for phrase in phrases:
-            enough, off = hands(found, phrase, side, content.minimum_n)
-            if enough and 2 * len(off) <= len(enough):
-                kept.add(phrase)
+    kept |= {swap.instead for reader in found.readers for swap in kept_swaps(reader)}
+    for phrase in phrases:
+        enough, off = hands(found, phrase, side, content.minimum_n)
+        if enough and 2 * len(off) <= len(enough):
+            kept.add(phrase)
     free = [phrase for phrase in phrases if phrase not in kept]
     scale = [
         words(f"decisions.{step}", phrases=_named(named, words))
@@ -207,35 +206,31 @@ def hands_tell(judged: int, readers: int, content: CommitteeContent) -> bool:
     return judged >= min(several(readers), content.minimum_readers)
 
 
-def _of_several(content: CommitteeContent, whole: GroupResult, phrase: str, side: Side) -> bool:
+def _of_several(of: Department, phrase: str, side: Side) -> bool:
     """Say whether a word is off in several hands; where too few can be judged, if it is no one's.
 
     Of one reader's word there is nothing to decide for all.
     """
-    found = content.judged
-    if found is None:
-        return True
-    enough, off = hands(found, phrase, side, content.minimum_n)
-    if hands_tell(len(enough), len(found.readers), content):
+    found, minimum, table = of.found, of.content.minimum_n, of.whole.phrases
+    enough, off = hands(found, phrase, side, minimum)
+    if hands_tell(len(enough), len(found.readers), of.content):
         return len(off) >= several(len(enough))
-    most = max((rate.n for rate in in_hands(found, phrase, content.minimum_n)), default=0.0)
-    return most <= MUCH * float(whole.phrases.n[whole.phrases.phrases.index(phrase)])
+    most = max((rate.n for rate in in_hands(found, phrase, minimum)), default=0.0)
+    return most <= MUCH * float(table.n[table.phrases.index(phrase)])
 
 
-def in_few_hands(content: CommitteeContent, words: Strings, *, full: bool) -> list[str]:
+def in_few_hands(of: Department, words: Strings, *, full: bool) -> list[str]:
     """Say of the heaviest word off in all hands together, and in few by themselves, that it is.
 
     A ``full`` page names it only where it is one reader's.
     """
-    whole, found = content.department, content.judged
-    if isinstance(whole, SuppressedCell) or found is None:
-        return []
+    content, found, whole = of.content, of.found, of.whole
     adds = _adds(whole)
     heavy = [
         (row, side)
         for row in phrase_rows(whole.phrases, minimum_n=content.minimum_n)
         if (side := missed(row)) and adds[row.phrase] >= WORTH * whole.phrase_error.value
-        if not _of_several(content, whole, row.phrase, side)
+        if not _of_several(of, row.phrase, side)
     ]
     if not heavy:
         return []
@@ -272,43 +267,38 @@ def off_with(reader: ReaderProfile, word: PhraseRate) -> Side | None:
     return marked.pop() if len(marked) == 1 and not reaches(word) else None
 
 
-def discouraged(content: CommitteeContent, words: Strings) -> list[str]:
+def discouraged(of: Department, words: Strings) -> list[str]:
     """Put to the committee the word whose discouragement holds back most words' swaps, if several.
 
     A word counts once, whatever the findings, and only where it is off in several hands.
     """
-    whole = content.department
-    if isinstance(whole, SuppressedCell):
-        return []
-    means = meanings(whole)
+    table, means = of.whole.phrases, meanings(of.whole)
     held: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    silent = (each for part in content.maps or () for each in part.advice.suppressed)
+    silent = (each for part in of.content.maps or () for each in part.advice.suppressed)
     for each in silent:
         source, target = each.source, each.target or ""
         if each.reason != "forbidden" or source not in means or target not in means:
             continue
-        if _of_several(content, whole, source, side_of(means[target], means[source])):
+        if _of_several(of, source, side_of(means[target], means[source])):
             held[target][source] = None
     word = max(held, key=lambda target: (len(held[target]), target), default=None)
     if word is None or len(held[word]) < _HELD_BACK:
         return []
     sources = _named(tuple(held[word]), words)
     said = [words("decisions.discouraged", phrase=word, n=len(held[word]), sources=sources)]
-    rate = float(whole.phrases.observed[whole.phrases.phrases.index(word)])
+    rate = float(table.observed[table.phrases.index(word)])
     if not math.isnan(rate):
         shown = {"rate": percent(rate), "meaning": percent(means[word])}
         said.append(words("decisions.discouraged_rate", phrase=word, **shown))
     return [" ".join([*said, words("decisions.discouraged_effect")])]
 
 
-def scale_gap(content: CommitteeContent, words: Strings) -> list[str]:
+def scale_gap(of: Department, words: Strings) -> list[str]:
     """Put to the committee the gap of its scale in which most readers' words lie without a swap.
 
     These are several readers, of all.
     """
-    found = content.judged
-    if found is None:
-        return []
+    content, found = of.content, of.found
     scale = sorted(terms(content).items(), key=itemgetter(1))
     inside: defaultdict[int, set[str]] = defaultdict(set)
     for reader in found.readers:
@@ -340,14 +330,13 @@ def _adds(whole: GroupResult) -> dict[str, float]:
     return dict(zip(whole.phrases.phrases, added(whole).tolist(), strict=True))
 
 
-def carrying(
-    content: CommitteeContent, whole: GroupResult, side: Side, besides: Collection[str]
-) -> dict[str, float]:
+def carrying(of: Department, side: Side, besides: Collection[str]) -> dict[str, float]:
     """Give the heaviest words of a side and what they weigh by what each adds to the distance.
 
     Who reads "unlikely" looks no further: what reassures falsely weighs twice, and stays where
     chance explains to which side all hedges lie. A word that is off in few hands is no decision.
     """
+    content, whole = of.content, of.whole
     adds, falsely = _adds(whole), LOW if side == "more" else 0.0
     most = 1.0 if side_of_all(content) else falsely
     weighs: dict[str, float] = {}
@@ -355,7 +344,7 @@ def carrying(
         share = adds[row.phrase]
         heavy = share >= WORTH * whole.phrase_error.value and points(share) != points(0.0)
         named = heavy and row.expected <= most and row.phrase not in besides
-        if named and missed(row) == side and _of_several(content, whole, row.phrase, side):
+        if named and missed(row) == side and _of_several(of, row.phrase, side):
             weighs[row.phrase] = 2.0 * share if row.expected <= falsely else share
     order = sorted(weighs, key=lambda phrase: (-weighs[phrase], phrase))
     return {phrase: weighs[phrase] for phrase in order[:_NAMED]}

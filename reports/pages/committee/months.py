@@ -164,7 +164,7 @@ def _by_word(content: CommitteeContent, words: Strings) -> list[str]:
 
 
 def _advised(content: CommitteeContent, words: Strings) -> str:
-    found = content.judged
+    found = content.profiles
     if found is None:
         return ""
     swaps = {reader.reader: len(kept_swaps(reader)) for reader in found.readers}

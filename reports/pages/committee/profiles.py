@@ -13,8 +13,6 @@ from scipy.special import expit
 
 from calibration.profile import Change, DepartmentProfile, ReaderProfile
 from calibration.profile.shared import PARTS
-from reports.content import SuppressedCell
-from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, note, statement
 from reports.drawing.style import BODY
 from reports.drawing.tables import Row, Table, heads
@@ -36,9 +34,8 @@ _PLANE: Final = 150.0
 def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Say how many readers stand apart, and draw them in one plane; or why there are none."""
     title, found = words("committee.profiles"), content.profiles
-    if found is None or isinstance(found, SuppressedCell):
-        why = state_of(found, words) if found else words("state.not_computed")
-        return (Section(title, (statement(why),)),)
+    if found is None:
+        return (Section(title, (statement(words("state.not_computed")),)),)
     if found.readers and not any(reader.hedges for reader in found.readers):
         return (Section(title, (statement(words("committee.no_hedges")),)),)
     hidden = _unreportable(content)
@@ -58,7 +55,7 @@ def _on_a_line(reader: ReaderProfile) -> bool:
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     """Lay out what each reader is told; nothing where nobody may be shown."""
-    found = content.judged
+    found = content.profiles
     if found is None:
         return ()
     hidden = _unreportable(content)

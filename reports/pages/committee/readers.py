@@ -17,6 +17,7 @@ import numpy as np
 from calibration.estimate import Z95, Estimate
 from calibration.gaps import Gaps, shrink_gaps
 from reports.content import SuppressedCell
+from reports.disclosure import short_state_of
 from reports.drawing.layout import Figure, Piece, Section, note, statement
 from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import Funnel, funnel_plot
@@ -110,7 +111,7 @@ def _reach(values: Sequence[Value]) -> Reach:
 
 def _signals(content: CommitteeContent, words: Strings) -> dict[str, str]:
     """Say of readers told of a pattern whether the signal is one of shift, of slope or of both."""
-    told = content.judged.readers if content.judged else ()
+    told = content.profiles.readers if content.profiles else ()
     verdicts = {each.reader: each.pattern.verdict for each in told}
     return {
         reader: words(
@@ -147,8 +148,8 @@ def _number(value: Value) -> str:
 
 def _size(row: ReaderRow, words: Strings, *, few: bool) -> str:
     """Give a reader's exams, or the state of a row that is withheld."""
-    if isinstance(row.gap, SuppressedCell) and row.gap.of != "exams":
-        return words("state.withheld_short")
+    if isinstance(row.gap, SuppressedCell):
+        return short_state_of(row.gap, words)
     return words("state.few_short") if few else count(row.n)
 
 
@@ -184,7 +185,6 @@ def _dashed(text: str) -> str:
 def _mix_row(row: MixRow, reach: Reach, words: Strings) -> Row:
     named = row.factor, _dashed(row.level)
     if isinstance(row.gap, SuppressedCell):
-        state = "state.few_short" if row.gap.of == "exams" else "state.withheld_short"
-        return Row((*named, words(state), *(BLANK,) * 4), quiet=True)
+        return Row((*named, short_state_of(row.gap, words), *(BLANK,) * 4), quiet=True)
     size = count(row.n), percent(row.share)
     return Row((*named, *size, _number(row.gap), _number(row.adjusted), span(row.adjusted, reach)))

@@ -110,7 +110,7 @@ def scores(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
     result = content.department
     if isinstance(result, SuppressedCell):
         return ()
-    table = score_table(result, content.judged.large if content.judged else None, words=words)
+    table = score_table(result, content.profiles.large if content.profiles else None, words=words)
     return (Section(words("committee.scores"), (table,), room=150.0),)
 
 
@@ -183,7 +183,7 @@ def single_findings(content: CommitteeContent, words: Strings) -> list[str]:
 
     A swap of a word that is one reader's habit there is that reader's, and not the department's.
     """
-    readers = content.judged.readers if content.judged else ()
+    readers = content.profiles.readers if content.profiles else ()
     habits = {(h.finding, h.phrase) for reader in readers for h in reader.habits}
     held = upheld(content.maps or ()) if content.standard == "plain" else ()
     found = [(f, s) for f, s in held if f and (f, s.source) not in habits]
@@ -272,13 +272,12 @@ def scale_use(content: CommitteeContent, words: Strings) -> Section:
         return Section(title, (statement(words("state.not_computed")),))
     if not use.periods:
         return Section(title, (statement(words("committee.no_hedge_written")),))
-    pieces: tuple[Piece, ...] = (use_table(use, words=words),)
-    if use.terms or content.written:
-        said = [words("written.note")]
-        counts = [n for _, n, _ in use.terms] + [each.reports for each in content.written or ()]
-        if any(isinstance(n, SuppressedCell) and n.of != "exams" for n in counts):
-            said.append(words("written.withheld", readers=content.minimum_readers))
-        pieces += (term_table(use, content.written or (), words=words), note(" ".join(said)))
+    said = [words("written.note")]
+    counts = [n for _, n, _ in use.terms] + [each.reports for each in content.written or ()]
+    if any(isinstance(n, SuppressedCell) and n.of != "exams" for n in counts):
+        said.append(words("written.withheld", readers=content.minimum_readers))
+    terms = term_table(use, content.written or (), words=words)
+    pieces = use_table(use, words=words), terms, note(" ".join(said))
     return Section(title, pieces, words("committee.scale_use_note"), room=160.0)
 
 
@@ -306,7 +305,7 @@ def _map(content: CommitteeContent, part: PathologyAdvice, words: Strings) -> Pi
         return statement(words("state.complementary"))
     if not _hedged(content.department):
         return statement(words("committee.no_hedge"))
-    streams, order = streams_of_map(fitted, content.department.phrases)
+    streams, order = streams_of_map(fitted, content.department.phrases, words)
     caption = words("committee.map_no_effect")
     if effect is not None:
         by = effect.ece_difference

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from calibration.estimate import Estimate
 from reports.content import PathologyAdvice, SuppressedCell
-from reports.disclosure import state_of
+from reports.disclosure import short_state_of, state_of
 from reports.drawing.tables import Cell, Column, Row, Span, Table, heads
 from reports.numbers import BLANK, count, decimal, interval, percent, signed
 from reports.review_content import CommitteeContent, ScaleUse, SensitivityTable, Written
@@ -36,7 +36,7 @@ def number(value: Value, words: Strings, places: int = 3) -> str:
     if value is None:
         return words("state.not_computed_short")
     if isinstance(value, SuppressedCell):
-        return words("state.few_short" if value.of == "exams" else "state.withheld_short")
+        return short_state_of(value, words)
     return decimal(value.value, places)
 
 
@@ -212,9 +212,7 @@ def _why(silence: Suppressed, words: Strings) -> str:
 
 
 def _uses(uses: int | SuppressedCell, words: Strings) -> str:
-    if not isinstance(uses, SuppressedCell):
-        return count(uses)
-    return words("state.few_short" if uses.of == "exams" else "state.withheld_short")
+    return short_state_of(uses, words) if isinstance(uses, SuppressedCell) else count(uses)
 
 
 def _paired(found: Written, words: Strings) -> str:

@@ -11,7 +11,6 @@ import json
 from dataclasses import asdict
 from typing import Final
 
-from calibration.profile import ReaderProfile
 from reports.content import Case, Masthead, RadiologistContent
 from reports.disclosure import guard_radiologist
 from reports.drawing.layout import Composer, composed
@@ -22,7 +21,7 @@ from reports.drawing.web import to_html
 from reports.marked import swaps_in_order
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import PhraseChart
-from reports.pages.radiologist.first import Left, first_page
+from reports.pages.radiologist.first import first_page
 from reports.pages.radiologist.later import appendices, second_page
 from reports.pages.return_sheet import Sheet
 from reports.strings import Strings, translated
@@ -30,17 +29,12 @@ from reports.strings import Strings, translated
 # Share of the last page below which its lines had better stand on the page before.
 _HALF: Final = 0.5
 
-__all__ = ["build", "build_both", "pages", "sheet_of"]
-
-
-def build(content: RadiologistContent, *, style: Style) -> bytes:
-    """Make the PDF; the same content and style give the same bytes."""
-    return build_both(content, style=style)[0]
+__all__ = ["build_both", "pages", "sheet_of"]
 
 
 @in_language
 def build_both(content: RadiologistContent, *, style: Style) -> tuple[bytes, bytes]:
-    """Make the PDF, and the same pages as one HTML file."""
+    """Make the PDF, and the same pages as one HTML file; equal contents give equal bytes."""
     words, head = style.strings, content.masthead
     title, drawn = words("radiologist.title"), pages(content, style=style)
     sheet = json.dumps(asdict(sheet_of(content, style=style)), ensure_ascii=False)
@@ -52,7 +46,7 @@ def sheet_of(content: RadiologistContent, *, style: Style) -> Sheet:
     """Make the return sheet: the page's cases, and the swaps of its cards."""
     words, head = style.strings, content.masthead
     profile = _in_words(content, words).profile
-    swaps = swaps_in_order(profile) if isinstance(profile, ReaderProfile) else ()
+    swaps = swaps_in_order(profile) if profile else ()
     return return_sheet.build(content.cases or (), swaps, reader=head.recipient, words=words)
 
 
@@ -65,15 +59,13 @@ def _in_words(content: RadiologistContent, words: Strings) -> RadiologistContent
 def pages(content: RadiologistContent, *, style: Style) -> list[Drawing]:
     """Lay out all pages as drawings (what the geometry tests look at)."""
     content = _in_words(content, style.strings)
-    chart, left = PhraseChart.of(content, style.strings), Left()
+    chart = PhraseChart.of(content, style.strings)
 
-    def core(composer: Composer) -> None:
-        nonlocal left
-        composer.last = _HALF
-        left = first_page(composer, content, chart)
-        second_page(composer, content, left.chart)
+    def lay_out(composer: Composer) -> None:
+        spread, composer.spread, composer.last = composer.spread, 1.0, _HALF
+        left = first_page(composer, chart)  # the core pages fill themselves
+        second_page(composer, chart, drawn=left.drawn)
+        composer.spread = spread
+        appendices(composer, chart, left.unswapped)
 
-    def after(composer: Composer) -> None:
-        appendices(composer, content, left.unswapped)
-
-    return composed(after, style=style, masthead=content.masthead, core=core)
+    return composed(lay_out, style=style, masthead=content.masthead)

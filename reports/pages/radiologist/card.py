@@ -176,7 +176,7 @@ class Card:
                 frame = Box(x, box.y + 2.0, 7.4, 7.4)
                 said = words("card.box", answer=label, title=title)
                 with page.tag("LI"), page.tag("LBody"):
-                    page.ask(Field(name, choice, about, said, frame))
+                    page.ask(Field(name, choice, about, said), frame)
                     put(page, (x + 11.0, line), label, NOTE)
                 page.add(Rect(frame.x, frame.y, frame.width, frame.height, stroke=palette.ink))
                 x += 11.0 + width_of(label, NOTE) + 14.0
@@ -188,5 +188,5 @@ class Card:
         asked = words("card.words_box", title=title)
         with page.tag("P"):
             put(page, (x, line), label, NOTE.muted)
-            page.ask(Field(f"{name}.words", "", about, asked, field))
+            page.ask(Field(f"{name}.words", "", about, asked), field)
         page.add(Line(field.x, field.bottom, field.right, field.bottom, palette.rule, 0.5))

@@ -82,6 +82,11 @@ class PhraseChart:
         return cls(rows, content, words, tuple(left_out))
 
     @property
+    def certain(self) -> list[PhraseRow]:
+        """Give the rows of "present" and "absent", which have their own ticks."""
+        return [row for row in self.rows if row.certain]
+
+    @property
     def _note(self) -> str:
         marked = any(row.phrase in self.content.discouraged for row in self.rows)
         dagger = self.words("radiologist.chart_note_dagger") if marked else ""
@@ -127,21 +132,20 @@ def _rows(content: RadiologistContent, words: Strings) -> tuple[PhraseRow, ...]:
     if isinstance(overall, SuppressedCell):
         return ()
     minimum = content.minimum_n
-    if isinstance(profile, SuppressedCell) or profile is None:
+    if profile is None:
         rows = phrase_rows(overall.phrases, minimum_n=minimum)
         return tuple(row for row in rows if row.state is RowState.SHOWN)
     department = None if isinstance(content.department, SuppressedCell) else content.department
     return profile_rows(
-        profile, words=words, minimum_n=minimum, department=department, table=overall.phrases
+        profile, table=overall.phrases, words=words, minimum_n=minimum, department=department
     )
 
 
 def _left_out(content: RadiologistContent, shown: Sequence[PhraseRow], words: Strings) -> list[str]:
     """Name the phrases without a row, and why there is no department where there is none."""
     texts, department = list[str](), content.department
-    if department is None or isinstance(department, SuppressedCell):
-        state = state_of(department, words) if department else words("state.not_computed")
-        texts.append(words("radiologist.department", state=state))
+    if isinstance(department, SuppressedCell):
+        texts.append(words("radiologist.department", state=state_of(department, words)))
     if isinstance(content.overall, SuppressedCell):
         return texts
     if content.unscored:

@@ -64,21 +64,22 @@ _CLOSER, _SMALL, _SMALLEST = (
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What page 1 had no room for: the phrase chart, and why marked words have no swap."""
+    """Whether the phrase chart need not be drawn any more, and why marked words have no swap."""
 
-    chart: PhraseChart | None = None
+    drawn: bool = True
     unswapped: tuple[str, ...] = ()
 
 
-def first_page(composer: Composer, content: RadiologistContent, chart: PhraseChart) -> Left:
+def first_page(composer: Composer, chart: PhraseChart) -> Left:
     """Lay out the page, and give what is left for later ones."""
-    words, head = composer.style.strings, content.masthead
+    content, words = chart.content, composer.style.strings
+    head = content.masthead
     subtitle = words("radiologist.subtitle", recipient=head.recipient, period=head.period)
     composer.title(words("radiologist.title"), subtitle)
     _facts(composer, content)
     composer.skip(8.0)
     profile = content.profile
-    if isinstance(content.overall, SuppressedCell) or isinstance(profile, SuppressedCell):
+    if isinstance(content.overall, SuppressedCell):
         composer.add(Prose(words("headline.too_few"), LEAD, "H2"), after=10.0)
         note = words("radiologist.action_few", minimum=content.minimum_n)
         composer.add(Prose(note, BODY.muted), after=8.0)
@@ -93,10 +94,10 @@ def first_page(composer: Composer, content: RadiologistContent, chart: PhraseCha
         page.lead()
         page.actions()
         left = page.unswapped()
-    if composer.room < chart.height(composer.body.width):
-        return Left(chart, left)
-    chart.draw(composer)
-    return Left(None, left)
+    drawn = composer.room >= chart.height(composer.body.width)
+    if drawn:
+        chart.draw(composer)
+    return Left(drawn, left)
 
 
 def _cards(
@@ -261,8 +262,6 @@ def picture_shows(rows: Sequence[PhraseRow], lines: int, words: Strings) -> str:
 def _facts(composer: Composer, content: RadiologistContent) -> None:
     """Three plain numbers under the title."""
     shown = facts(content, words=composer.style.strings)
-    if not shown:
-        return
     box = composer.claim(30.0)
     page = composer.page
     for column, (value, label) in zip(box.columns(3, gutter=GUTTER), shown, strict=False):
@@ -284,6 +283,6 @@ def facts(content: RadiologistContent, *, words: Strings) -> tuple[tuple[str, st
     if isinstance(overall, SuppressedCell):
         return (*shown, (state_of(overall, words), words("radiologist.facts.statements")))
     shown.append((count(overall.n), words("radiologist.facts.statements")))
-    if isinstance(content.profile, ReaderProfile):
+    if content.profile:
         shown.append((count(content.profile.hedges), words("radiologist.facts.hedges")))
     return tuple(shown)

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias, get_args
 
-from calibration.profile import ReaderProfile
 from calibration.result import GroupResult
 from reports.content import Case, Coverage, Instrument, RadiologistContent, Returned, SuppressedCell
 from reports.drawing.layout import Composer, Figure, Prose, Section, compose, note
-from reports.drawing.marks import Bookmark, Box
+from reports.drawing.marks import Bookmark, Box, Field
 from reports.drawing.style import BODY, CAPTION, GUTTER, NOTE, SUBHEADING, Type
-from reports.drawing.tables import CLOSE, Row, Table, TickBox, heads
+from reports.drawing.tables import CLOSE, Row, Table, heads
 from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
@@ -41,23 +40,23 @@ _NOTED, _HEADED = 176.0, 53.0
 _AROUND, _CLOSE = 16.0, 9.0
 
 
-def second_page(composer: Composer, content: RadiologistContent, chart: PhraseChart | None) -> None:
-    """Curve and trend, below the phrase chart where page 1 had no room for it.
+def second_page(composer: Composer, chart: PhraseChart, *, drawn: bool) -> None:
+    """Curve and trend, below the phrase chart where it is not ``drawn`` on page 1.
 
     What explains the figures stands below them, or fills page 1.
     """
-    strings = composer.style.strings
-    kind, read, sides = BODY, False, _sides(content, strings)
-    around = _AROUND if chart is None else _CLOSE
-    used = Prose(_use(content, strings), CAPTION if chart is None else NOTE)
+    content, strings = chart.content, composer.style.strings
+    kind, read, sides = BODY, False, _sides(chart)
+    around = _AROUND if drawn else _CLOSE
+    used = Prose(_use(content, strings), CAPTION if drawn else NOTE)
     if not isinstance(content.overall, SuppressedCell):
         curved = _curved(content.overall)
-        read = chart is None and curved and _read_early(composer, content, sides)
+        read = drawn and curved and _read_early(composer, content, sides)
         composer.skip(_AROUND)
-        if curved or chart is not None:
+        if curved or not drawn:
             composer.new_page()
-        composer.add(used, after=_AROUND if chart is None else 2.0)
-        kind = BODY if chart is None else CAPTION
+        composer.add(used, after=_AROUND if drawn else 2.0)
+        kind = BODY if drawn else CAPTION
         below = 0.0 if read else around + _reading_height(composer, content, kind, sides)
         beside = (
             _remarked(content, f"radiologist.{'curve_note' if curved else 'no_curve'}", strings),
@@ -66,7 +65,7 @@ def second_page(composer: Composer, content: RadiologistContent, chart: PhraseCh
         width = composer.body.width - (_NOTED + 2 * GUTTER) * curved
         tall = sum(paragraph_height(text, CAPTION, width) + 3.0 for text in beside)
         least = max(_LOW, tall + _HEADED) if curved else tall + 16.0
-        if chart is not None:
+        if not drawn:
             taken = chart.height(composer.body.width, LEAST) + least + around + below
             if taken > composer.room:
                 kind = NOTE
@@ -141,10 +140,11 @@ def _curve(composer: Composer, box: Box, overall: GroupResult, beside: Sequence[
         y = paragraph(page, Box(side.x, y, side.width, 0.0), text, CAPTION.muted) + 3.0
 
 
-def _sides(content: RadiologistContent, words: Strings) -> _Sides:
+def _sides(chart: PhraseChart) -> _Sides:
     """Explain the figures, and page 1 where it needs it, in the shorter of two columns."""
-    how, limits = how_to_read(content, words=words), what_it_is_not(content, words=words)
-    if isinstance(content.profile, ReaderProfile):
+    content, words = chart.content, chart.words
+    how, limits = how_to_read(chart), what_it_is_not(chart)
+    if content.profile:
         behind = in_words(content.profile, words=words, scale=scale_of(content)).behind
         shorter = sum(map(len, how)) <= sum(map(len, limits))
         how, limits = (how + behind, limits) if shorter else (how, limits + behind)
@@ -200,27 +200,23 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides:
     composer.add(whom, after=0.0)
 
 
-def how_to_read(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
+def how_to_read(chart: PhraseChart) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
-    chart, certain = PhraseChart.of(content, words), _certain(content, words)
-    rows, line = chart.rows, words(f"how.line{'_alone' * bool(unread(content.profile))}")
+    rows, certain, words = chart.rows, chart.certain, chart.words
+    line = words(f"how.line{'_alone' * bool(unread(chart.content.profile))}")
     kind = ("tick_rates" if len(certain) == len(rows) else "tick_certain") if certain else "tick"
     tick = words(f"how.{kind}")
     drawn = any(math.isfinite(row.department) for row in rows)
     return (line, tick, *[words("how.department")] * drawn) if rows else ()
 
 
-def _certain(content: RadiologistContent, words: Strings) -> list[PhraseRow]:
-    """Give the phrase chart's rows of "present" and "absent", which have their own ticks."""
-    return [row for row in PhraseChart.of(content, words).rows if row.certain]
-
-
-def what_it_is_not(content: RadiologistContent, *, words: Strings) -> tuple[str, ...]:
+def what_it_is_not(chart: PhraseChart) -> tuple[str, ...]:
     """Paragraphs of the limits, with coverage and extraction accuracy as measured."""
+    content, words = chart.content, chart.words
     instrument = content.instrument
     engine = instrument.engine if instrument else words("state.not_computed")
     accuracy = _accuracy(instrument, words)
-    few = isinstance(content.department, SuppressedCell) or not PhraseChart.of(content, words).rows
+    few = isinstance(content.department, SuppressedCell) or not chart.rows
     return (
         _coverage(content.coverage, words),
         words("not.ct"),
@@ -254,15 +250,13 @@ def _accuracy(instrument: Instrument | None, words: Strings) -> str:
     )  # fmt: skip
 
 
-def appendices(
-    composer: Composer, content: RadiologistContent, unswapped: Sequence[str] = ()
-) -> None:
+def appendices(composer: Composer, chart: PhraseChart, unswapped: Sequence[str]) -> None:
     """Add every appendix for which there is something to show, from a new page on.
 
     Where no curve fills the page before, they go on below what it says. Before them stands why
     marked words have no swap, where page 1 had no room for it.
     """
-    words = composer.style.strings
+    content, words = chart.content, composer.style.strings
     if not isinstance(content.overall, SuppressedCell) and _curved(content.overall):
         composer.new_page()
     else:
@@ -272,7 +266,7 @@ def appendices(
         compose(composer, (Section(words("radiologist.appendix_unswapped"), pieces),))
     _pathologies(composer, content)
     if not isinstance(content.overall, SuppressedCell):
-        _numbers(composer, content, content.overall)
+        _numbers(composer, chart, content.overall)
     if content.cases is not None:
         _cases(composer, content)
 
@@ -286,34 +280,32 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
         compose(composer, (Section(words("radiologist.appendix_pathology"), pieces, note),))
 
 
-def _numbers(composer: Composer, content: RadiologistContent, overall: GroupResult) -> None:
-    words = composer.style.strings
+def _numbers(composer: Composer, chart: PhraseChart, overall: GroupResult) -> None:
+    content, words = chart.content, composer.style.strings
     estimated = words(f"numbers.estimated{'_alone' * bool(unread(content.profile))}")
     said = _remarked(content, "numbers.note", words, fine=FINE, estimated=estimated)
-    certain = _certain(content, words)
-    said += words("numbers.note_certain") if certain else ""
-    for row in (row for row in certain if len(row.certain) > 1):
+    said += words("numbers.note_certain") if chart.certain else ""
+    for row in (row for row in chart.certain if len(row.certain) > 1):
         said += words("numbers.note_together", phrases=row.phrase, n=count(row.n))
-    pieces = number_table(content, overall, words=words), note(said)
+    pieces = number_table(chart, overall), note(said)
     compose(composer, (Section(words("radiologist.appendix_numbers"), pieces, room=160.0),))
 
 
-def number_table(content: RadiologistContent, overall: GroupResult, *, words: Strings) -> Table:
+def number_table(chart: PhraseChart, overall: GroupResult) -> Table:
     """List every phrase of enough uses with its counted and its judged rate.
 
     Those of too few or none are named below the phrase chart.
     """
+    content, words = chart.content, chart.words
     department = None if isinstance(content.department, SuppressedCell) else content.department
     rows = phrase_rows(overall.phrases, minimum_n=content.minimum_n, department=department)
     profile, judged = content.profile, dict[str, str]()
-    if isinstance(profile, ReaderProfile):
+    if profile:
         judged = {each.phrase: percent(each.rate.value) for each in profile.phrases}
         judged |= dict.fromkeys(profile.absent.phrases, percent(profile.absent.rate.value))
         judged |= dict.fromkeys(profile.present.phrases, percent(1.0 - profile.present.rate.value))
     shown = department is not None
-    compared = {
-        phrase: percent(row.expected) for row in _certain(content, words) for phrase in row.certain
-    }
+    compared = {phrase: percent(row.expected) for row in chart.certain for phrase in row.certain}
     columns = heads(
         words, "numbers",
         ("phrase", 2.6, "wraps"), ("n", 1.9, "right"),
@@ -339,7 +331,8 @@ def _department(row: PhraseRow, compared: Mapping[str, str], words: Strings) -> 
     """
     if not row.hedge:
         return compared.get(row.phrase, BLANK)
-    return words("state.withheld_short") if row.department_withheld else percent(row.department)
+    withheld = math.isnan(row.department)
+    return words("state.withheld_short") if withheld else percent(row.department)
 
 
 def _number_row(
@@ -388,10 +381,10 @@ def case_table(cases: tuple[Case, ...], *, words: Strings) -> Table:
     return Table(columns, tuple(rows), id="cases", gap=CLOSE)
 
 
-def _boxes(case: Case, number: int, words: Strings) -> Iterator[TickBox]:
+def _boxes(case: Case, number: int, words: Strings) -> Iterator[Field]:
     """Give the four answers to one case."""
     about, finding = return_sheet.about(case), words.name(case.pathology)
     for choice in get_args(Answer):
         answer = words(f"cases.{choice.replace(' ', '_')}")
         said = words("cases.box", answer=answer, code=case.xray_code, finding=finding)
-        yield TickBox(f"case{number}", choice, about, said)
+        yield Field(f"case{number}", choice, about, said)

@@ -8,6 +8,7 @@ from typing import Final
 
 from calibration.estimate import Estimate
 from reports.content import RadiologistContent, SuppressedCell, TrendPoint
+from reports.disclosure import short_state_of
 from reports.numbers import points
 from reports.strings import Strings
 
@@ -83,11 +84,11 @@ def _changes(whole: Sequence[tuple[str, Estimate]]) -> list[tuple[str, str, str]
 
 def _quarter(point: TrendPoint, words: Strings) -> str:
     """Say a quarter's distance, or why it has none."""
-    gap, few = point.gap, isinstance(point.gap, SuppressedCell) and point.gap.of == "exams"
+    gap = point.gap
     period = words.month(point.period).replace(" ", "\u00a0")
     period += f" ({words('trend.partial')})" if point.partial else ""
     if isinstance(gap, SuppressedCell):
-        state = words("state.few_short" if few else "state.withheld_short")
-        return period if few and point.partial else f"{period}: {state}"
+        few = gap.of == "exams" and point.partial
+        return period if few else f"{period}: {short_state_of(gap, words)}"
     named = {name: points(getattr(gap, name)) for name in ("value", "low", "high")}
     return words("trend.quarter", period=period, **named)
