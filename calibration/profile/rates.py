@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, stdtr, stdtrit
+from scipy.special import expit, logit, ndtri, stdtr, stdtrit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray, divided
+from calibration.estimate import Z95
 from calibration.profile.design import CURVE, Counts, linear_predictor, places
 from calibration.profile.results import Interval
 from calibration.profile.variances import Fitted
@@ -82,6 +83,7 @@ _TAIL = 0.025
 _EDGE = 1e-9
 _FAR = 40.0
 _LISTED = 3.0
+_QUANTILES = ndtri((np.arange(64) + 0.5) / 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,21 @@ class Rate:
             return float(1.0 - self.above(np.array([x]), nothing)[0]) - q
 
         return float(brentq(missing, low, high, xtol=1e-8))
+
+
+def expected_distance(rate: Interval, meaning: float) -> float:
+    """Give the expected distance of a rate from a meaning, by the rate as it is printed.
+
+    Of a rate near it that is more than their difference, which lets those on both sides even out.
+
+    Examples
+    --------
+    >>> round(expected_distance(Interval(0.5, 0.4, 0.6), 0.5), 3)
+    0.041
+    """
+    low, centre, high = logit(np.clip([rate.low, rate.value, rate.high], _EDGE, 1.0 - _EDGE))
+    apart = expit(centre + (high - low) / (2.0 * Z95) * _QUANTILES) - meaning
+    return float(np.abs(apart).mean())
 
 
 def cell_variance(counts: Counts, found: Posterior) -> FloatArray:
