@@ -8,7 +8,9 @@ beyond their errors (Spiegelhalter 2005; of e = 0 it is the mean step / 1.128, a
 
 and the mean weighs months by 1 / (e_t² + τ²). Rules are those of NHS England's *Making Data Count*:
 a point beyond a limit; so many points in a row on one side of the mean; so many in a row that rise,
-or fall; two of three near a limit, on one side. Every point of a run is a signal.
+or fall; two of three near a limit, on one side. Every point of a run is a signal. Those see a
+lasting change of two standard deviations late; so there is a fifth, a step: of all divisions into
+months before and since, `_SIDE` at least each, the one with the largest difference by its error.
 
 By those rules' own figures (c = 3, seven in a row, two thirds of the limits) 5 % of charts of 12
 months in which nothing changes have a signal, 16 % of 24 and 27 % of 36. So the figures are set by
@@ -49,7 +51,8 @@ _NEWTON: Final = 8
 # Parts of a spread below which a point lies on the mean, and the least spread.
 _ALIKE: Final = 1e-6
 _TINY: Final = 1e-9
-Rule: TypeAlias = Literal["beyond", "near", "shift", "trend"]
+_SIDE: Final = 3
+Rule: TypeAlias = Literal["beyond", "near", "shift", "step", "trend"]
 _RULES: Final[tuple[Rule, ...]] = get_args(Rule)
 _RUNS: Final[tuple[Rule, ...]] = ("shift", "trend")
 
@@ -58,7 +61,7 @@ _RUNS: Final[tuple[Rule, ...]] = ("shift", "trend")
 class Signal:
     """A point at which a rule is met, by its place among the values.
 
-    ``run`` is how many points in a row the rule needs, 0 where it needs none.
+    ``run`` is how many points in a row the rule needs, of a step how many there are since; else 0.
     """
 
     at: int
@@ -93,11 +96,12 @@ def process(values: FloatArray, noise: FloatArray | None = None) -> Process:
     steady = drawn[rng.integers(len(drawn), size=_CHARTS)]
     beyond = np.sqrt(np.maximum(spread**2 - variance, 0.0))
     steady = steady + beyond * rng.standard_normal(steady.shape)
-    most = _most(_measures(_standing(steady, variance)[0], steady))
+    most = _most(_measures(*_standing(steady, variance)[::2], steady))
     half = nothing.copy()
     half[places] = most["beyond"] * spread[0]
-    found = {(at, rule): up for at, rule, up in _signals(_measures(z, known), most)}
+    found = {(at, rule): up for at, rule, up in _signals(_measures(z, spread, known), most)}
     runs = {rule: int(most[rule]) + 1 for rule in _RUNS}
+    runs["step"] = sum(rule == "step" for _, rule in found)
     signals = tuple(
         Signal(int(places[at]), rule, up, runs.get(rule, 0))
         for (at, rule), up in sorted(found.items())
@@ -122,12 +126,15 @@ def _standing(
     return (values - mean[:, None]) * np.sqrt(weight), mean, spread
 
 
-def _measures(z: FloatArray, values: FloatArray) -> dict[tuple[Rule, bool], FloatArray]:
+def _measures(
+    z: FloatArray, spread: FloatArray, values: FloatArray
+) -> dict[tuple[Rule, bool], FloatArray]:
     """Say of every point how nearly each rule is met there, upwards and downwards, (S, T).
 
     Of runs it is how many points in a row lead to it.
     """
     found: dict[tuple[Rule, bool], FloatArray] = {}
+    step = _step(z, np.maximum(spread, _TINY))
     for up in (True, False):
         side, rising = (z, values) if up else (-z, -values)
         found["beyond", up] = side
@@ -135,6 +142,7 @@ def _measures(z: FloatArray, values: FloatArray) -> dict[tuple[Rule, bool], Floa
         found["shift", up] = _in_a_row(side > _ALIKE)
         steps = _in_a_row(np.diff(rising) > 0)
         found["trend", up] = np.pad(steps, ((0, 0), (1, 0))) + 1.0
+        found["step", up] = step if up else -step
     return found
 
 
@@ -152,11 +160,26 @@ def _most(steady: dict[tuple[Rule, bool], FloatArray]) -> dict[Rule, float]:
 def _signals(
     seen: dict[tuple[Rule, bool], FloatArray], most: dict[Rule, float]
 ) -> Iterator[tuple[int, Rule, bool]]:
-    """Give the signals of one chart; every point of a run is one."""
+    """Give the signals of one chart; every point of a run is one, and all since a step."""
     for (rule, up), of in seen.items():
-        for end in np.flatnonzero(of[0] > most[rule]).tolist():
+        ends = np.flatnonzero(of[0] > most[rule]).tolist()
+        if rule == "step" and ends:
+            yield from ((at, rule, up) for at in range(int(np.argmax(of[0])), of.shape[1]))
+            continue
+        for end in ends:
             first = end - int(of[0, end]) + 1 if rule in _RUNS else end
             yield from ((at, rule, up) for at in range(first, end + 1))
+
+
+def _step(z: FloatArray, spread: FloatArray) -> FloatArray:
+    """Give the difference of the points since each from those before, by its error, (S, T)."""
+    weight, sums = (each.cumsum(axis=1) for each in (spread**-2.0, z / spread))
+    before, after = weight[:, :-1], weight[:, -1:] - weight[:, :-1]
+    apart = (sums[:, -1:] - sums[:, :-1]) / after - sums[:, :-1] / before
+    found = np.zeros_like(z)
+    found[:, 1:] = apart / np.sqrt(1.0 / before + 1.0 / after)
+    found[:, :_SIDE] = found[:, -_SIDE + 1 :] = 0.0
+    return found
 
 
 def _second(z: FloatArray) -> FloatArray:

@@ -49,11 +49,22 @@ def test_one_month_far_off_is_beyond_its_limit() -> None:
     assert (15, "beyond", False) in rules([*LEVEL[:15], -25.0])
 
 
-def test_eight_on_one_side_are_a_shift_and_seven_are_none() -> None:
-    high, low = [6.0, 5.9] * 4, [1.0, 2.0] * 6
-    assert [s for s in rules([*low, *high[:7]]) if s[1] == "shift" and s[2]] == []
-    found = process(np.array([*low, *high])).signals
-    assert (19, "shift", True, 8) in [(s.at, s.rule, s.up, s.run) for s in found]
+def test_nine_on_one_side_are_a_shift_and_eight_are_none() -> None:
+    high, low = [6.0, 5.9] * 5, [1.0, 2.0] * 6
+    assert [s for s in rules([*low, *high[:8]]) if s[1] == "shift" and s[2]] == []
+    found = process(np.array([*low, *high[:9]])).signals
+    assert (20, "shift", True, 9) in [(s.at, s.rule, s.up, s.run) for s in found]
+
+
+def test_a_lasting_change_is_a_step_from_its_first_month_on() -> None:
+    """Of two steps' size, five months after it: no month is near a limit, and no run is long."""
+    found = process(np.array([*LEVEL, *[9.0, 7.0, 8.0, 9.0, 7.0]])).signals
+    steps = [(s.at, s.up, s.run) for s in found if s.rule == "step"]
+    assert steps == [(at, True, 5) for at in range(16, 21)]
+    assert {s.rule for s in found} == {"step"}
+    noise = np.random.default_rng(1).normal(0.0, np.repeat([0.001, 1.0], 10), (500, 20))
+    months = np.array([*[4.0, 4.001] * 5, *[5.0, 6.0] * 5])  # the second half is far less sure
+    assert not [s for s in process(months, noise).signals if s.at < 10 and s.rule == "step"]
 
 
 def test_the_longer_a_chart_the_more_months_in_a_row_are_a_shift() -> None:
@@ -78,8 +89,8 @@ def test_every_one_of_seven_rising_months_is_a_signal_the_first_among_them() -> 
 
 
 def test_the_first_two_months_near_a_limit_are_a_signal() -> None:
-    """Mean 5.5, steps 35.5 / 17 on average: near a limit begins two of 1.85 above 5.5."""
-    near = [s for s in rules([9.5, 9.5, *LEVEL]) if s[1] == "near"]
+    """Mean 5.5, steps 35.5 / 17 on average: near a limit begins two of 1.9 above 5.5."""
+    near = [s for s in rules([10.0, 10.0, *LEVEL]) if s[1] == "near"]
     assert near == [(1, "near", True)]
 
 
