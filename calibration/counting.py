@@ -1,8 +1,8 @@
 """The one pass over the rows: (row index, label) → counts, in blocks that stay in the cache.
 
-Labels take few distinct values (0 and 1, or one value per CT phrase), so a label's code is its place
-among those of the first rows, and is verified; the first label that is not among them sends the
-whole column to a general, slower pass.
+Labels take few distinct values (0 and 1, or one value per CT phrase), so a label's code is its
+place among those of the first rows, and is verified; the first label that is not among them sends
+the whole column to a general, slower pass.
 """
 
 from __future__ import annotations
