@@ -91,10 +91,10 @@ def test_a_run_chart_says_its_limits_and_signals(review: str) -> None:
     said = re.findall(r'aria-label="(Distance of words[^"]*|Hedges that are recomm[^"]*)"', review)
     assert len(said) == 2
     assert re.search(
-        r"Limits of the last month 3\.7\D+ to 8\.1\D+\. Signals: .*2026-09 \(a month beyond",
+        r"Limits of the last month 3\.6\D+ to 8\.2\D+\. Signals: .*2026-09 \(a month beyond",
         said[0],
     )
-    assert re.search(r"Limits of the last month 35\s% to 44\s%\. No signal\.", said[1])
+    assert re.search(r"Limits of the last month 34\s% to 44\s%\. No signal\.", said[1])
 
 
 def test_a_number_keeps_to_its_unit(feedback: str) -> None:
