@@ -1,8 +1,8 @@
 """The one pass over the rows: (row index, label) → counts, in blocks that stay in the cache.
 
-Labels take few distinct values (0 and 1, or one value per CT phrase), so a label's code comes from
-a table indexed by 16 bits of a multiplicative hash of its bits, and is verified; the first label
-that is not in the table sends the whole column to a general, slower pass.
+Labels take few distinct values (0 and 1, or one value per CT phrase), so a label's code is its
+place among those of the first rows, and is verified; the first label that is not among them sends
+the whole column to a general, slower pass.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ _SAMPLE = 1 << 12
 _MOST_VALUES = 200
 _MOST_CELLS = 1 << 16
 _DENSE_CELLS = 20_000_000
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(48)
 
 
 def count_cells(
@@ -69,15 +67,14 @@ def _fast_counts(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Distinct labels and dense counts, or None if the general pass is needed."""
     values = np.union1d(label[:_SAMPLE], [0.0, 1.0])
-    table = _hash_table(values)
     size = rows * len(values)
-    if table is None or size > _MOST_CELLS:
+    if len(values) > _MOST_VALUES or size > _MOST_CELLS:
         return None
     dense = np.zeros(size)
     for start in range(0, len(row), _BLOCK):
         block = slice(start, start + _BLOCK)
         part = label[block]
-        code = table[(part.view(np.uint64) * _MULTIPLIER) >> _SHIFT]
+        code = np.searchsorted(values, part)
         if not np.array_equal(values[code], part):
             return None
         cell = row[block] * len(values)
@@ -85,18 +82,6 @@ def _fast_counts(
         some = None if weight is None else weight[block]
         dense += np.bincount(cell, weights=some, minlength=size)
     return values, dense
-
-
-def _hash_table(values: FloatArray) -> IntArray | None:
-    """Code of each of 65,536 hashes; None if two values share one or there are too many."""
-    if len(values) > _MOST_VALUES:
-        return None
-    hashes = (values.view(np.uint64) * _MULTIPLIER) >> _SHIFT
-    if len(np.unique(hashes)) < len(values):
-        return None
-    table = np.zeros(1 << 16, dtype=np.int64)
-    table[hashes] = np.arange(len(values))
-    return table
 
 
 def checked_indices(name: str, values: ArrayLike, limit: int) -> IntArray:

@@ -107,7 +107,7 @@ class RunChart:
     process: Process
     target: float = float("nan")
     chance: float = float("nan")
-    """What exactly right words would average in months of this size; NaN for a share."""
+    """What chance adds to a month on average, taken out of each; NaN for a share."""
     partial: tuple[str, ...] = ()
     withheld: tuple[str, ...] = ()
     """Months of which a chart shows nothing, though something was written."""

@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, logit, stdtr, stdtrit
+from scipy.special import expit, log_expit, logit, ndtri, stdtr, stdtrit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray, divided
+from calibration.estimate import Z95
 from calibration.profile.design import CURVE, Counts, linear_predictor, places
 from calibration.profile.results import Interval
 from calibration.profile.variances import Fitted
@@ -82,6 +83,7 @@ _TAIL = 0.025
 _EDGE = 1e-9
 _FAR = 40.0
 _LISTED = 3.0
+_QUANTILES = ndtri((np.arange(64) + 0.5) / 64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,21 @@ class Rate:
         return float(brentq(missing, low, high, xtol=1e-8))
 
 
+def expected_distance(rate: Interval, meaning: float) -> float:
+    """Give the expected distance of a rate from a meaning, by the rate as it is printed.
+
+    Of a rate near it that is more than their difference, which lets those on both sides even out.
+
+    Examples
+    --------
+    >>> round(expected_distance(Interval(0.5, 0.4, 0.6), 0.5), 3)
+    0.041
+    """
+    low, centre, high = logit(np.clip([rate.low, rate.value, rate.high], _EDGE, 1.0 - _EDGE))
+    apart = expit(centre + (high - low) / (2.0 * Z95) * _QUANTILES) - meaning
+    return float(np.abs(apart).mean())
+
+
 def cell_variance(counts: Counts, found: Posterior) -> FloatArray:
     """Posterior variance of every cell's log-odds without its remainder, shape (R, F, K)."""
     c, curve = found.covariance, counts.curve
@@ -161,10 +178,30 @@ def cell_variance(counts: Counts, found: Posterior) -> FloatArray:
 
 
 def cell_rates(counts: Counts, found: Posterior) -> tuple[FloatArray, FloatArray]:
-    """Log-odds and variance of every cell, shape (R, F, K) each."""
+    """Log-odds and variance of every cell, shape (R, F, K) each, with its finding's tilt."""
     centre = logit(np.clip(found.chance, _EDGE, 1.0 - _EDGE))
-    own = _free(counts, found) ** 2 * cell_variance(counts, found)
-    return np.asarray(centre), own + found.remainder
+    free, (tilt, doubt) = _free(counts, found), _tilts(counts, found)
+    own = free**2 * (cell_variance(counts, found) + doubt)
+    return np.asarray(centre + free * tilt), own + found.remainder
+
+
+def _tilts(counts: Counts, found: Posterior) -> tuple[FloatArray, FloatArray]:
+    """Say how far a finding moves strong and weak words apart in all hands, and how unsurely.
+
+    The model moves all words of a finding alike. A CT that misses the share q of it takes
+    log((1 − (1 − q) M) / (1 − M)) more off the log-odds of a word that means M, and that goes as
+    −log(1 − M). So finding f has a slope s_f ~ N(0, σ²) over z, which is −log(1 − M) less its mean
+    there: by the score g_f and information G_f of its cells s_f = g_f / (G_f + 1/σ²), with
+    σ² = Σ (g² − G) / Σ G² by moments, or 0. Gives s_f z and its variance, (F, K).
+    """
+    weight = counts.n * found.chance * (1.0 - found.chance) * _free(counts, found)
+    by_word, off = weight.sum(axis=0), (counts.mass - counts.n * found.chance).sum(axis=0)
+    place = -log_expit(-counts.meaning)
+    z = place - divided(by_word @ place, by_word.sum(axis=1), nothing=0.0)[:, None]
+    held, pulls = (by_word * z**2).sum(axis=1), (off * z).sum(axis=1)
+    spread = max(float(divided((pulls**2 - held).sum(), (held**2).sum(), nothing=0.0)), 0.0)
+    share = spread / (1.0 + spread * held)
+    return (share * pulls)[:, None] * z, share[:, None] * z**2
 
 
 def _free(counts: Counts, found: Posterior) -> FloatArray:

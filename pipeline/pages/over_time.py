@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
-from calibration.arrays import FloatArray
+from calibration.arrays import FloatArray, divided
 from calibration.groups import quarters, tally_of
 from calibration.phrase_calibration import drawn_errors, phrase_error
 from calibration.rounding import counted, measured, rounded
 from calibration.run_chart import process
+from calibration.tally import Tally
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import complementary, few_users, of_few
 from pipeline.tables.results import Scale, thin_months
@@ -31,32 +32,22 @@ _SAMPLES = 400
 def run_charts(evidence: Evidence, *, months: Sequence[str], scale: Scale) -> tuple[RunChart, ...]:
     """Chart both measures; a month of too few statements or readers, or mostly one's, is withheld.
 
-    So is the first or last one where an export began or ended inside it. Of few statements the
-    distance is larger by chance alone, so every month's is given as at the months' mean chance:
-    else a busier half-year would read as better words.
+    So is the first or last one where an export began or ended inside it. Few statements lie further
+    from CT by chance, the less so the further words are off: what chance adds to each month, at the
+    rates of all months together, is taken out.
     """
     settings = scale.config.reports
-    distances = _Monthly(evidence.cells, "month", "count")
-    shares = _Monthly(evidence.words, "performed_month", "n")
-    named = scale.config.phrases.recommended
-    level = distances.values(months, lambda part: _distance(part, scale), settings)
-    by_chance = distances.values(months, lambda part: _chance(part, scale), settings)
-    use = shares.values(months, lambda part: _share(part, named), settings)
     partial = _partial(evidence.coverage, months)
-    for values in (level, by_chance, use):
-        values[np.isin(months, partial)] = np.nan
-    known = by_chance[np.isfinite(by_chance)]
-    chance = float(known.mean()) if known.size else float("nan")
-    level = np.maximum(level - (by_chance - chance), 0.0)
-    compared = np.isin(months, evidence.cells["month"])
-    hedged = np.isin(months, evidence.words["performed_month"])
-    gone = (compared & np.isnan(level)) | (hedged & np.isnan(use))
-    gone &= ~np.isin(months, partial)
-    withheld = tuple(month for month, hidden in zip(months, gone, strict=True) if hidden)
-    at = months, partial, withheld
+    charted = [month for month in months if month not in partial]
+    cells, words = evidence.cells, evidence.words
+    compared = _Monthly(cells, "month", "count").shown(charted, settings)
+    hedged = _Monthly(words, "performed_month", "n").shown(charted, settings)
+    written = ((cells["month"], compared), (words["performed_month"], hedged))
+    gone = {m for found, shown in written for m in {*found} - {*shown}}
+    at = tuple(months), partial, tuple(month for month in charted if month in gone)
     return (
-        _chart("distance", at, level, settings.target_distance, chance=chance),
-        _chart("scale_use", at, use, settings.target_scale_use),
+        _chart("distance", at, _distances(compared, scale), settings.target_distance),
+        _chart("scale_use", at, _shares_of(hedged, scale), settings.target_scale_use),
     )
 
 
@@ -78,16 +69,32 @@ def incomplete_quarters(coverage: pd.DataFrame, months: Sequence[str]) -> frozen
     return frozenset(name for name, inside in each if len(whole.intersection(inside)) < 3)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Measured:
+    """A measure of months, chance taken out, and what chance may make of each.
+
+    ``level`` (T,) are those of ``months``, ``noise`` (S, T) draws of steady months with mean 0,
+    and ``chance`` what it adds on average.
+    """
+
+    months: tuple[str, ...]
+    level: FloatArray
+    noise: FloatArray
+    chance: float = float("nan")
+
+
 def _chart(
     key: Literal["distance", "scale_use"],
-    months: tuple[Sequence[str], tuple[str, ...], tuple[str, ...]],
-    values: FloatArray,
+    months: tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]],
+    found: _Measured,
     target: float | None,
-    *,
-    chance: float = float("nan"),
 ) -> RunChart:
+    places = [months[0].index(month) for month in found.months]
+    level, noise = np.full(len(months[0]), np.nan), np.zeros((_SAMPLES, len(months[0])))
+    level[places], noise[:, places] = found.level, found.noise
     aim = float("nan") if target is None else target
-    return RunChart(key, tuple(months[0]), values, process(values), aim, chance, *months[1:])
+    judged = process(level, noise)
+    return RunChart(key, months[0], np.maximum(level, 0.0), judged, aim, found.chance, *months[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,34 +105,44 @@ class _Monthly:
     month: str
     count: str
 
-    def values(
-        self, months: Sequence[str], measure: Callable[[pd.DataFrame], float], settings: Reports
-    ) -> FloatArray:
-        """Measure every month (T,); NaN where it is withheld or nothing was written."""
+    def shown(self, months: Sequence[str], settings: Reports) -> dict[str, pd.DataFrame]:
+        """Give the rows of every month of which something was written that may be shown."""
         parts = {m: self.rows[self.rows[self.month] == m] for m in months}
         sizes = {m: float(part[self.count].sum()) for m, part in parts.items()}
         few = set(of_few(self.rows, self.month, minimum=settings.min_readers, count=self.count))
         few = {m for m in months if m in few or sizes[m] < settings.min_exams}
         hidden = few | complementary(sizes, few)
-        return np.array([np.nan if m in hidden else measure(parts[m]) for m in months])
+        return {m: part for m, part in parts.items() if m not in hidden and len(part)}
 
 
-def _distance(part: pd.DataFrame, scale: Scale) -> float:
-    exact, means = tally_of(part, scale.phrases), scale.phrases.means
-    return float(measured(phrase_error(exact.n, exact.label_mass, means=means), exact.total))
+def _distances(parts: Mapping[str, pd.DataFrame], scale: Scale) -> _Measured:
+    """Measure months from CT; chance is reckoned from what is printed of their counts."""
+    means, rng = scale.phrases.means, scale.study.chance("distance by chance")
+    exact = [tally_of(part, scale.phrases) for part in parts.values()]
+    seen = [measured(phrase_error(t.n, t.label_mass, means=means), t.total) for t in exact]
+    known = [rounded(tally) for tally in exact]
+    whole = sum(known, start=Tally.from_moments(0.0 * means, 0.0 * means))
+    rates = divided(whole.label_mass, whole.n, nothing=0.0)
+    drawn = [
+        measured(drawn_errors(each, rates, means=means, replicates=_SAMPLES, rng=rng), each.total)
+        - phrase_error(each.n, each.n * rates, means=means)
+        for each in known
+    ]
+    added = np.reshape(drawn, (len(known), _SAMPLES)).T
+    mean = added.mean(axis=0)
+    chance = float(mean.mean()) if known else float("nan")
+    return _Measured((*parts,), np.array(seen) - mean, added - mean, chance)
 
 
-def _chance(part: pd.DataFrame, scale: Scale) -> float:
-    """Give the distance to expect of exactly right words, by what is printed of their counts."""
-    shown, means = rounded(tally_of(part, scale.phrases)), scale.phrases.means
-    rng = scale.study.chance("distance by chance")
-    drawn = drawn_errors(shown, means, means=means, replicates=_SAMPLES, rng=rng)
-    return float(drawn.mean())
-
-
-def _share(part: pd.DataFrame, named: Collection[str]) -> float:
-    inside = part.loc[part["phrase"].isin(list(named)), "n"].sum()
-    return float(counted(inside) / counted(part["n"].sum()))
+def _shares_of(parts: Mapping[str, pd.DataFrame], scale: Scale) -> _Measured:
+    """Measure months' shares of recommended terms."""
+    named = list(scale.config.phrases.recommended)
+    n = counted([part["n"].sum() for part in parts.values()])
+    inside = counted([p.loc[p["phrase"].isin(named), "n"].sum() for p in parts.values()])
+    rng = scale.study.chance("scale use by chance")
+    share = float(np.minimum(divided(inside.sum(), n.sum(), nothing=0.0), 1.0))
+    drawn = rng.binomial(n.astype(np.int64), share, size=(_SAMPLES, len(n))) / n
+    return _Measured((*parts,), inside / n, drawn - drawn.mean(axis=0))
 
 
 def scale_use(

@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from calibration.arrays import FloatArray
+from calibration.run_chart import LEAST, Signal
 from reports.drawing.axes import Scale, Ticks, nice_ticks, y_axis
 from reports.drawing.marks import Box, Disc, Drawing, Line, Polygon, reflows
 from reports.drawing.style import NOTE, palette
@@ -41,23 +43,25 @@ def run_chart(drawing: Drawing, frame: Box, *, chart: RunChart, words: Strings) 
         put(drawing, (frame.x, frame.y + 8.0), head, NOTE.bold)
         plot = frame.cut(left=30.0, right=80.0, top=22.0, bottom=14.0)
         process = chart.process
-        levels = {
-            "high": process.high, "mean": process.mean, "low": process.low, "target": chart.target,
-            "chance": chart.chance,
-        }  # fmt: skip
-        known = [*chart.level, *levels.values()]
+        levels = {"mean": process.mean, "target": chart.target}
+        limits = {"high": process.high, "low": np.maximum(process.low, 0.0)}
+        known = [*chart.level, *levels.values(), *process.high]
         top = max([0.05, *(float(v) for v in known if np.isfinite(v))])
         ticks = nice_ticks(0.0, min(1.05 * top, 1.0), about=4)
         y = Scale(0.0, ticks[-1], plot.bottom, plot.y)
         show, said = (percent, percent) if chart.key == "scale_use" else (_whole, points)
         y_axis(drawing, plot, y, Ticks(ticks, show))
-        drawn = [(n, max(float(v), 0.0)) for n, v in levels.items() if np.isfinite(v)]
+        last = {name: of[np.isfinite(of)][-1:] for name, of in limits.items()}
+        ends = levels | {name: float(of[0]) for name, of in last.items() if of.size}
+        drawn = [(name, value) for name, value in ends.items() if np.isfinite(value)]
         drawn.sort(key=lambda level: y(level[1]))
         places = _apart([y(value) for _, value in drawn], plot.bottom)
         for (name, value), place in zip(drawn, places, strict=True):
             label = f"{words(f'run_chart.{name}')} {said(value)}"
             _level(drawing, Box(plot.x, y(value), plot.width, place - y(value)), name, label)
         step = plot.width / max(len(chart.months), 1)
+        for of in limits.values():
+            _limit(drawing, of, Box(plot.x, plot.bottom, step, 0.0), y)
         _points(drawing, chart, Box(plot.x, plot.bottom, step, 0.0), y, words)
 
 
@@ -69,13 +73,20 @@ def _spoken(chart: RunChart, title: str, words: Strings) -> str:
     """Say what is seen at a glance: mean, limits, and where a signal was met."""
     process, shown = chart.process, partial(printed, chart, words=words)
     said = words("alt.run_chart", title=title, mean=shown(process.mean), n=process.n)
-    if not np.isfinite(process.low):
+    if process.n < LEAST:
         return f"{said} {words('alt.run_no_limits')}"
-    named = [(words.month(chart.months[s.at]), s.rule) for s in process.signals]
-    met = [f"{month} ({words(f'run_chart.rule.{rule}')})" for month, rule in named]
+    met = [
+        f"{words.month(chart.months[each.at])} ({met_by(each, words)})" for each in process.signals
+    ]
     signals = words("alt.run_signals", signals="; ".join(met)) if met else words("alt.run_steady")
-    limits = words("alt.run_limits", low=shown(max(process.low, 0.0)), high=shown(process.high))
+    low, high = (float(of[np.isfinite(of)][-1]) for of in (process.low, process.high))
+    limits = words("alt.run_limits", low=shown(max(low, 0.0)), high=shown(high))
     return f"{said} {limits} {signals}"
+
+
+def met_by(signal: Signal, words: Strings) -> str:
+    """Say by which rule a month is a signal."""
+    return words(f"run_chart.rule.{signal.rule}", n=signal.run)
 
 
 def printed(chart: RunChart, value: float, words: Strings) -> str:
@@ -86,13 +97,22 @@ def printed(chart: RunChart, value: float, words: Strings) -> str:
 
 
 def _level(drawing: Drawing, line: Box, name: str, label: str) -> None:
-    """Draw a level along the top of its box, and its label at the height of the bottom."""
-    at = line.y
-    dash = {"mean": (), "target": (1.0, 2.0), "chance": (0.6, 1.6)}.get(name, (3.0, 2.0))
-    ink = palette.department if name == "target" else palette.muted
-    drawing.add(Line(line.x, at, line.right, at, ink, 0.8, dash=dash, hint=label))
+    """Label a level at the height of its box's bottom; along the top a mean or target is drawn."""
+    at, ink = line.y, palette.department if name == "target" else palette.muted
+    if name in {"mean", "target"}:
+        dash = (1.0, 2.0) if name == "target" else ()
+        drawing.add(Line(line.x, at, line.right, at, ink, 0.8, dash=dash, hint=label))
     text, kind = fit(label, NOTE, 78.0)
     put(drawing, (line.right + 2.0, line.bottom + 2.4), text, kind.in_ink(ink), id=f"level.{name}")
+
+
+def _limit(drawing: Drawing, limit: FloatArray, slot: Box, y: Scale) -> None:
+    """Draw a limit in steps, each as wide as its month; where none is known it leads on."""
+    known = np.flatnonzero(np.isfinite(limit)).tolist()
+    for place, after in zip(known, [*known[1:], len(limit)], strict=True):
+        left, right = slot.x + place * slot.width, slot.x + after * slot.width
+        at = y(float(limit[place]))
+        drawing.add(Line(left, at, right, at, palette.muted, 0.8, dash=(3.0, 2.0)))
 
 
 def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strings) -> None:
@@ -115,7 +135,7 @@ def _points(drawing: Drawing, chart: RunChart, slot: Box, y: Scale, words: Strin
         if i not in shown:
             continue
         value, signal = float(chart.level[i]), met.get(i)
-        rule = words(f"run_chart.rule.{signal.rule}") if signal else ""
+        rule = met_by(signal, words) if signal else ""
         hint = f"{month}: {printed(chart, value, words)}" + (f" ({rule})" if rule else "")
         name = f"{chart.key}.{chart.months[i]}"
         if signal:

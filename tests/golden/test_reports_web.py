@@ -90,8 +90,11 @@ def test_each_table_says_what_it_is_and_each_row_whose(feedback: str, review: st
 def test_a_run_chart_says_its_limits_and_signals(review: str) -> None:
     said = re.findall(r'aria-label="(Distance of words[^"]*|Hedges that are recomm[^"]*)"', review)
     assert len(said) == 2
-    assert re.search(r"Limits 3\.7\D+ to 8\.1\D+\. Signals: .*2026-09 \(a month beyond", said[0])
-    assert re.search(r"Limits 35\s% to 44\s%\. No signal\.", said[1])
+    assert re.search(
+        r"Limits of the last month 3\.6\D+ to 8\.2\D+\. Signals: .*2026-09 \(a month beyond",
+        said[0],
+    )
+    assert re.search(r"Limits of the last month 34\s% to 44\s%\. No signal\.", said[1])
 
 
 def test_a_number_keeps_to_its_unit(feedback: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -11,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.arrays import FloatArray
 from calibration.estimate import Estimate
 from calibration.groups import (
     Group,
@@ -45,7 +47,7 @@ from pipeline.tables.profiles import compact, department_of, joined, profile_tab
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
-from reports.review_content import ReaderRow, ScaleUse
+from reports.review_content import ReaderRow, RunChart, ScaleUse
 from reports.rounded import reader_row as rounded_row
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
@@ -676,9 +678,9 @@ def test_run_charts_show_each_month_and_withhold_what_would_give_a_small_one_awa
     cells = tallied(rows).rename(columns={"performed_month": "month"})
     seen = replace(found.evidence, cells=cells, words=words)
     distance, use = run_charts(seen, months=MONTHS, scale=SCALE)
-    by_hand = [monthly_distance(cells, month) for month in MONTHS]
-    assert distance.level.mean() == pytest.approx(np.mean(by_hand))
-    assert distance.level == pytest.approx(by_hand, abs=0.02)  # what their few statements add
+    by_hand = np.array([monthly_distance(cells, month) for month in MONTHS])
+    assert distance.level.mean() == pytest.approx(by_hand.mean() - distance.chance)
+    assert distance.level == pytest.approx(by_hand - distance.chance, abs=0.02)
     said = words[words["performed_month"] == MONTHS[0]]
     named = said["phrase"].isin(SCALE.config.phrases.recommended)
     inside, whole = said.loc[named, "n"].sum(), said["n"].sum()
@@ -698,25 +700,47 @@ def monthly_distance(cells: pd.DataFrame, month: str) -> float:
 
 def test_a_busier_half_year_does_not_read_as_better_words() -> None:
     """Exactly right words, six times as many from the ninth month on: every signal was chance's."""
+    months, cells = grown(off=0.0)
+    distance, raw = charted(months, cells)
+    assert process(raw).signals
+    assert not distance.process.signals
+    assert distance.level.mean() == pytest.approx(0.0, abs=0.01)
+
+
+def test_nor_does_it_read_as_worse_words_where_they_are_off_all_along() -> None:
+    """As much was taken out of small months as of exactly right words, which chance moves more."""
+    months, cells = grown(off=0.2)
+    distance, _ = charted(months, cells)
+    few, many = distance.level[:8].mean(), distance.level[8:].mean()
+    assert not distance.process.signals
+    assert few == pytest.approx(many, abs=0.01)
+    assert many == pytest.approx(0.2, abs=0.01)
+
+
+def charted(months: tuple[str, ...], cells: pd.DataFrame) -> tuple[RunChart, FloatArray]:
+    """Chart the distance of months, and give it as it is seen."""
+    coverage = pd.DataFrame({"performed_month": months, "n": 100, "fate": "paired"})
+    seen = replace(hospital().evidence, cells=cells, coverage=coverage)
+    distance, _ = run_charts(seen, months=months, scale=SCALE)
+    return distance, np.array([monthly_distance(cells, month) for month in months])
+
+
+def grown(*, off: float) -> tuple[tuple[str, ...], pd.DataFrame]:
+    """Draw words that are all so far off, six times as many from the ninth month on."""
     rng, rows = np.random.default_rng(5), list[tuple[str, str, str, str, float, int]]()
     months = tuple(f"2026-{m:02d}" for m in range(1, 17))
     named = ("likely", "may represent", "unlikely", "possibly", "probably")
     for place, month in enumerate(months):
         for reader, phrase in product(range(7), named):
             n = 5 if place < 8 else 30
-            right = int(rng.binomial(n, SCALE.phrases.means[SCALE.phrases.index(phrase)]))
+            mean = SCALE.phrases.means[SCALE.phrases.index(phrase)]
+            right = int(rng.binomial(n, mean - math.copysign(off, mean - 0.5)))
             of = (month, f"R{reader}", "pleural effusion", phrase)
             rows += [(*of, 1.0, right), (*of, 0.0, n - right)]
     cells = pd.DataFrame(
         rows, columns=["month", "reader_code", "pathology", "phrase", "label_value", "count"]
     )
-    coverage = pd.DataFrame({"performed_month": months, "n": 100, "fate": "paired"})
-    seen = replace(hospital().evidence, cells=cells, coverage=coverage)
-    distance, _ = run_charts(seen, months=months, scale=SCALE)
-    raw = np.array([monthly_distance(cells, month) for month in months])
-    assert process(raw).signals
-    assert not distance.process.signals
-    assert distance.level.mean() == pytest.approx(raw.mean(), abs=0.01)
+    return months, cells
 
 
 @pytest.mark.parametrize(

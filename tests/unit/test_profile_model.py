@@ -19,7 +19,7 @@ from calibration.profile.habits import Far, HabitFit, fit_with_habits, without_w
 from calibration.profile.line import Lines, lines
 from calibration.profile.model import find_mode
 from calibration.profile.pattern import Case
-from calibration.profile.rates import Rate, phrase_rates, posterior
+from calibration.profile.rates import Rate, cell_rates, phrase_rates, posterior
 from calibration.profile.readings import whole_rates
 from calibration.profile.results import Part, Shared
 from calibration.profile.rows import read_rows
@@ -640,3 +640,22 @@ def _without_habits(fitted: Fitted) -> HabitFit:
         fitted, found, found, nothing, nothing[:, :0], first,
         Far(nothing, nothing, nothing),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("missed", "tilted"), [(0.5, True), (0.0, False)])
+def test_what_ct_misses_of_one_finding_is_told_of_its_strong_words_and_not_of_its_weak(
+    missed: float, *, tilted: bool
+) -> None:
+    """Half missed takes .8 off the log-odds of weak words and 1.9 off strong ones: one move."""
+    shown = np.where(np.arange(5) == 4, 1.0 - missed, 1.0)[:, None] * expit(MEANING)
+    n = np.full((8, 5, 4), 40.0)
+    mass = np.random.default_rng(2).binomial(40, shown, size=n.shape).astype(float)
+    fitted = fit(Counts(n, mass, MEANING, np.zeros(4)), priors=Priors())
+    found = posterior(fitted)
+    centre, variance = cell_rates(fitted.counts, found)
+    off = centre[:, 4] - logit(shown[4])
+    assert (np.abs(off) <= 1.96 * np.sqrt(variance[:, 4])).mean() >= 0.9
+    untold = logit(found.chance[:, 4]) - logit(shown[4])
+    ends = np.array([-1.0, 0.0, 0.0, 1.0])
+    assert (untold.mean(axis=0) @ ends > 0.5) == tilted
+    assert abs(off.mean(axis=0) @ ends) < 0.35

@@ -27,6 +27,7 @@ from calibration.profile import (
     ReaderProfile,
     Swap,
 )
+from calibration.profile.rates import expected_distance
 from calibration.profile.results import Untold
 from calibration.profile.shown import as_standard
 from calibration.result import GroupResult
@@ -777,8 +778,10 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     lower = (s for r in found.readers for s in kept_swaps(r) if s.instead_meaning < s.meaning)
     moved = [s for s in lower if s.phrase in {*named}]
     n = sum(s.n for s in moved)
-    before = points(sum(s.n * abs(s.rate.value - s.meaning) for s in moved) / n)
-    after = points(sum(s.n * abs(s.rate.value - s.instead_meaning) for s in moved) / n)
+    before = points(sum(s.n * expected_distance(s.rate, s.meaning) for s in moved) / n)
+    after = points(sum(s.n * expected_distance(s.rate, s.instead_meaning) for s in moved) / n)
+    promised = sum(s.n * abs(s.rate.value - s.instead_meaning) for s in moved) / n
+    assert float(after) > 100 * promised  # as if every rate were known
     assert text.endswith(
         f"Expected effect: with the {len(moved)} swaps on own pages, {n:,.0f} "
         f"statements lie {after} points from CT, not {before}."
@@ -1477,8 +1480,8 @@ def test_a_gap_of_the_scale_in_which_several_readers_words_lie_is_put_to_the_com
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        (range(1, 9), "no signal now; one upwards (seven months in a row on one side of the mean)"),
-        (range(4, 12), "a signal upwards, to the last month: seven months in a row"),
+        (range(1, 9), "no signal now; one upwards (7 months in a row on one side of the mean)"),
+        (range(4, 12), "a signal upwards, to the last month: 7 months in a row"),
     ],
 )
 def test_a_signal_that_has_ended_says_when_and_one_that_lasts_says_so(

@@ -25,6 +25,7 @@ import numpy as np
 
 from calibration.phrase_calibration import PhraseCalibration
 from calibration.profile import Coordinate, DepartmentProfile, Interval, Part, PhraseRate
+from calibration.profile.rates import expected_distance
 from calibration.profile.shared import PARTS
 from calibration.substitution import Suggestion
 from reports.content import SuppressedCell
@@ -285,12 +286,19 @@ def _effect(
 
 def _by_reader(rates: Sequence[PhraseRate], swap: Suggestion) -> tuple[float, float, float]:
     """Give the mean distance of readers' rates from a word and from its swap, and its doubt."""
-    n, rate, meaning, half = np.array(
-        [(p.n, p.rate.value, p.meaning, (p.rate.high - p.rate.low) / 2.0) for p in rates]
+    n, half, before, after = np.array(
+        [
+            (
+                p.n,
+                (p.rate.high - p.rate.low) / 2.0,
+                expected_distance(p.rate, p.meaning),
+                expected_distance(p.rate, swap.target_expected),
+            )
+            for p in rates
+        ]
     ).T
-    each = (abs(rate - meaning), abs(rate - swap.target_expected))
-    before, after = (float(n @ distance / n.sum()) for distance in each)
-    return before, after, float(np.hypot.reduce(n * half) / n.sum())
+    doubt = np.hypot.reduce(n * half) / n.sum()
+    return float(n @ before / n.sum()), float(n @ after / n.sum()), float(doubt)
 
 
 def _off(of: Department) -> dict[str, tuple[float, float]]:

@@ -21,6 +21,7 @@ import numpy as np
 
 from calibration.arrays import FloatArray
 from calibration.profile import DepartmentProfile, PhraseRate, ReaderProfile
+from calibration.profile.rates import expected_distance
 from calibration.profile.shown import Side, reaches
 from calibration.profile.swaps import LOW
 from calibration.result import GroupResult
@@ -92,7 +93,8 @@ def on_own_pages(
 ) -> str:
     """Say how near to CT readers' own cards to a side bring statements; or that there is none.
 
-    Distances are added up reader by reader: one who lies above CT makes up for none below.
+    Expected distances are added up reader by reader: one who lies above CT makes up for none below,
+    nor does what a rate may be above a word for what it may be below.
     """
     every = (swap for reader in found.readers for swap in kept_swaps(reader))
     lead = (swap for swap in every if side_of(swap.instead_meaning, swap.meaning) == side)
@@ -100,8 +102,9 @@ def on_own_pages(
     if not swaps:
         return words("decisions.no_effect")
     uses = sum(swap.n for swap in swaps)
-    before = sum(swap.n * abs(swap.rate.value - swap.meaning) for swap in swaps) / uses
-    after = sum(swap.n * abs(swap.rate.value - swap.instead_meaning) for swap in swaps) / uses
+    told = [(s.n / uses, s.rate, s.meaning, s.instead_meaning) for s in swaps]
+    before = sum(share * expected_distance(rate, now) for share, rate, now, _ in told)
+    after = sum(share * expected_distance(rate, then) for share, rate, _, then in told)
     return words.several(
         "decisions.own_cards",
         len(swaps),

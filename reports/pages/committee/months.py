@@ -14,7 +14,7 @@ from reports.content import SuppressedCell
 from reports.drawing.layout import Figure, Prose, Section, statement
 from reports.drawing.marks import PHONE, Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER
-from reports.figures.series import printed, run_chart
+from reports.figures.series import met_by, printed, run_chart
 from reports.numbers import count, percent, points
 from reports.pages.radiologist.chart import uses
 from reports.pages.radiologist.later import covered, swap_counts
@@ -57,7 +57,7 @@ def _charts(charts: Sequence[RunChart], words: Strings) -> Figure:
             run_chart(drawing, column, chart=chart, words=words)
 
     caption = []
-    if any(math.isfinite(chart.process.low) for chart in charts):
+    if any(chart.process.n >= LEAST for chart in charts):
         caption.append(words("run_chart.note"))
     if any(chart.process.signals for chart in charts):
         caption.append(words("run_chart.diamond"))
@@ -109,7 +109,7 @@ def _signal(chart: RunChart, words: Strings) -> str:
     process, name = chart.process, words(f"run_chart.{chart.key}")
     if not process.n:
         return words("run_chart.nothing", name=name)
-    if not math.isfinite(process.low):
+    if process.n < LEAST:
         return words("run_chart.few", name=name, n=process.n, least=LEAST)
     mean = printed(chart, process.mean, words)
     if not process.signals:
@@ -118,7 +118,7 @@ def _signal(chart: RunChart, words: Strings) -> str:
     last = next(signal for signal in process.signals if signal.at == at)
     ended = np.isfinite(chart.level[at + 1 :]).any()
     key = f"run_chart.{'up' if last.up else 'down'}{'_ended' if ended else ''}"
-    when, rule = words.month(chart.months[at], "long"), words(f"run_chart.rule.{last.rule}")
+    when, rule = words.month(chart.months[at], "long"), met_by(last, words)
     return words(key, name=name, month=when, rule=rule, mean=mean)
 
 
