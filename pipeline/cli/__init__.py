@@ -40,7 +40,9 @@ _PANELS: Final = {
         ("deidentify", "extract", "survey", "calibrate", "profile", "simulate", "vocabulary")
     ),
     "Trust the instrument": ("audit", "annotate", "pool", "model"),
-    "Look after the workspace": (("backup", "key", "prune", "purge", "reidentify", "rotate")),
+    "Look after the workspace": (
+        ("backup", "key", "prune", "purge", "reidentify", "rotate", "stored")
+    ),
     "Neighbouring measures": ("disagreement", "scalar", "difficulty", "lm"),
 }
 """The commands as ``--help`` groups them, in the order in which somebody new meets them."""

@@ -124,7 +124,7 @@ class Output:
         typer.Exit
             With the exit code that says so, where anything was set aside.
         """
-        emit(summary, as_json=self.as_json, quiet=self.quiet)
+        self.show(summary, worded(summary))
         if set_aside:
             raise typer.Exit(EXIT_QUARANTINED)
 
@@ -186,17 +186,13 @@ audit = typer.Typer(help="Measure the instrument: extraction, de-identification,
 
 ConfigArgument = Annotated[Path, typer.Argument(help="The configuration, radcal.toml.")]
 ConfigOption = Annotated[Path, typer.Option(help="The configuration, radcal.toml.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print a machine-readable summary.")]
 
 
-def emit(summary: Mapping[str, object], *, as_json: bool, quiet: bool) -> None:
-    """Print a command's summary: one line per entry, or one JSON object."""
-    if as_json:
-        typer.echo(json.dumps(summary, default=str))
-    elif not quiet:
-        for name, value in summary.items():
-            said = value if name == "seed" else _worded(value)  # a number that is no count
-            typer.echo(f"{name.replace('_', ' ')}: {said}")
+def worded(summary: Mapping[str, object]) -> Iterator[str]:
+    """Give a command's summary as lines for people, one an entry."""
+    for name, value in summary.items():
+        said = value if name == "seed" else _worded(value)  # a number that is no count
+        yield f"{name.replace('_', ' ')}: {said}"
 
 
 def _worded(value: object) -> object:

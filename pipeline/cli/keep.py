@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,17 +14,8 @@ from urllib.parse import quote
 
 import typer
 
-from pipeline.cli.common import (
-    ConfigArgument,
-    ConfigOption,
-    JsonOption,
-    Output,
-    audit,
-    emit,
-    group,
-    taking,
-)
-from pipeline.errors import ConfigurationError, InputError, RadcalError
+from pipeline.cli.common import ConfigArgument, ConfigOption, Output, audit, group, option, taking
+from pipeline.errors import EXIT_QUARANTINED, ConfigurationError, InputError, RadcalError
 
 if TYPE_CHECKING:
     from pipeline.config import Configuration
@@ -40,7 +33,7 @@ log = typer.Typer(help="The audit log of a workspace.")
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
-    for command in (reidentify, cases, purge, prune, rotate, backup):
+    for command in (reidentify, cases, stored, purge, prune, rotate, backup):
         app.command(command.__name__)(taking(command))
     key = group("Keep the key of a workspace's vault.")
     key.command("replace")(taking(replace))
@@ -54,22 +47,20 @@ def reidentify(
     config: ConfigArgument,
     code: Annotated[str, typer.Option(help="One code, as it stands on a page.")],
     reason: ReasonOption,
-    *,
-    as_json: JsonOption = False,
+    output: Output,
 ) -> None:
     """Give the identifier behind one code, and write down who asked and why."""
     from pipeline.vault.codes import domain_of
 
     (identifier,) = _behind(config, "reidentify", [code], reason)
-    emit({"domain": domain_of(code), "identifier": identifier}, as_json=as_json, quiet=False)
+    output.tell({"domain": domain_of(code), "identifier": identifier})
 
 
 def cases(
     codes: Annotated[list[str], typer.Argument(help="Study codes, as they stand on pages.")],
     config: ConfigOption,
     reason: ReasonOption,
-    *,
-    as_json: JsonOption = False,
+    output: Output,
 ) -> None:
     """Open study codes for the office: give each one's accession, and its link into the PACS."""
     link = _opened(config)[0].reports.pacs_link
@@ -78,10 +69,7 @@ def cases(
     for code, accession in zip(wanted, found, strict=True):
         opened = {"code": code, "accession": accession}
         opened |= {"link": link.format(accession=quote(accession, safe=""))} if link else {}
-        if as_json:
-            emit(opened, as_json=True, quiet=False)
-        else:
-            typer.echo("  ".join(opened.values()))
+        output.show(opened, ["  ".join(opened.values())])
 
 
 def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> list[str]:
@@ -96,9 +84,7 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     told = {str(number): code for number, code in enumerate(codes, start=1)}
     attempt = events.attempt(action, reason=reason, codes=told)
     with attempt, _vault(store.root, read_only=True) as vault:
-        if len(reason.strip()) < _MIN_REASON:
-            least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
-            raise ConfigurationError(f"--reason: {least}")
+        _require_reason(reason)
         others = [number for number, code in told.items() if not code.startswith("S-")]
         if others and action == "cases":
             which = f"{', '.join(others)} of {len(codes)}"
@@ -110,6 +96,59 @@ def _behind(config: Path, action: str, codes: Sequence[str], reason: str) -> lis
     # Written before it is shown: nothing is revealed that the log does not know of.
     events.append(action, reason=reason, codes=told, outcome="shown")
     return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Options of ``radcal stored``."""
+
+    config: ConfigArgument
+    reason: str = option(..., "Why; it goes into the audit log.")
+    reader: str = option("", "A reader's id as exported; - reads it from standard input.")
+    patient: str = option("", "A patient's number as exported; - reads it from standard input.")
+    authority: str = option("", "Who gave the patient's number, where that tells two apart.")
+    code: str = option("", "Instead: a code as it stands on a page (R- or P-).")
+    to: Path | None = option(None, "A new folder, for a copy that the person may have.")
+    output: Output
+
+
+def stored(given: Asked) -> None:
+    """Say what is stored of one reader or patient, and write down who asked and why."""
+    from pipeline.run.holdings import copy, search
+    from pipeline.site.site import Site
+
+    site, (_, store, events) = Site.open(str(given.config.resolve())), _opened(given.config)
+    _refuse_broken(events.path)
+    with events.attempt("stored"), store.locked(), _vault(store.root, read_only=True) as vault:
+        asked = _asked(given)
+        if given.to is not None and given.to.exists():
+            raise ConfigurationError(f"{given.to}: is there already. Name a new folder.")
+        found = search(site, vault, asked, given.authority)
+        codes = {str(n): code for n, code in enumerate(sorted(found.known), start=1)}
+        told = {"who": found.who, "outcome": found.state[0], "copied": str(given.to is not None)}
+        # Written before it is shown: nothing is revealed that the log does not know of.
+        events.append("stored", reason=given.reason, codes=codes, **told)
+        if given.to is not None:
+            copy(found, given.to)
+    given.output.show(found.summary(), found.lines())
+    if found.unread:
+        raise typer.Exit(EXIT_QUARANTINED)
+
+
+def _asked(given: Asked) -> tuple[str, str]:
+    """Give by what one person is named, and how; the reason must not name the person too."""
+    _require_reason(given.reason)
+    named = [name for name in ("reader", "patient", "code") if getattr(given, name)]
+    if len(named) != 1:
+        raise ConfigurationError("stored: name one person, by --reader, --patient or --code.")
+    said = getattr(given, named[0])
+    said = (sys.stdin.readline() if said == "-" else said).strip()
+    if not said or re.search(rf"(?<!\w){re.escape(said)}(?!\w)", given.reason, re.IGNORECASE):
+        why = (
+            "no id was given, or --reason holds it, which the audit log keeps. Write a case number."
+        )
+        raise ConfigurationError(f"--{named[0]}: {why}")
+    return named[0], said
 
 
 def purge(
@@ -167,31 +206,30 @@ def prune(
     output.tell({"dry_run": not yes, **found.summary()})
 
 
-def rotate(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+def rotate(config: ConfigArgument, output: Output) -> None:
     """Give every reader a new code from the next run on: old pages do not decode new ones."""
     _, store, events = _opened(config)
     with events.attempt("rotate readers"), store.locked(), _vault(store.root) as vault:
         epoch = vault.rotate_readers()
         (store.root / _VAULT).with_name("vault.times").unlink(missing_ok=True)
     events.append("rotate readers", epoch=epoch)
-    emit({"reader_epoch": epoch}, as_json=as_json, quiet=False)
+    output.tell({"reader_epoch": epoch})
 
 
 def backup(
     config: ConfigArgument,
     to: Annotated[Path, typer.Option(help="A new file; keep it apart from the key.")],
-    *,
-    as_json: JsonOption = False,
+    output: Output,
 ) -> None:
     """Copy the vault whole, even during a run; a plain copy of the file may be torn."""
     _, store, events = _opened(config)
     with events.attempt("vault copy"), _vault(store.root, read_only=True) as vault:
         vault.copy_to(to)
     events.append("vault copied")
-    emit({"copy": str(to)}, as_json=as_json, quiet=False)
+    output.tell({"copy": str(to)})
 
 
-def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+def replace(config: ConfigArgument, output: Output) -> None:
     """Put the vault under the key of RADCAL_VAULT_NEW_KEY_FILE; codes and date shifts stay."""
     from pipeline.vault.key import Key
     from pipeline.vault.upkeep import NEW_KEY_FILE_VARIABLE, NEW_KEY_VARIABLE, replace_key
@@ -202,7 +240,7 @@ def replace(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
         counts = asdict(replace_key(store.root / _VAULT, Key.of(), new))
     events.append("key replaced", **counts)
     told = "give the new key to every run from now on, and keep the old one for older copies"
-    emit({**counts, "next": told}, as_json=as_json, quiet=False)
+    output.tell({**counts, "next": told})
 
 
 def audit_shifts(config: ConfigArgument, output: Output) -> None:
@@ -235,6 +273,13 @@ def verify_log(
         why = "it was emptied, rolled back or written anew, or the digest is another log's."
         raise RadcalError(f"the audit log lacks that entry among its {state.entries}: {why}")
     output.tell({"entries": state.entries, "intact": True, "head": state.head})
+
+
+def _require_reason(reason: str) -> None:
+    """Refuse a reason that says nothing."""
+    if len(reason.strip()) < _MIN_REASON:
+        least = f"give at least {_MIN_REASON} characters; the audit log keeps it."
+        raise ConfigurationError(f"--reason: {least}")
 
 
 def _refuse_broken(path: Path) -> LogState:

@@ -17,16 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pipeline.cli.common import (
-    Advance,
-    ConfigArgument,
-    JsonOption,
-    Output,
-    emit,
-    flag,
-    option,
-    taking,
-)
+from pipeline.cli.common import Advance, ConfigArgument, Output, flag, option, taking
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.run import begin_worker
 from pipeline.run.shield import LogFormat, on_terminal, shielded, stoppable
@@ -56,7 +47,7 @@ def register(app: typer.Typer) -> None:
     app.command("init")(init)
     app.command("run")(taking(run))
     app.command("demo")(taking(demo))
-    app.command("open")(pages)
+    app.command("open")(taking(pages))
     app.command("simulate")(taking(simulate))
 
 
@@ -108,7 +99,7 @@ def run(given: Run) -> None:
     _end(summary, given.config, output)
 
 
-def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+def pages(config: ConfigArgument, output: Output) -> None:
     """List the pages of the newest issue, each with the file to open."""
     from pipeline.config import load
     from pipeline.store.workspace import Workspace
@@ -127,16 +118,12 @@ def pages(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     own = (file for file in files if whom is None or file.parent.name in whom)
     shown = [(file.parent.name, file.name, str(file)) for file in own]
     older = len(files) - len(shown)
-    if as_json:
-        each = [{"recipient": who, "page": page, "path": path} for who, page, path in shown]
-        found = {"issue": issues[-1].name, "pages": each, "older_files": older}
-        emit(found, as_json=True, quiet=False)
-        return
-    typer.echo(f"Issue {issues[-1].name}: {len({who for who, _, _ in shown}):,} recipients.")
-    for who, _, path in shown:
-        typer.echo(f"{who:<12} {path}")
+    each = [{"recipient": who, "page": page, "path": path} for who, page, path in shown]
+    lines = [f"Issue {issues[-1].name}: {len({who for who, _, _ in shown}):,} recipients."]
+    lines += [f"{who:<12} {path}" for who, _, path in shown]
     if older:
-        typer.echo(f"{older:,} older files of others lie beside them: do not hand them on.")
+        lines.append(f"{older:,} older files of others lie beside them: do not hand them on.")
+    output.show({"issue": issues[-1].name, "pages": each, "older_files": older}, lines)
 
 
 def _next(summary: Summary, config: str) -> str:

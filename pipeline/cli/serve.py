@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, JsonOption, emit, option, taking
+from pipeline.cli.common import ConfigArgument, Output, option, taking, worded
 from pipeline.errors import ConfigurationError, RadcalError
 from pipeline.run.shield import stoppable
 from pipeline.store.files import held, plain, require_readable
@@ -37,7 +37,7 @@ _TIMES = ("started_at", "ended_at", "exit_code", "last_success_at", "last_period
 
 def register(app: typer.Typer) -> None:
     """Add this group's commands."""
-    app.command("status")(status)
+    app.command("status")(taking(status))
     app.command("serve")(taking(serve))
 
 
@@ -175,7 +175,7 @@ def _server(port: int, log: Path) -> Iterator[str]:
         server.wait()
 
 
-def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
+def status(config: ConfigArgument, output: Output) -> None:
     """Tell what the next run would do and why, and how the last one ended."""
     from pipeline.run.books import last_run
     from pipeline.run.outlook import outlook
@@ -188,18 +188,18 @@ def status(config: ConfigArgument, *, as_json: JsonOption = False) -> None:
     found: dict[str, object] = {"vault_key": next(site_findings(site)).told, "last_run": "never"}
     if store.root.is_dir():
         found |= _last(store, last_run(store.root))
-    if not as_json:
-        emit(found, as_json=False, quiet=False)  # what follows may find the vault damaged
+    if not output.as_json:
+        output.tell(found)  # what follows may find the vault damaged
     ahead = outlook(site)
     next_ = {"next_period": ahead.next_period, "nothing_would_be_delivered": ahead.refused}
     told = {name: value for name, value in next_.items() if value}
-    if as_json:
-        emit({**found, **told, "stages": plain(ahead.stages)}, as_json=True, quiet=False)
-        return
-    emit(told, as_json=False, quiet=False)
+    lines = list(worded(told))
     for each in ahead.stages:
         items = "" if each.items is None else f"{each.to_make:,} of {each.items:,} to make"
-        typer.echo(f"{each.stage:<12} {each.state:<11} {items:<22} {'; '.join(each.why)}".rstrip())
+        lines.append(
+            f"{each.stage:<12} {each.state:<11} {items:<22} {'; '.join(each.why)}".rstrip()
+        )
+    output.show({**found, **told, "stages": plain(ahead.stages)}, lines)
 
 
 def _last(store: Workspace, last: LastRun | None) -> dict[str, object]:

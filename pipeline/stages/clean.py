@@ -109,7 +109,7 @@ class Clean(Keyed[ExamShard, Coded]):
         cleaned = clean(
             exams,
             codes=replace(_codes(site, exams), months=_stated(site, item, exams)),
-            deidentifier=site.once(_deidentifier),
+            deidentifier=site.once(deidentifier),
             scan=_leak_scan(site, item.batch),
             min_age_years=site.config.pairing.min_age_years,
         )
@@ -159,7 +159,7 @@ def _stated(site: Site, item: ExamShard, exams: pd.DataFrame) -> Mapping[str, tu
     return own | dict(zip(moved["source_digest"], both, strict=True))
 
 
-def _deidentifier(site: Site) -> Deidentifier:
+def deidentifier(site: Site) -> Deidentifier:
     """Make the instrument that takes identifiers out of text."""
     settings, folder = site.config.deidentification, _word_lists(site)
     layer: SecondLayer | None = None
@@ -179,7 +179,7 @@ def tried_words(site: Site) -> str:
     """Say how many lists the site has of its own, once its rules are found to work."""
     found = own_words(site)
     if RULES in found:
-        site.once(_deidentifier)
+        site.once(deidentifier)
     return f"{len(found):,} of the site's own"
 
 
@@ -204,4 +204,4 @@ def _leak_scan(site: Site, batch: tuple[str, ...]) -> LeakScan:
             site.workspace.read("raw", "exams", [shard], columns=list(IDENTIFIERS))
         )
     )
-    return LeakScan.from_known(people, lexicon=site.once(_deidentifier).lexicon)
+    return LeakScan.from_known(people, lexicon=site.once(deidentifier).lexicon)

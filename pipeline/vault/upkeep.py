@@ -10,17 +10,23 @@ are judged by their time of performance, coded ones by their stated month (times
 shard with rows left is rewritten under its own name, so that a later run does not make it again.
 Tallies, results and pages stay, as they hold no text and no identifier. What later runs make anew
 they make of what is left; `Traces` say how much is gone.
+
+Of readers who asked to be left out goes what no pruning takes: their answers, and what issues told
+them. Their X-rays stay as exported until their time has come: the month that is stated of an exam
+rests on all exams of its patient (`pipeline.vault.shifts`), colleagues' among them.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pandas as pd
 
@@ -130,20 +136,24 @@ def _copy_shifts(
 _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 """Columns of raw exams that say who and when; every version of this program wrote them."""
 _NAMED_SINCE: Final = ("patient_domain", "reader_id", "modality")
-_MONTHS: Final = ("shard", "source_digest", "month", "is_own")
 # So long without an exam, and a purge by the clock asks whether it is right.
 _SILENCE: Final = pd.Timedelta(days=92)
-_DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam")
+_DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam", "reader")
+_NAMED_BY: Final = (patient_identifiers, study_identifiers, exam_identifiers)
+_Judge: TypeAlias = Callable[[pd.DataFrame], pd.Series]
+_UNSAID: Final = "\0"
+"""Stands for the readers of a shard that does not say who they are."""
 ZONES: Final[tuple[Zone, ...]] = ("raw", "analysis")
 
 
 @dataclass(frozen=True, slots=True)
 class Purged:
-    """How many rows and codes were deleted."""
+    """How many rows and codes were deleted; ``told``: answers and profiles of readers left out."""
 
     raw_exams: int
     clean_exams: int
     codes: int
+    told: int
 
 
 def retained_from(
@@ -186,39 +196,47 @@ def purge(
     shared: bool = False,
     left_out: Objections = NOBODY,
 ) -> Purged:
-    """Delete what was performed before a time, and what patients asked to have left out.
+    """Delete, or only count, what is of before a time or asked to be left out; hold the lock.
 
     Parameters
     ----------
-    store
-        The workspace; hold its lock.
     before
         Exams performed earlier go; a coded exam goes when its whole month lies earlier.
     vault
-        Forgets patients and studies that have no exam left.
-    delete
-        False only counts.
+        Forgets patients, studies and readers that have no exam left.
     shared
         Whether all sources share one numbering of patients (``[input] patient_ids_shared``).
     left_out
-        Whose exams go however new they are.
+        Whose exams go however new they are; of readers what issues told them, and their answers.
     """
     stands = patients_joined(store, shared=shared).stands
     gone = _purge_raw(store, before, left_out, stands, delete=delete)
-    coded = vault.known_codes("patient", sorted(gone.unwanted))
-    clean = _purge_clean(store, before.strftime("%Y-%m"), coded, delete=delete)
+    coded, month = [*vault.known_codes("patient", gone.unwanted)], before.strftime("%Y-%m")
+
+    def is_old(exams: pd.DataFrame) -> pd.Series[bool]:
+        of_theirs = exams.filter(["patient_code"]).isin(coded).any(axis=1)
+        return of_theirs | (exams["performed_month"] < month)
+
+    clean = _purge_rows(store, ("analysis", "clean_exams"), is_old, delete=delete)
+    told = _purge_told(store, vault.known_codes("reader", left_out.readers), delete=delete)
     if not delete:
-        known = (vault.known_codes(domain, sorted(each)) for domain, each in gone.forgotten.items())
-        return Purged(gone.exams, clean, sum(map(len, known)))
-    _forget_months(store, gone.digests)
+        known = (vault.known_codes(domain, each) for domain, each in gone.forgotten.items())
+        return Purged(gone.exams, clean, sum(map(len, known)), told)
+    _purge_rows(store, ("raw", "months"), lambda rows: rows["source_digest"].isin(gone.digests))
     # Whose exams a damaged shard holds nobody can tell.
     for name in [f"{z}/damaged/{key}.parquet" for z in ZONES for key in store.keys(z, "damaged")]:
         store.objects.remove(name)
     codes = sum(vault.forget(domain, sorted(each)) for domain, each in gone.forgotten.items())
     # Who asked to be left out is known by what was said of the numbers, whatever comes.
     nobody = gone.forgotten["patient"] - gone.unwanted
-    _forget_merges(store, lambda n: normalised(stands.get(n, n)) in nobody, shared=shared)
-    return Purged(gone.exams, clean, codes)
+
+    def is_said(merges: pd.DataFrame) -> pd.Series[bool]:
+        said = [[normalised(n) for n in numbers] for numbers, _ in said_in(merges, shared=shared)]
+        of = (any(normalised(stands.get(n, n)) in nobody for n in each) for each in said)
+        return pd.Series(of, index=merges.index, dtype="bool")
+
+    _purge_rows(store, ("raw", "merges"), is_said)
+    return Purged(gone.exams, clean, codes, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +281,9 @@ def _purge_raw(
             asked, was = told(frame, stands)[gone], Traces.of(store, key)
             on_request = (*was.on_request, *marks(frame[gone][asked]))
             kept = Traces(on_request, was.past_retention + int((~asked).sum()))
-            _drop(store, "raw", "exams", key, gone, kept)
+            exams = store.read("raw", "exams", [key])[~gone].reset_index(drop=True)
+            store.write("raw", "exams", key, exams, facts=kept)
+    old["reader"] = set() if _UNSAID in left["reader"] else old["reader"] | left_out.readers
     forgotten = {domain: frozenset(old[domain] - left[domain]) for domain in old}
     same, nobody = all_numbers(stands), forgotten["patient"]
     others = (same.get(each, frozenset()) for each in nobody)
@@ -271,36 +291,40 @@ def _purge_raw(
     return _Gone(count, frozenset(digests), frozenset(unwanted), forgotten)
 
 
-def _purge_clean(store: Workspace, month: str, patients: Set[str], *, delete: bool) -> int:
-    """Delete the coded exams of earlier months and of some patients; gives how many there are."""
-    count, columns = 0, ["performed_month", *(["patient_code"] if patients else [])]
-    for key, frame in _shards(store, "analysis", "clean_exams", columns):
-        gone = frame["performed_month"] < month
-        if patients:
-            gone |= frame["patient_code"].isin(patients)
+def _purge_rows(
+    store: Workspace, place: tuple[Zone, str], is_gone: _Judge, *, delete: bool = True
+) -> int:
+    """Delete rows of a table, and leave its shards' counts; gives how many there are."""
+    (zone, table), count = place, 0
+    for key in store.keys(zone, table):
+        frame = store.read(zone, table, [key])
+        gone = is_gone(frame)
         count += int(gone.sum())
-        if delete:
-            facts = store.facts("analysis", "clean_exams", key, object)
-            _drop(store, "analysis", "clean_exams", key, gone, facts)
+        if delete and gone.any():
+            facts = store.facts(zone, table, key, object)
+            store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)
     return count
 
 
-def _forget_merges(store: Workspace, is_gone: Callable[[str], bool], *, shared: bool) -> None:
-    """Drop what was said of the numbers of patients who were forgotten."""
-    for key in store.keys("raw", "merges"):
-        frame = store.read("raw", "merges", [key])
-        left = [not any(is_gone(normalised(number)) for number in numbers)
-                for numbers, _ in said_in(frame, shared=shared)]  # fmt: skip
-        if not all(left):
-            store.write("raw", "merges", key, frame[left].reset_index(drop=True))
+def _purge_told(store: Workspace, readers: Collection[str], *, delete: bool) -> int:
+    """Delete what readers answered and what issues told them; gives how many rows there are."""
+    for key in store.keys("analysis", "profiles") if delete else ():
+        facts: Any = store.facts("analysis", "profiles", key, object)
+        left = [each for each in facts["readers"] if each not in readers]
+        if len(left) < len(facts["readers"]):
+            frame = store.read("analysis", "profiles", [key])
+            frame["profile"] = [_without(each, readers) for each in frame["profile"]]
+            store.write("analysis", "profiles", key, frame, facts=facts | {"readers": left})
+    gone = partial(_purge_rows, is_gone=lambda rows: rows["reader_code"].isin(readers))
+    return sum(gone(store, ("analysis", t), delete=delete) for t in ("returns", "profiles"))
 
 
-def _forget_months(store: Workspace, digests: Set[str]) -> None:
-    """Drop what the tables of stated months hold of exams that went."""
-    for key, frame in _shards(store, "raw", "months", _MONTHS):
-        gone = frame["source_digest"].isin(digests)
-        if gone.any():
-            store.write("raw", "months", key, frame[~gone].reset_index(drop=True))
+def _without(profile: str, readers: Collection[str]) -> str:
+    """Take readers out of what a department's profile says of who changed."""
+    told = json.loads(profile)
+    if told.get("changes"):
+        told["changes"] = [each for each in told["changes"] if each["reader"] not in readers]
+    return json.dumps(told)
 
 
 def named(store: Workspace, key: str) -> pd.DataFrame:
@@ -313,26 +337,9 @@ def named(store: Workspace, key: str) -> pd.DataFrame:
 
 def identifiers(exams: pd.DataFrame) -> dict[Domain, pd.Series]:
     """Give what of each exam stands in the vault, by domain, folded as it is looked up."""
-    each = (patient_identifiers(exams), study_identifiers(exams), exam_identifiers(exams))
+    readers = exams["reader_id"] if "reader_id" in exams else [_UNSAID] * len(exams)
+    found = (*(name(exams) for name in _NAMED_BY), readers)
     return {
-        domain: pd.Series(map(normalised, found), index=exams.index, dtype="object")
-        for domain, found in zip(_DOMAINS, each, strict=True)
+        domain: pd.Series([normalised(n, domain) for n in each], index=exams.index, dtype="object")
+        for domain, each in zip(_DOMAINS, found, strict=True)
     }
-
-
-def _shards(
-    store: Workspace, zone: Zone, table: str, columns: Sequence[str]
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Give these columns of every shard that has rows."""
-    for key in store.keys(zone, table):
-        frame = store.read(zone, table, [key], columns=columns)
-        if len(frame):
-            yield key, frame
-
-
-def _drop(
-    store: Workspace, zone: Zone, table: str, key: str, gone: pd.Series, facts: object
-) -> None:
-    if gone.any():
-        frame = store.read(zone, table, [key])
-        store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)

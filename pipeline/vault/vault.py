@@ -166,10 +166,11 @@ class Vault:
                     (*row, domain, epoch, lookup),
                 )
 
-    def known_codes(self, domain: Domain, identifiers: Sequence[str]) -> frozenset[str]:
-        """Give the codes of those identifiers that have one."""
+    def known_codes(self, domain: Domain, identifiers: Iterable[str]) -> dict[str, int]:
+        """Give the codes of those identifiers that have one, of every epoch, and which epoch."""
         wanted = {self._lookup(domain, each) for each in identifiers}
-        return frozenset(self._stored_codes(domain, self._epoch(domain), wanted).values())
+        every = range(self._epoch(domain) + 1)
+        return {c: e for e in every for c in self._stored_codes(domain, e, wanted).values()}
 
     def shift_days(
         self, patient_ids: Sequence[str], rooms: Sequence[Room | None] = ()

@@ -384,7 +384,8 @@ def test_another_key_opens_nothing(site: Path) -> None:
 def test_purging_deletes_old_rows_and_forgets_their_codes(site: Path) -> None:
     code = _code(site, "patient", "M1")
     dry = radcal("purge", str(site), "--older-than-days", "365", "--dry-run", "--json")
-    assert json.loads(dry.out) == {"dry_run": True, "raw_exams": 1, "clean_exams": 1, "codes": 3}
+    counted = {"raw_exams": 1, "clean_exams": 1, "codes": 3, "told": 0}
+    assert json.loads(dry.out) == {"dry_run": True, **counted}
     done = radcal("purge", str(site), "--older-than-days", "365", "--json")
     assert json.loads(done.out)["codes"] == 3
     store = Workspace(site.parent / "workspace")

@@ -79,7 +79,7 @@ def test_nobody_new_is_registered_and_what_others_have_is_found_again(gathering:
     gathering("who,id\npatient,M1\n")
     site, found = gathering("who,id\npatient,M1\npatient,M9\n")
     with site.open_vault(read_only=True) as vault:
-        assert vault.known_codes("patient", ["N␟M1"]) == frozenset()
+        assert not vault.known_codes("patient", ["N␟M1"])
         assert len(vault.known_codes("patient", ["N␟M2"])) == 1
     again = {shard.key for shard in found.coded}
     _, same = gathering("who,id\npatient,M1\npatient,M8\n")
@@ -131,9 +131,9 @@ def test_purge_forgets_who_is_left_out_and_nobody_else(
     clean = store.read("analysis", "clean_exams", store.keys("analysis", "clean_exams"))
     assert sorted(set(raw["patient_id"])) == ["M2", "M3", "M4"]
     with site.open_vault(read_only=True) as vault:
-        assert vault.known_codes("patient", ["N␟M1"]) == frozenset()
+        assert not vault.known_codes("patient", ["N␟M1"])
         known = vault.known_codes("patient", ["N␟M2", "N␟M3", "N␟M4"])
-    assert set(clean["patient_code"]) == known
+    assert set(clean["patient_code"]) == set(known)
     for later in ("who,id\npatient,M1\n", "who,id\npatient,M7\n"):
         site, after = gathering(later)
         assert after.accounting().pairs == 3, "purged exams do not come back by older shards"
@@ -165,7 +165,7 @@ def test_a_merged_patient_is_met_and_forgotten_under_every_number(
     clean = store.read("analysis", "clean_exams", store.keys("analysis", "clean_exams"))
     assert was not in set(clean["patient_code"])
     with site.open_vault(read_only=False) as vault:
-        assert vault.known_codes("patient", ["N␟M1", "N␟M9"]) == frozenset()
+        assert not vault.known_codes("patient", ["N␟M1", "N␟M9"])
         (left,) = vault._db.execute("SELECT count(*) FROM shifts").fetchone()
     assert left == 3, "those of M2, M3 and M4"
 

@@ -16,6 +16,7 @@ import pypdf
 import pytest
 from reportlab.pdfgen import canvas
 
+from pipeline.cli.common import Output
 from pipeline.cli.run import pages
 from pipeline.errors import ConfigurationError, InputError, StorageError
 from pipeline.site.site import Site
@@ -347,7 +348,7 @@ def test_pages_that_were_deleted_are_said_to_be_gone_and_how_they_come_again(pla
     shutil.rmtree(place.of("R-A").parent)
     assert place.deliver(mine) == (0, 1)
     with pytest.raises(InputError, match=r"Restore the folder; .* delete delivery/ledger\.jsonl"):
-        pages(place.config)
+        pages(place.config, Output())
     (place.of("R-A").parents[1] / "ledger.jsonl").unlink()
     assert place.deliver(mine) == (1, 0)
 
@@ -356,10 +357,10 @@ def test_the_pages_of_the_newest_issue_are_listed_with_the_file_to_open(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(InputError, match=r"no page lies below .* may read; nothing was delivered"):
-        pages(place.config)
+        pages(place.config, Output())
     place.deliver(place.page("R-A", "one"), place.page("R-B", "two"))
     (place.of("R-A").parents[1] / "2026-06" / "R-C").mkdir(parents=True)
-    pages(place.config)
+    pages(place.config, Output())
     first, *rest = capsys.readouterr().out.splitlines()
     assert first == "Issue 2026-09: 2 recipients."
     assert [line.split() for line in rest] == [
@@ -367,7 +368,7 @@ def test_the_pages_of_the_newest_issue_are_listed_with_the_file_to_open(
         for who in ("R-A", "R-B")
         for name in ("feedback.pdf", "return.csv")
     ]
-    pages(place.config, as_json=True)
+    pages(place.config, Output(as_json=True))
     told = json.loads(capsys.readouterr().out)
     assert [each["recipient"] for each in told["pages"]] == ["R-A", "R-A", "R-B", "R-B"]
     assert told["older_files"] == 0
@@ -378,7 +379,7 @@ def test_pages_of_readers_who_left_the_issue_are_counted_and_not_listed(
 ) -> None:
     place.deliver(place.page("R-A", "one"), place.page("R-B", "two"))
     place.deliver(place.page("R-A", "one"), place.page("R-C", "two"))
-    pages(place.config)
+    pages(place.config, Output())
     first, *rest, last = capsys.readouterr().out.splitlines()
     assert first == "Issue 2026-09: 2 recipients."
     assert [line.split()[0] for line in rest] == ["R-A", "R-A", "R-C", "R-C"]
@@ -395,5 +396,5 @@ def test_pages_are_listed_from_wherever_the_workspace_keeps_them(
     page = tmp_path / "own" / "delivery" / PERIOD / "R-1" / "feedback.pdf"
     page.parent.mkdir(parents=True)
     page.write_bytes(pdf("one"))
-    pages(config)
+    pages(config, Output())
     assert str(page) in capsys.readouterr().out

@@ -16,6 +16,7 @@ import pytest
 
 from calibration.survey import builtin
 from extraction import vocabulary
+from pipeline.cli.common import Output
 from pipeline.cli.serve import Serve, jobs, next_at, serve, status
 from pipeline.errors import (
     ConfigurationError,
@@ -372,7 +373,7 @@ def test_status_says_why_an_issue_would_be_refused(
 ) -> None:
     def told() -> str:
         capsys.readouterr()
-        status(place / "radcal.toml")
+        status(place / "radcal.toml", Output())
         return capsys.readouterr().out
 
     here = Here(site(place))
@@ -564,7 +565,7 @@ def test_status_names_records_that_this_user_may_not_read(
 ) -> None:
     monkeypatch.setattr("os.access", lambda path, _rights: Path(path).name != barred)
     with pytest.raises(StorageError, match=f"{barred}: may not be read by this user"):
-        status(place / "radcal.toml")
+        status(place / "radcal.toml", Output())
 
 
 def test_a_schedule_without_a_key_is_refused_at_once(
@@ -611,11 +612,11 @@ def test_a_schedule_that_never_comes_is_refused(cron: str) -> None:
 def test_status_says_whether_the_key_given_opens_the_vault(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status(place / "radcal.toml")
+    status(place / "radcal.toml", Output())
     assert "vault key: opens this workspace's vault" in capsys.readouterr().out
     replace_key(site(place).vault_path, Key.of(KEY), Key.of(new_key()))
     Site.forget()
-    status(place / "radcal.toml")
+    status(place / "radcal.toml", Output())
     told = capsys.readouterr().out
     assert "vault key: vault.sqlite: the key given is not this vault's key" in told
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from pipeline.cli.common import Output
 from pipeline.cli.keep import rotate
 from pipeline.run.gates import Gathered
 from pipeline.simulate import simulate
@@ -70,7 +71,7 @@ def test_an_older_copy_is_a_fault_until_everything_is_coded_anew(config: Path) -
     found = of_the_vault(config)
     assert found.state == "fault"
     assert "radcal rotate" in found.told
-    rotate(config)
+    rotate(config, Output())
     assert of_the_vault(config).state == "well"
     after = night(config, EXAMS[~EARLY])
     assert after.accounting().pairs == before.accounting().pairs > 15
