@@ -285,8 +285,10 @@ FLOORS = {
     "qb": Floor(0.985, 0.884, 0.95, whole=0.04),
     "qc": Floor(0.978, 0.99, 0.4),
     "qd": Floor(0.951, 0.924, 3.95, clinical=1, whole=0.031),
+    "ra": Floor(0.994, 0.99, 0.75),
+    "rb": Floor(0.979, 0.934, 2.0, clinical=1),
 }
-"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to QD."""
+"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to RB."""
 
 
 def blind(name: str) -> list[GoldReport]:
