@@ -73,7 +73,7 @@ _CLOSING_LIST: Final = re.compile(
 _EARLIEST_LIST: Final = 0.15
 _ADDED_BY: Final = (
     r"(?:(?<=addendum)[ \t]{0,3}(?:#|no\.?)?[ \t]?[\d./\-]{0,10}"
-    r"(?:[ \t]{1,3}(?:by|dated|on|from|at|to)\b[^:\n]{0,60})?)?"
+    r"(?:[ \t]{1,3}(?:by|dated|on|from|at|to)\b[^:\n]{0,60}|[ \t]?\([^)\n]+\)|,[^:\n.]+)?)?"
 )
 """An addendum's number, who wrote it, and when."""
 _LONG_NAME: Final = 6

@@ -71,6 +71,7 @@ needs_reports = pytest.mark.skipif(not SHARED.is_dir(), reason="no real reports 
         ("authors_en.jsonl", 50, 0.935, 0.78, 0.975),
         ("authors_eo.jsonl", 50, 0.86, 0.62, 0.95),
         ("authors_ep.jsonl", 50, 0.865, 0.58, 0.95),
+        ("authors_er.jsonl", 50, 0.945, 0.85, 0.97),
     ],
 )
 def test_figures_on_the_labelled_reports_hold(

@@ -179,12 +179,17 @@ def test_findings_on_the_line_of_their_request_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "last"), [("", "absent"), ("right ", "absent"), ("left ", "present")]
+    ("by", "side", "last"),
+    [
+        ("", "", "absent"),
+        (" (day reader, 0810)", "right ", "absent"),
+        (", 09/05", "left ", "present"),
+    ],
 )
 def test_an_addendum_amends_the_impression_unless_it_speaks_of_the_other_side(
-    side: str, last: str
+    by: str, side: str, last: str
 ) -> None:
-    text = f"IMPRESSION: Right pneumothorax.\nADDENDUM: No {side}pneumothorax."
+    text = f"IMPRESSION: Right pneumothorax.\nADDENDUM{by}: No {side}pneumothorax."
     engine = RuleEngine()
     (outcome,) = engine.extract([text], modality="CT")
     assert resolve(outcome, vocabulary=engine.vocabulary)["pneumothorax"].phrase == last
