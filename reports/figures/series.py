@@ -109,7 +109,7 @@ def _level(drawing: Drawing, line: Box, name: str, label: str) -> None:
 def _limit(drawing: Drawing, limit: FloatArray, slot: Box, y: Scale) -> None:
     """Draw a limit in steps, each as wide as its month; where none is known it leads on."""
     known = np.flatnonzero(np.isfinite(limit)).tolist()
-    for place, after in zip(known, [*known[1:], len(limit)], strict=True):
+    for place, after in pairwise([*known, len(limit)]):
         left, right = slot.x + place * slot.width, slot.x + after * slot.width
         at = y(float(limit[place]))
         drawing.add(Line(left, at, right, at, palette.muted, 0.8, dash=(3.0, 2.0)))

@@ -840,13 +840,14 @@ def test_the_labels_of_a_run_chart_keep_apart_where_its_levels_meet(
 ) -> None:
     chart, *_ = samples.committee().run_charts
     mean, high, chance = levels
-    process = replace(chart.process, mean=mean, low=mean, high=high)
+    low, high = (np.full(len(chart.months), level) for level in (mean, high))
+    process = replace(chart.process, mean=mean, low=low, high=high)
     close = replace(chart, process=process, chance=chance, target=chance)
     page = Drawing(595.28, 841.89)
     frame = Box(60.0, 60.0, 240.0, 118.0)
     run_chart(page, frame, chart=close, words=Style().strings)
     boxes = [text_box(m) for m in page.marks if isinstance(m, Text) and m.id.startswith("level.")]
-    assert len(boxes) == 5
+    assert len(boxes) == 4
     assert not any(_meet(_tight(a), _tight(b)) for a, b in combinations(boxes, 2))
     assert all(frame.y <= box.y and box.bottom <= frame.bottom for box in boxes)
     months = [m for m in page.marks if isinstance(m, Text) and m.string in chart.months]
