@@ -31,7 +31,7 @@ def count_cells(
     row
         Row of every observation, below ``rows``, shape (N,).
     label
-        Finite labels, shape (N,).
+        Labels in [0, 1], shape (N,).
     weight
         Weights (N,), or None for 1 each.
     rows
