@@ -373,11 +373,11 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
         assert "between your words and CT is shown." in said(*near)
     # A distance of 4 to 5 points was told that 9 points would go unseen: no fall can be seen there.
     small = said(0.0, 0.22)
-    assert "would mostly go unseen for now, even one to 0" in small
-    assert "a rise, if it is smaller than about 16 points." in small
+    assert "even one to 0, would mostly go unseen for now" in small
+    assert "so would a rise of less than about 16 points." in small
     # 1.25 · (.02 + .045): a smaller one is seen in fewer than half of cases.
     assert "less than about 8.1 points would mostly go unseen" in said(0.11, 0.2)
-    assert "Of fewer than two whole quarters nothing" in said(0.13, 0.2, partial=True)
+    assert "With fewer than two whole quarters nothing" in said(0.13, 0.2, partial=True)
     assert f"{last.period}: 16 (13 to 20). Mean distance" in said(0.13, 0.2)
     assert "may be chance alone" in said(0.0, 0.07)
     assert "may be chance alone" not in said(0.01, 0.07)
@@ -412,7 +412,7 @@ def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(
     text = " ".join(strings(radiologist.pages(named, style=STYLE)))
     assert "There the row “diagnostic of, present” takes these words together" in text
     assert (
-        "what is counted may lie outside the interval there" in text
+        "the count may lie outside the interval there" in text
     )  # 48 of 67 stood beside 54 to 71 %
 
 
@@ -503,7 +503,7 @@ def test_hedges_without_a_meaning_are_named_with_their_counts_and_why() -> None:
     hedges = (content.Unscored("versus", 320), content.Unscored("cannot exclude", 487))
     pages = radiologist.pages(replace(samples.radiologist(), unscored=hedges), style=STYLE)
     said = " ".join(strings(pages[:2]))
-    assert "not scored, because no survey says what peers take it to mean:" in said
+    assert "not scored, because no survey says what peers take them to mean:" in said
     assert "“versus” (322)" in said
     assert "“cannot exclude” (487)" in said
 

@@ -146,7 +146,9 @@ def test_the_committee_reads_of_a_reader_what_the_readers_own_page_says_first() 
         untold = "cannot tell" in first or first.endswith("as a whole not yet.")
         assert untold == ("cannot tell" in few), (first, few)
         assert (first == NOTHING) == (few == "as the scale promises"), (first, few)
-        assert ("not every word" in first or "can be judged" in first) == ("by CT" in few)
+        assert ("not every single word" in first or "can already be judged" in first) == (
+            "by CT" in few
+        )
         seen[profile.pattern.verdict.state + str(len(profile.pattern.verdict.parts))] += 1
     assert min(seen[kind] for kind in ("word", "pattern1", "pattern2", "none0", "too few0")) >= 5
 
@@ -489,7 +491,7 @@ def test_cannot_tell_says_how_many_exams_more() -> None:
             if first is not None:
                 assert said.first == claim(first, profile, WORDS)
             elif wrong:
-                assert said.first.endswith("can be judged already, your hedges as a whole not yet.")
+                assert said.first.endswith("can already be judged, your hedges as a whole not yet.")
             else:
                 assert said.first == "We cannot tell yet."
             more = verdict.more_exams
@@ -681,13 +683,13 @@ def test_a_word_that_would_pass_another_says_which_on_its_card_or_instead_of_one
     assert held.actions == ()
     assert held.stay.replace("\u00a0", " ").endswith(
         "“may represent” (44 %) is nearer, but says less than your “likely”, for which CT "
-        "stands no higher (about 54 %)."
+        "shows no more (about 54 %)."
     )
     (action,) = in_words(replace(bare, advice=(step,)), words=WORDS, scale=SCALE).actions
     assert action.title == "“most likely” → “likely”"
     assert (
         "is a first step: “may represent” (44\u00a0%) lies nearer, but would put “most likely” "
-        "below your “likely”, for which CT stands no higher" in action.evidence
+        "below your “likely”, for which CT shows no more" in action.evidence
     )
     other = replace(whole, phrase="likely", rate=low.rate, meaning=low.meaning)
     page = in_words(replace(bare, advice=(whole, other)), words=WORDS, scale=SCALE)
@@ -979,12 +981,14 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
         between(heavy.phrases[0], heavy, WORDS, SCALE)
         .replace("\u00a0", " ")
         .endswith(
-            "so many more uses would take your own “may represent” away from what it says: "
+            "that many more uses would pull your own “may represent” away from what it says: "
             "from about 44 % to about 34 %."
         )
     )
     few = between(replace(word, n=19.0, rate=samples.around(0.3)), bare, WORDS, SCALE)
-    assert few.endswith("is nearer, but so few statements carry no swap; we advise from 20.")
+    assert few.endswith(
+        "is nearer, but these are too few statements for a swap; we advise from 20."
+    )
     assert stay(samples.around(0.54, wide=0.2), 0.04).endswith(
         "“may represent” (44 %) looks nearer. But all readers here share much of the difference, "
         "so it may lie in the survey or in CT; without that part “may represent” is not nearer."
@@ -995,7 +999,9 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
     allowed = "with that allowed for, the chance that “may represent” is nearer is {} in 10, and"
     assert allowed.format(3) in stay(samples.around(0.53, wide=0.2), 0.39)
     assert allowed.format(7) in stay(samples.around(0.45), 0.7)
-    assert in_words(bare, words=WORDS).stay.startswith("No swap: by itself no word")
+    assert in_words(bare, words=WORDS).stay.startswith(
+        "No swap: no word of yours is surely off by itself"
+    )
 
 
 def test_the_word_named_beside_one_without_a_swap_lies_where_ct_points() -> None:
@@ -1023,7 +1029,7 @@ def test_who_gets_a_ct_is_said_once_wherever_words_are_said_to_be_off() -> None:
         text = message(profile, words=WORDS)
         certain = "more often" in (profile.absent.state, profile.present.state)
         off = bool(word) or verdict.state == "pattern" or certain
-        assert text.count("Whoever reads sicker patients has “absent”") == certain
+        assert text.count("Readers of sicker patients have “absent”") == certain
         seen["certain alone"] += certain and not word and verdict.state != "pattern"
         assert text.count("and how ill they are may play a part") == (off and not verdict.question)
         assert ("patients with the finding got a CT" in " ".join(said.behind)) == verdict.question
@@ -1213,7 +1219,7 @@ def test_a_side_of_the_first_sentence_that_no_word_shows_has_the_figure_of_all_i
         for name, said in (("strong", "likely"), ("weak", "unlikely")):
             missing = claims[name] is not None and name not in shown and not enough
             found = re.search(
-                rf"No single word of yours for {said} findings .+?: (.+?) on average", lead
+                rf"None of your words for {said} findings .+?: (.+?) on average", lead
             )
             whole = [side for side in profile.sides if side.phrase == name]
             assert (found is not None) == (missing and bool(whole)), lead
@@ -1239,7 +1245,7 @@ def test_no_word_is_marked_on_a_side_of_which_no_single_word_is_said_to_be_off()
         drawn, phrases=(word,), sides=(weak,), habits=(), advice=(), rest=(), considered=(),
         pattern=replace(drawn.pattern, verdict=verdict),
     )  # fmt: skip
-    assert "No single word of yours for unlikely findings" in _said(reader).lead
+    assert "None of your words for unlikely findings" in _said(reader).lead
     assert sides(reader) == {}
     assert [side for _, side in hedges_in_parts(reader)] == [None]
 
@@ -1288,21 +1294,18 @@ def test_nothing_to_change_says_of_how_many_words_as_much_is_known() -> None:
     counted = (replace(words[0], observed=0.6), words[1])
     off = in_words(replace(drawn, phrases=counted, judged=3), words=WORDS).lead
     assert "for 0 of the 2 in the chart the whole interval" in off
-    assert "or more in a single finding (3 of yours) none is surely off there" in some
+    assert "or more in a single finding (3) none is surely off there" in some
     none = in_words(replace(drawn, phrases=words, judged=0), words=WORDS).lead
-    assert "No word has the 20 statements in a single finding that it takes" in none
+    assert "No word has the 20 statements in a single finding that are needed" in none
     doubtful = Habit(
         "likely", "fracture", 80.0, 0.54, Interval(0.53, 0.4, 0.66), 0.72, 0.77, probability=0.25
     )
     beside = replace(drawn, phrases=words, judged=3, habits=(doubtful,))
     assert in_words(beside, words=WORDS).first == NOTHING
     lead = in_words(beside, words=WORDS).lead.replace("\u00a0", " ")
-    assert (
-        "(3 of yours) none is surely off there. What comes nearest is “likely” for fracture: CT"
-        in lead
-    )
-    assert "53 % of the time (40–66 %, 80 statements), peers take it as 77 %. Of all" in lead
-    assert "that this one is a habit has a chance of 2 in 10." in lead
+    assert "(3) none is surely off there. What comes nearest is “likely” for fracture: CT" in lead
+    assert "53 % of the time (40–66 %, 80 statements), peers take it as 77 %. Among" in lead
+    assert "the chance that this one is a habit is 2 in 10." in lead
 
 
 def test_of_a_page_without_a_word_in_its_chart_no_count_of_words_is_given() -> None:
@@ -1372,7 +1375,7 @@ def test_a_word_that_one_finding_carries_names_that_finding(swap: bool) -> None:
         "Your “consistent with” says more than CT shows, above all for pneumonia:"
     )
     assert "For all other findings together it is about 95\u00a0%." in said.lead
-    assert "Of your hedges as a whole we cannot tell yet" in said.lead
+    assert "We cannot yet judge your hedges as a whole" in said.lead
     alike = in_words(_carried(others=0.81, swap=swap), words=WORDS)
     assert alike.first.startswith("Your “consistent with” says more than CT shows: CT")
     assert "other findings together" not in alike.lead
@@ -1459,10 +1462,10 @@ def test_what_rests_on_few_cases_of_a_word_is_something_to_look_at_with_what_can
     said = _said(reader)
     assert said.first == "We cannot tell yet."
     assert said.lead.replace("\u00a0", " ").endswith(
-        "In all findings together CT shows “consistent with” about 80 % of the time (70–88 %, "
-        "counted: about 48 of 60 statements); peers take it as 97 %. Of “consistent with” for "
-        "pneumonia there are too few statements for a figure of their own: something to look at, "
-        "no verdict. The list of cases begins with them."
+        "Across all findings CT bears “consistent with” out about 80 % of the time (70–88 %, "
+        "counted: about 48 of 60 statements); peers take it as 97 %. Statements of “consistent "
+        "with” for pneumonia are too few for a figure of their own: something to look at, "
+        "not a verdict. Your list of cases begins with them."
     )
     assert not any(side for _, side in hedges_in_parts(reader))
     assert short(reader, WORDS) == "cannot tell yet: rests on one word"

@@ -251,7 +251,7 @@ def test_what_all_share_is_asked_of_the_department_and_only_the_rest_told_of_rea
     assert [each.pattern.direction for each in found] == ["none"] * 7 + ["undercalls"]
     told = message(found.reader("r00"), words=WORDS)
     # Only his line was held against theirs: one whose "unlikely" was off alone was told "Nothing".
-    assert told.startswith("As a whole nothing is shown that is yours alone to change.")
+    assert told.startswith("As a whole, nothing shows that is yours alone to change.")
     assert "are weaker than CT bears out" in told
 
 
@@ -346,7 +346,7 @@ def test_reader_of_one_phrase_is_promised_no_number_of_exams() -> None:
     verdict = found.reader("r01").pattern.verdict
     assert (verdict.state, verdict.untold, verdict.more_exams) == ("too few", "one phrase", None)
     told = message(found.reader("r01"), words=WORDS)
-    assert "more of the same would not tell" in told
+    assert "more of the same would not help" in told
     assert "“likely”" in told
     assert "About" not in told
     assert found.reader("r00").pattern.verdict.untold is None
@@ -552,7 +552,7 @@ def test_slightly_low_is_said_in_place_of_nothing_to_change(found: DepartmentPro
     each = replace(found.reader("r00"), pattern=_judged_at(0.25, 0.1), habits=(), advice=())
     told = message(each, words=WORDS)
     assert told.startswith(
-        "As a whole nothing to change; if anything your hedges are slightly too weak (chance 6 in"
+        "Nothing to change as a whole; if anything your hedges are slightly too weak (chance 6 in"
     )
     assert each.pattern.verdict.chance < 0.7
     assert "more X-ray" not in told

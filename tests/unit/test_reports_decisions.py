@@ -161,7 +161,7 @@ def test_the_word_to_teach_comes_with_its_replacement_its_effect_and_its_readers
     assert f"at most, if all who wrote it wrote “{swap.target}”, their statements" in text
     said_so = f"would lie {points(after)} points from CT, reader by reader {reach}, instead of"
     assert f"{said_so} {points(before)}." in text
-    counted = re.search(r"Of the (\d+) readers .*?, it is too high in the hands of (\d+):", text)
+    counted = re.search(r"Of the (\d+) readers .*?, it is too high for (\d+):", text)
     assert counted is not None
     found = guard_committee(review).profiles
     assert isinstance(found, DepartmentProfile)
@@ -211,9 +211,9 @@ def test_the_headline_leaves_open_what_a_plausible_choice_of_cts_explains(
             opened = guard_committee(replace(usual, profiles=moved))
             text = committee.headline(opened, words=WORDS)
             assert f"they say too {short}" in text
-            who = "one, or what it misses," if short == "much" else "a CT, or what it shows where"
+            who = "a CT, or what it misses," if short == "much" else "a CT, or what it shows where"
             asked = f"they say too {short}, unless who gets {who}"
-            assert (asked in text and "Among X-rays with a CT" in text) == (parts != (part,))
+            assert (asked in text and "in X-rays with a CT" in text) == (parts != (part,))
 
 
 def test_chance_that_gives_nothing_is_not_said_to_give_up_to_0(usual: CommitteeContent) -> None:
@@ -264,7 +264,7 @@ def test_a_reader_of_whom_one_word_is_off_is_not_counted_as_agreeing_with_ct(
     assert quiet
     (section,) = apart(opened, WORDS)
     text = next(piece.text for piece in section.pieces if isinstance(piece, Prose))
-    assert f"Single words are off in the hands of {len(single)} of those without a pattern" in text
+    assert f"Single words are off for {len(single)} of those without a pattern" in text
     cells = table_of_readers(review)
     for reader in quiet:
         own = in_words(reader, words=WORDS)
@@ -311,7 +311,7 @@ def test_the_advice_says_how_many_of_those_who_stand_apart_it_reaches(
     both = sum(bool(kept_swaps(reader)) for reader in stand)
     pieces = [piece for section in over_time(opened, WORDS) for piece in section.pieces]
     (text,) = [p.text for p in pieces if isinstance(p, Prose) and "**Advice:**" in p.text]
-    assert f"; on those of {both} of the readers who stand apart ({len(stand)})." in text
+    assert f"; among them {both} of the {len(stand)} who stand apart." in text
     none = tuple(replace(reader, advice=()) for reader in found.readers)
     calm = replace(opened, profiles=replace(found, readers=none))
     pieces = [piece for section in over_time(calm, WORDS) for piece in section.pieces]
@@ -343,7 +343,7 @@ def test_how_readers_differ_is_told_by_the_standard_deviation_of_their_distribut
     low, high = ends(0.4)
     differ = text(Interval(0.4, 0.2, 0.8))
     assert f"**Readers differ.** A word that promises even odds comes true {low} of" in differ
-    assert f"below the line that most readers lie round, {high} one above" in differ
+    assert f"below the line most readers cluster around, {high} for one above" in differ
     assert f"it is {' and '.join(ends(0.2))}, or {' and '.join(ends(0.8))}." in differ
     unknown = text(Interval(0.2, 0.0, 0.8))
     assert "Readers differ" not in unknown
@@ -410,7 +410,7 @@ def test_a_word_that_no_reader_wrote_often_enough_to_judge_stands_on_the_departm
     review: CommitteeContent,
 ) -> None:
     (text,) = taught(with_likely(review, n=review.minimum_n - 1.0, rate=0.5))
-    assert "No reader alone wrote it often enough to judge. In the department's hands" in text
+    assert "No reader alone wrote it often enough to judge. Across the department" in text
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.774])
@@ -533,7 +533,7 @@ def test_a_word_that_ct_does_not_bear_out_itself_is_taught_to_nobody(
     department = review.department
     assert not isinstance(department, SuppressedCell)
     rate = department.phrases.observed[department.phrases.phrases.index(swap.target)]
-    assert f"“{swap.target}”, comes true {rate:.0%}".replace("%", "\u00a0%") in text
+    assert f"“{swap.target}”, itself comes true {rate:.0%}".replace("%", "\u00a0%") in text
     assert "if all who wrote it" not in text
     assert "No other word is named" not in taught(review)[0]
 
@@ -563,7 +563,7 @@ def test_no_word_is_taught_that_the_same_review_says_is_off(
     )
     assert taught(off) == []
     (text,) = [each for each in said(off) if "**Reserve" in each]
-    assert f"the nearest, “{swap.target}”, comes true" in text
+    assert f"the nearest, “{swap.target}”, itself comes true" in text
     discussed = [each.split("**")[1] for each in said(off) if each.startswith("**Decide what")]
     assert [f"“{swap.target}”" in each for each in discussed] == [True] * (high < 1.0)
 
@@ -589,7 +589,7 @@ def test_a_word_that_most_readers_own_pages_do_not_advise_is_taught_to_nobody(
     judged = guard_committee(apart).profiles
     assert judged is not None
     moved = [swap for reader in judged.readers for swap in kept_swaps(reader)]
-    assert f"with the {len(moved)} swaps on own pages, " in text
+    assert f"with the {len(moved)} swaps on readers' own pages, " in text
     assert f" {sum(each.n for each in moved):,.0f} statements " in text
 
 
@@ -616,7 +616,7 @@ def test_what_holds_of_the_readers_together_is_put_to_the_committee_with_its_fig
     texts = said(replace(review, profiles=replace(found, shared=shared)))
     place = f"slope {slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})"
     together = (
-        f"On the line that most readers lie round, hedges are surer than CT bears out: {place}."
+        f"On the line most readers cluster around, hedges are surer than CT bears out: {place}."
     )
     assert any(together in text for text in texts)
     assert not any("readers gather" in text for text in said(review))
@@ -773,8 +773,8 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
         off = sum(marked(r, phrase) == {"less"} and p.rate.high < p.meaning for r, p in able)
         k = table.phrases.index(phrase)
         rate, meaning = percent(table.observed[k]), percent(table.expected[k])
-        carried = f"“{phrase}” {points(adds[phrase])} (says {meaning}, CT {rate}; in {off} of "
-        assert f"{carried}{len(able)} hands" in text
+        carried = f"“{phrase}” {points(adds[phrase])} (says {meaning}, CT {rate}; for {off} of "
+        assert f"{carried}{len(able)} readers" in text
     lower = (s for r in found.readers for s in kept_swaps(r) if s.instead_meaning < s.meaning)
     moved = [s for s in lower if s.phrase in {*named}]
     n = sum(s.n for s in moved)
@@ -783,7 +783,7 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     promised = sum(s.n * abs(s.rate.value - s.instead_meaning) for s in moved) / n
     assert float(after) > 100 * promised  # as if every rate were known
     assert text.endswith(
-        f"Expected effect: with the {len(moved)} swaps on own pages, {n:,.0f} "
+        f"Expected effect: with the {len(moved)} swaps on readers' own pages, {n:,.0f} "
         f"statements lie {after} points from CT, not {before}."
     )
     nobody = on_own_pages(found, ["worrisome for"], "less", WORDS)
@@ -810,12 +810,12 @@ def test_a_word_that_reassures_falsely_is_named_first_whichever_side_all_hedges_
     texts = [
         each
         for each in said(replace(content, department=replace(whole, phrases=moved)))
-        if each.startswith("**Decide what becomes")
+        if each.startswith("**Decide what to do about")
     ]
     assert texts[0].startswith(
-        "**Decide what becomes of “unlikely”: CT shows more than promised.**"
+        "**Decide what to do about “unlikely”: CT shows more than promised.**"
     )
-    assert re.search("“unlikely” [0-9.]+ \\(says 9\u00a0%, CT 20\u00a0%; in ", texts[0])
+    assert re.search("“unlikely” [0-9.]+ \\(says 9\u00a0%, CT 20\u00a0%; for ", texts[0])
 
 
 def test_a_heavy_word_that_its_survey_leaves_open_is_named_as_such(
@@ -861,7 +861,7 @@ def test_a_heavy_word_without_a_better_one_says_why(review: CommitteeContent) ->
         for each in said(replace(heavy, maps=(replace(part, pathology=None, advice=advice),)))
         if each.startswith("**Decide what")
     ]
-    assert "No word instead of “likely”: “probably” would lie nearer, but is discouraged" in text
+    assert "No replacement for “likely”: “probably” would lie nearer, but is discouraged" in text
 
 
 def test_no_reason_for_naming_no_word_contradicts_that_the_word_is_off(
@@ -878,7 +878,7 @@ def test_no_reason_for_naming_no_word_contradicts_that_the_word_is_off(
     (text,) = [each for each in said(replace(heavy, maps=(kept,))) if "**Decide what" in each]
     assert "CT shows less than promised" in text
     why = "lies no further from the word, or no more surely, than a swap requires."
-    assert f"No word instead of “possibly” and “unlikely”: What CT shows {why}" in text
+    assert f"No replacement for “possibly” and “unlikely”: What CT shows {why}" in text
 
 
 @pytest.mark.parametrize(
@@ -960,7 +960,9 @@ def test_readers_in_whose_hands_a_heavy_word_is_off_the_other_way_are_counted(
     )  # fmt: skip
     turned = replace(heavy, profiles=replace(found, readers=(other_way, *others)))
     (text,) = [each for each in said(turned) if each.startswith("**Decide what")]
-    assert re.search(r"“possibly” [^(]+\([^)]+; in \d of \d+ hands.*, the other way in \d\)", text)
+    assert re.search(
+        r"“possibly” [^(]+\([^)]+; for \d of \d+ readers.*, the other way for \d\)", text
+    )
 
 
 def test_the_heaviest_upheld_swap_in_a_single_finding_stands_above_its_figures(
@@ -1150,7 +1152,7 @@ def test_of_a_word_that_is_off_in_one_readers_hands_there_is_nothing_to_decide_f
     alone = [each for each in texts if each.startswith("**Off in one reader's hands:** “possibly”")]
     assert bool(alone) != asked
     for text in alone:
-        assert "CT 21\u00a0%); in the other hands CT shows 22\u00a0%. Nothing is" in text
+        assert "CT 21\u00a0%); for the other readers CT shows 22\u00a0%. Nothing is" in text
 
 
 @pytest.mark.parametrize(("off", "asked"), [(1, False), (2, False), (3, True)])
@@ -1188,11 +1190,11 @@ def test_nine_of_sixty_hands_speak_for_all_and_one_of_them_decides_nothing(
     decided = " ".join(each for each in texts if each.startswith("**Decide what"))
     assert ("“possibly”" in decided.split("**")[1] if decided else False) == asked
     if asked:
-        assert "; in 3 of 9 hands judged, of 60)" in decided
+        assert "; for 3 of 9 readers judged, of 60)" in decided
     elif off == 1:
         assert any(each.startswith("**Off in one reader's hands:** “possibly”") for each in texts)
     else:
-        few = "**Off in all hands together, but in 2 of the 9 that can be judged:** “possibly”"
+        few = "**Off for all readers together, but for 2 of the 9 who can be judged:** “possibly”"
         shown = guard_committee(sixty)
         of = Department(shown, shown.profiles, shown.department)
         (text,) = in_few_hands(of, WORDS, full=False)
@@ -1312,7 +1314,7 @@ def test_the_office_is_told_of_words_that_fit_ct_less_than_colleagues(
     checked = replace(review, profiles=replace(found, readers=(mixed, *others)))
     (text,) = (each for each in said(checked) if "check pairing and labels" in each)
     assert "the words of 1 of 11 readers do not rise" in text
-    assert "In the hands of 1 they fit CT less well than colleagues', even “present” and" in text
+    assert "For 1 of them they fit CT less well than colleagues', even “present” and" in text
     told = in_words(mixed, words=WORDS)
     assert told.first.startswith("Your words fit CT less well than colleagues', even “present”")
     assert "as if 40 % of your X-rays (30–50 %)" in told.lead.replace("\u00a0", " ")
@@ -1405,7 +1407,7 @@ def test_one_finding_alone_has_no_second_reckoning_of_the_departments_figures(
 @pytest.mark.parametrize(
     ("hands", "others", "asked"),
     [
-        (8, 0.6, "CT shows it less often than they promise, in 8 of 8 hands.**"),
+        (8, 0.6, "CT shows it less often than they promise, for 8 of 8 readers.**"),
         (3, 0.6, ""),  # no matter of most hands
         (8, 0.43, ""),  # what holds of all findings is none of this one
         (8, 0.25, ""),
@@ -1472,7 +1474,7 @@ def test_a_gap_of_the_scale_in_which_several_readers_words_lie_is_put_to_the_com
     assert len(texts) == (holders > 2)
     for text in texts:
         assert "between “unlikely” (9\u00a0%) and “may represent” (44\u00a0%)" in text
-        assert re.search(r"In the hands of 3 of \d+ readers a word without a swap comes true", text)
+        assert re.search(r"For 3 of \d+ readers a word without a swap comes true", text)
         assert "Discouraged words that would fit: “possibly”." in text
         assert "Owner: the committee. Expected effect: " in text
 

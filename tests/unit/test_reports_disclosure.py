@@ -166,7 +166,7 @@ def test_change_and_what_is_shared_are_told_but_not_of_a_hidden_reader() -> None
     assert f"moved by more than the margin: {shown} (shift +0.60)" in printed
     assert "are weaker than CT bears out" in printed
     assert "are weaker than CT bears out: shift +0.33 (0.20 to 0.50)." in printed
-    assert "The line that most readers lie round: +0.33 and 1.00" in printed
+    assert "The line most readers cluster around: +0.33 and 1.00" in printed
     assert "A CT 1.39 times as likely given disease" in printed
 
 
@@ -180,7 +180,7 @@ def test_a_review_of_four_readers_shows_no_department_figure_in_pdf_or_html() ->
     for text in (printed.replace(" | ", " "), page):
         assert text.count("fewer than 5 readers contributed") == 1
         assert "Which exams this run read" in text  # no figure rests on them
-        assert "readers' own pages say may come from misreading" in unescape(text)
+        assert "readers' own pages say may be due to misreading" in unescape(text)
         assert "Phrase error" not in text
         assert "pleural effusion" not in text
         assert all(row.code not in text for row in filled.readers)
