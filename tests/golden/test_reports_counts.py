@@ -37,7 +37,7 @@ _WORD = re.compile(
 _HEDGES = re.compile(r"[Tt]he ([\d,]+) (?:hedges|of them)")
 _COVERED = re.compile(r"([\d,]+ of [\d,]+) X-rays (?:with|had) a CT within")
 _EVIDENCE = swaps._evidence
-_LINES = re.compile(r"A line a phrase, \d+ of (\d+)")
+_LINES = re.compile(r"One line per phrase, \d+ of (\d+)")
 
 
 def counts(page: str) -> dict[str, set[str]]:
