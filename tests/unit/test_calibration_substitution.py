@@ -440,7 +440,12 @@ def test_a_swap_that_would_empty_the_words_of_information_is_withheld() -> None:
     advice = advise(
         blunt, phrase_table=table, guard_rails=GuardRails(informativeness_floor=0.9), rng=rng()
     )
-    assert {s.source: s.reason for s in advice.suppressed}["likely"] == "less informative"
+    withheld = {s.source: s for s in advice.suppressed}["likely"]
+    assert withheld.reason == "less informative"
+    assert withheld.shares is not None
+    assert withheld.detail == "{:.0%} of the resolution is left, {:.0%} needed".format(
+        *withheld.shares
+    )
 
 
 def test_advice_on_nothing_is_nothing() -> None:
