@@ -144,7 +144,7 @@ def _unmet(site: Site, shards: Sequence[str], stands: Mapping[str, str]) -> int:
     asked, met = site.once(objections), set[str]()
     for shard in shards if asked != NOBODY else ():
         met |= asked.met(site.workspace.read("raw", "exams", [shard], columns=SAID_OF), stands)
-    return len(asked.patients | asked.readers) - len(met)
+    return len(asked) - len(met)
 
 
 def _times(
