@@ -339,3 +339,10 @@ def test_a_rate_of_all_hedges_in_a_finding_reads_as_no_second_rate_of_its_one_wo
     """Below "may represent" for cardiomegaly, 80 %, stood "for cardiomegaly CT shows it 64 %"."""
     said = Strings.load(language=language).sentences["verdict.by_finding.each"]
     assert said.startswith(subject)
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_no_sentence_names_a_page_for_the_html_has_none(language: str) -> None:
+    told = Strings.load(language=language).sentences
+    numbered = r"(?i)\b(?:page|seite) \d|\b(?:first|following) pages|\b(?:ersten|folgenden) seiten"
+    assert {key for key, said in told.items() if re.search(numbered, said)} == set()
