@@ -203,7 +203,7 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[FeedRow]:
     a gap in its numbers where rows were set aside that may belong there, or where the numbers of
     others have none. Rows of differing times are versions, or of one report where their numbers go
     on from one to the next. Rows that all but the last are of one length are pieces of a text that
-    was cut without regard to its words: between these there is no line's end.
+    was broken without regard to its words: between these there is no line's end.
     """
     reports: dict[_Key, _Report] = {}
     faulty: dict[_Key, SetAside] = {}
@@ -259,10 +259,8 @@ def _text(lines: Mapping[str, str], width: int) -> str:
 
 
 def _width(reports: Collection[Mapping[str, str]]) -> int:
-    """Give the length at which texts were cut into rows without regard to words; 0 for none."""
-    each = [[len(lines[at]) for at in sorted(lines, key=int)] for lines in reports]
-    widest = max((length for lengths in each for length in lengths), default=0)
-    return width_of(Counter(length for lengths in each for length in lengths[:-1]), widest)
+    """Give the length at which texts were broken into rows without regard to words; 0 for none."""
+    return width_of([[len(lines[at]) for at in sorted(lines, key=int)] for lines in reports])
 
 
 def _torn(reports: Mapping[_Key, Mapping[str, str]], *, is_damaged: bool) -> set[_Key]:
