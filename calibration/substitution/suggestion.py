@@ -80,14 +80,14 @@ class Suggestion:
 class Suppressed:
     """A phrase in use that got no advice, and why; ``detail`` says it for a log.
 
-    ``shares`` are the share that was found and the one needed, where a guard-rail asks for one.
+    ``shares`` are the share that was found and the one needed; none where no share decided.
     """
 
     source: str
     target: str | None
     reason: SuppressionReason
     detail: str
-    shares: tuple[float, float] | None = field(default=None, metadata=LEFT_OUT)
+    shares: tuple[float, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 def suggest(
@@ -149,11 +149,7 @@ class _Case:
         return weights
 
     def silence(
-        self,
-        target: int,
-        reason: SuppressionReason,
-        detail: str,
-        shares: tuple[float, float] | None = None,
+        self, target: int, reason: SuppressionReason, detail: str, *shares: float
     ) -> Suppressed:
         names = self.setting.table.phrases
         return Suppressed(names[self.source], names[target], reason, detail, shares)
@@ -168,12 +164,12 @@ def _judge(
     stability = float(np.mean(keeps(replicated, target=target)))
     if stability < rails.min_stability:
         detail = f"kept in {stability:.0%} of replicates, {rails.min_stability:.0%} needed"
-        return case.silence(target, "unstable", detail, (stability, rails.min_stability))
+        return case.silence(target, "unstable", detail, stability, rails.min_stability)
     kept = _resolution_kept(case.tally, case.source, target)
     if kept < rails.informativeness_floor:
         detail = f"{kept:.0%} of the resolution is left, {rails.informativeness_floor:.0%} needed"
         shares = kept, rails.informativeness_floor
-        return case.silence(target, "less informative", detail, shares)
+        return case.silence(target, "less informative", detail, *shares)
     effect = _swap_effect(case, rng)
     if not effect.brier_difference.value < 0.0:
         detail = f"held-out Brier difference {effect.brier_difference.summary()}"

@@ -201,7 +201,7 @@ def doubted(part: PathologyAdvice, words: Strings) -> list[tuple[Suggestion, str
 def _why(silence: Suppressed, words: Strings) -> str:
     """Say in words why a swap was held back, and what share was found and needed, if any was."""
     said = words(f"maps.why.{silence.reason}", target=silence.target)
-    if silence.shares is None:
+    if not silence.shares:
         return said
     found, needed = map(percent, silence.shares)
     return f"{said} {words('maps.needed', found=found, needed=needed)}"
