@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from string import Formatter
 from typing import get_args
 
+import pypdf
 import pytest
 
 from calibration.survey import builtin
@@ -346,3 +348,12 @@ def test_no_sentence_names_a_page_for_the_html_has_none(language: str) -> None:
     told = Strings.load(language=language).sentences
     numbered = r"(?i)\b(?:page|seite) \d|\b(?:first|following) pages|\b(?:ersten|folgenden) seiten"
     assert {key for key, said in told.items() if re.search(numbered, said)} == set()
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_a_file_says_the_language_that_its_words_are_in(language: Language) -> None:
+    style = style_for("A4", language=language)
+    pdf, html_page = radiologist.build_both(samples.radiologist(), style=style)
+    tag = MANNERS[language].tag
+    assert f'<html lang="{tag}">'.encode() in html_page
+    assert pypdf.PdfReader(io.BytesIO(pdf)).trailer["/Root"]["/Lang"] == tag
