@@ -58,7 +58,6 @@ class Masthead:
     """Until when answers to cases count, printed as given; empty where none is configured."""
     logo: bytes | None = None
     """A PNG file's bytes, drawn beside the title; see ``reports.drawing.style.check``."""
-    language: str = "en-GB"
     demonstration: bool = False
     """True stamps every page as made from simulated reports."""
 

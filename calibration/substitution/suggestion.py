@@ -22,7 +22,7 @@ import numpy as np
 from calibration.arrays import BoolArray, FloatArray
 from calibration.estimate import multinomial_moments
 from calibration.phrase_calibration import wilson
-from calibration.plain import named
+from calibration.plain import LEFT_OUT, named
 from calibration.substitution.effect import HeldOutEffect, Scores, held_out_effect
 from calibration.substitution.guardrails import (
     Setting,
@@ -78,12 +78,16 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Suppressed:
-    """A phrase in use that got no advice, and why; ``detail`` carries the numbers."""
+    """A phrase in use that got no advice, and why; ``detail`` says it for a log.
+
+    ``shares`` are the share that was found and the one needed; none where no share decided.
+    """
 
     source: str
     target: str | None
     reason: SuppressionReason
     detail: str
+    shares: tuple[float, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 def suggest(
@@ -144,9 +148,11 @@ class _Case:
         weights[self.source, self.target(part)] = 1.0
         return weights
 
-    def silence(self, target: int, reason: SuppressionReason, detail: str) -> Suppressed:
+    def silence(
+        self, target: int, reason: SuppressionReason, detail: str, *shares: float
+    ) -> Suppressed:
         names = self.setting.table.phrases
-        return Suppressed(names[self.source], names[target], reason, detail)
+        return Suppressed(names[self.source], names[target], reason, detail, shares)
 
 
 def _judge(
@@ -155,15 +161,15 @@ def _judge(
     rails, target = case.setting.rails, case.target(case.tally)
     if target == case.source:
         return _no_target(case)
-    kept_by = keeps(replicated, target=target)
-    stability = float(np.mean(kept_by)) if len(kept_by) else float("nan")
-    if not stability >= rails.min_stability:
+    stability = float(np.mean(keeps(replicated, target=target)))
+    if stability < rails.min_stability:
         detail = f"kept in {stability:.0%} of replicates, {rails.min_stability:.0%} needed"
-        return case.silence(target, "unstable", detail)
+        return case.silence(target, "unstable", detail, stability, rails.min_stability)
     kept = _resolution_kept(case.tally, case.source, target)
     if kept < rails.informativeness_floor:
         detail = f"{kept:.0%} of the resolution is left, {rails.informativeness_floor:.0%} needed"
-        return case.silence(target, "less informative", detail)
+        shares = kept, rails.informativeness_floor
+        return case.silence(target, "less informative", detail, *shares)
     effect = _swap_effect(case, rng)
     if not effect.brier_difference.value < 0.0:
         detail = f"held-out Brier difference {effect.brier_difference.summary()}"

@@ -19,9 +19,7 @@ the share of words a map would change, and the true ECE and Brier score after it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -29,12 +27,10 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from calibration.arrays import BoolArray, FloatArray, numbers
-from calibration.bins import BinTables, phrase_bins
+from calibration.bins import BinTables
 from calibration.errors import CalibrationError, check_option, number, refuse
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.dual import DualProblem, solve_dual
-from calibration.substitution.effect import Scores
-from calibration.survey import PhraseTable
 from calibration.tally import Tally
 
 Regulariser = Literal["kl", "entropy"]
@@ -205,61 +201,3 @@ def _objective(
     columns = flow.sum(axis=0)
     pull = float(rel_entr(columns, weight).sum() - columns.sum() + weight.sum())
     return linear + paid.epsilon * spread + paid.tau * pull
-
-
-@dataclass(frozen=True, slots=True)
-class FrontierPoint:
-    """One setting's map.
-
-    Attributes
-    ----------
-    epsilon, tau
-        The setting.
-    words_changed
-        Share of observations whose phrase would change, Σ_k a_k (1 − W_kk).
-    ece_after, brier_after
-        On the tested observations; NaN if the solver did not converge.
-    converged
-        Whether there is a map at all.
-    """
-
-    epsilon: float
-    tau: float
-    words_changed: float
-    ece_after: float
-    brier_after: float
-    converged: bool
-
-
-def frontier(
-    fitted_on: Tally,
-    *,
-    tested_on: Tally,
-    phrase_table: PhraseTable,
-    settings: Sequence[Regularisation],
-    allowed: BoolArray | None = None,
-) -> tuple[FrontierPoint, ...]:
-    """Fit one map per setting on one tally and test it on another (they may be the same)."""
-    tables = phrase_bins(phrase_table.distributions)
-    scores = Scores(tables, phrase_table.means, phrase_table.variances)
-    fitted = partial(
-        fitted_map, fitted_on, phrases=phrase_table.phrases, tables=tables, allowed=allowed
-    )
-    return tuple(_point(fitted(regularisation=each), tested_on, scores) for each in settings)
-
-
-def _point(fitted: SubstitutionMap, tested_on: Tally, scores: Scores) -> FrontierPoint:
-    """Measure one setting's map on the tested observations."""
-    if not fitted.converged:
-        nothing = float("nan")
-        return FrontierPoint(fitted.epsilon, fitted.tau, nothing, nothing, nothing, converged=False)
-    weights = fitted.weights()
-    _, error, _, loss = scores.of(tested_on.n, tested_on.label_mass, weights).tolist()
-    return FrontierPoint(
-        epsilon=fitted.epsilon,
-        tau=fitted.tau,
-        words_changed=float(fitted.source_weights @ (1.0 - np.diag(weights))),
-        ece_after=error,
-        brier_after=loss,
-        converged=True,
-    )

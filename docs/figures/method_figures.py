@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,10 +26,13 @@ from calibration.phrase_calibration import phrase_error
 from calibration.scores import brier, label_values
 from calibration.substitution.cost import SubstitutionMap, substitution_cost
 from calibration.substitution.effect import split_tally
-from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
+from calibration.substitution.programs import monotone_map
 from calibration.substitution.transport import Regularisation, transport_map
 from calibration.survey import builtin
 from calibration.tally import Tally, tally
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from benchmarks.other_maps import brier_map, exact_error_map
 
 HERE = Path(__file__).parent
 SCALE = builtin("diagnostic-certainty-scale")

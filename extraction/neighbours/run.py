@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias
 
 from extraction.engines.completer import Completion
 from extraction.finding import FailureReason
@@ -28,7 +28,6 @@ UnreadableReason: TypeAlias = Literal[
 ]  # fmt: skip
 """Why an answer cannot be read; a closed set."""
 
-REASONS: Final[tuple[UnreadableReason, ...]] = get_args(UnreadableReason)
 
 _MAX_CHARACTERS: Final = 20_000
 _NUMBER: Final = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,3})?"

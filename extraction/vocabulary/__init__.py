@@ -65,15 +65,6 @@ class Vocabulary:
         named = (("pathology", pathology, self.pathologies), ("phrase", phrase, self.phrases))
         return [f"{kind} {name!r} {NOT_KNOWN}" for kind, name, known in named if name not in known]
 
-    def rollup(self, label_set: str) -> dict[str, tuple[str, ...]]:
-        """Labels of ``chexpert`` or ``ctrate`` and the pathologies that roll up to each."""
-        labels: dict[str, list[str]] = {}
-        for entry in self.entries:
-            label = {"chexpert": entry.chexpert, "ctrate": entry.ctrate}[label_set]
-            if label:
-                labels.setdefault(label, []).append(entry.name)
-        return {label: tuple(names) for label, names in labels.items()}
-
 
 def load(path: Path | None = None) -> Vocabulary:
     """Read a vocabulary: the shipped one, with any file found in `path` in place of its own.

@@ -42,7 +42,7 @@ _KNOWN: Final = tomllib.loads(
     resources.files("pipeline.config").joinpath("settings.toml").read_text(encoding="utf-8")
 )
 """What waits for another setting, what changes no number, what names a list of the site's own, what
-may stand in place of a fault."""
+may stand in place of a fault, what an earlier release knew."""
 
 
 class Configuration(Section):
@@ -154,7 +154,8 @@ def explained(errors: ValidationError, content: Mapping[str, object]) -> Iterato
         if error["type"] == "too_short" and error["input"]:
             continue  # its entries are told
         if error["type"] == "extra_forbidden":
-            told[at] = f"there is no such setting{_suggested(error['loc'])}"
+            unknown = f"there is no such setting{_suggested(error['loc'])}"
+            told[at] = _KNOWN["removed"].get(at, unknown)
         elif wanted and at in told:  # of several kinds that a setting may be of, none is this
             told[at] += f" or {wanted}"
         elif wanted:

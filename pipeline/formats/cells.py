@@ -20,7 +20,7 @@ import re
 import warnings
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime, time
 from decimal import Decimal
@@ -203,7 +203,7 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[FeedRow]:
     a gap in its numbers where rows were set aside that may belong there, or where the numbers of
     others have none. Rows of differing times are versions, or of one report where their numbers go
     on from one to the next. Rows that all but the last are of one length are pieces of a text that
-    was cut without regard to its words: between these there is no line's end.
+    was broken without regard to its words: between these there is no line's end.
     """
     reports: dict[_Key, _Report] = {}
     faulty: dict[_Key, SetAside] = {}
@@ -237,8 +237,9 @@ def _joined(
     sound: Mapping[_Key, Mapping[str, str]],
 ) -> Iterator[FeedRow]:
     """Give each report with its text, and what the texts tell of each other."""
-    width, whole = _width(sound.values()), Whole()
-    texts = {key: _text(lines, width) for key, lines in sound.items() if key not in faulty}
+    rows = {key: [lines[at] for at in sorted(lines, key=int)] for key, lines in sound.items()}
+    width, whole = width_of([list(map(len, each)) for each in rows.values()]), Whole()
+    texts = {key: _text(each, width) for key, each in rows.items() if key not in faulty}
     for text in texts.values():
         whole.add([("text", text)])
     for key, (first, cells, _) in reports.items():
@@ -251,18 +252,10 @@ def _joined(
     yield from ((0, note) for note in whole.notes)
 
 
-def _text(lines: Mapping[str, str], width: int) -> str:
-    each = [lines[at] for at in sorted(lines, key=int)]
+def _text(rows: Sequence[str], width: int) -> str:
     if not width:
-        return "\n".join(each)
-    return "".join(line.ljust(width) for line in each[:-1]) + each[-1]
-
-
-def _width(reports: Collection[Mapping[str, str]]) -> int:
-    """Give the length at which texts were cut into rows without regard to words; 0 for none."""
-    each = [[len(lines[at]) for at in sorted(lines, key=int)] for lines in reports]
-    widest = max((length for lengths in each for length in lengths), default=0)
-    return width_of(Counter(length for lengths in each for length in lengths[:-1]), widest)
+        return "\n".join(rows)
+    return "".join(row.ljust(width) for row in rows[:-1]) + rows[-1]
 
 
 def _torn(reports: Mapping[_Key, Mapping[str, str]], *, is_damaged: bool) -> set[_Key]:

@@ -20,7 +20,7 @@ import math
 import re
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import Final
 from zlib import crc32
@@ -85,16 +85,16 @@ def says_so(text: str) -> bool:
     return _SAYS_SO.search(text[-80:].rstrip(_FILLING)) is not None
 
 
-def width_of(inner: Counter[int], widest: int) -> int:
-    """Give the length at which texts were cut into rows without regard to words; 0 for none.
+def width_of(texts: Sequence[Sequence[int]]) -> int:
+    """Give the length at which texts were broken into rows without regard to words; 0 for none.
 
     Parameters
     ----------
-    inner
-        How many rows that others follow have which length.
-    widest
-        The length of the longest row of all.
+    texts
+        The lengths of the rows of each text.
     """
+    widest = max((length for rows in texts for length in rows), default=0)
+    inner = Counter(length for rows in texts for length in rows[:-1])
     full = sum(number for length, number in inner.items() if widest - length <= TRIMMED)
     is_rule = inner.total() >= _LEAST and full >= inner.total() * (1 - _FEW)
     return widest if is_rule and widest >= _NARROWEST else 0

@@ -39,7 +39,6 @@ from reports.content import (
     Unscored,
 )
 from reports.marked import subjects
-from reports.numbers import MANNERS
 from reports.review_content import Written
 from reports.strings import Strings
 
@@ -82,7 +81,6 @@ def masthead(issue: Issue, recipient: str) -> Masthead:
         if (when := settings.next_issue)
         else "",
         logo=issue.logo,
-        language=MANNERS[settings.language].tag,
         demonstration=settings.demonstration,
     )
 

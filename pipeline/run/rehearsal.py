@@ -211,7 +211,8 @@ class _Part:
 
 def _left_out(site: Site) -> str:
     asked = site.once(ingest.objections)
-    return f"{len(asked.patients):,} patients, {len(asked.readers):,} readers on request"
+    told = f"{len(asked.patients):,} patients, {len(asked.readers):,} readers on request"
+    return f"{told}; {len(asked.former):,} former readers get no page" if asked.former else told
 
 
 def _sources(site: Site) -> str:

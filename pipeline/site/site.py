@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Final, Literal, TypeVar, cast
+from typing import Final, Literal, TypeVar, TypeVarTuple, cast
 from urllib.parse import urlsplit
 
 from calibration.errors import CalibrationError
@@ -43,6 +43,7 @@ from pipeline.vault.vault import Vault
 from reports.drawing.style import LogoError, check
 
 T = TypeVar("T")
+Asked = TypeVarTuple("Asked")
 Lists = tuple[tuple[str, str], ...]
 """Name and hash of each list, table and folder of words that a configuration names."""
 _LOG = logging.getLogger("radcal")
@@ -56,13 +57,17 @@ class Site:
         self.lists = lists
         self.config = config.load(path)
         self.workspace = Workspace.of(self.config)
-        self._made: dict[Callable[[Site], object], object] = {}
+        self._made: dict[Callable[..., object], tuple[tuple[object, ...], object]] = {}
 
-    def once(self, make: Callable[[Site], T]) -> T:
-        """Give an instrument that a stage makes of this site, made once per process."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return cast("T", self._made[make])
+    def once(self, make: Callable[[Site, *Asked], T], *asked: *Asked) -> T:
+        """Give what a stage makes of this site, made once per process; anew if asked for another.
+
+        Of what is made for something (a shard, a batch) the last is kept: shards come in order.
+        """
+        held = self._made.get(make)
+        if held is None or held[0] != asked:
+            held = self._made[make] = asked, make(self, *asked)
+        return cast("T", held[1])
 
     @staticmethod
     def open(path: str) -> Site:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -110,7 +109,7 @@ class Clean(Keyed[ExamShard, Coded]):
             exams,
             codes=replace(_codes(site, exams), months=_stated(site, item, exams)),
             deidentifier=site.once(deidentifier),
-            scan=_leak_scan(site, item.batch),
+            scan=site.once(_leak_scan, item.batch),
             min_age_years=site.config.pairing.min_age_years,
         )
         found = Coded(
@@ -195,7 +194,6 @@ def _word_lists(site: Site) -> Path | None:
     return site.config.path(name) if name else None
 
 
-@lru_cache(maxsize=1)
 def _leak_scan(site: Site, batch: tuple[str, ...]) -> LeakScan:
     people = (
         known

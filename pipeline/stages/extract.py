@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import pandas as pd
@@ -84,13 +83,13 @@ class Extract(Keyed[ReportShard, Read]):
 
     def key(self, site: Site, item: ReportShard) -> str:
         """Hash the shard and which of its reports are read, with which addenda."""
-        exam_keys, addenda = _asked(site, item)
+        exam_keys, addenda = site.once(_asked, item)
         told = addenda.to_numpy().tolist()
         return digest_of(self.digest(site), item.shard, exam_keys, told)
 
     def make(self, site: Site, item: ReportShard, key: str) -> Read:
         """Read the reports."""
-        store, (exam_keys, addenda) = site.workspace, _asked(site, item)
+        store, (exam_keys, addenda) = site.workspace, site.once(_asked, item)
         columns = ["exam_key", "modality", "text"]
         exams = store.read("analysis", "clean_exams", [item.shard], columns=columns)
         before = _with_what_came_before(store, addenda)
@@ -118,7 +117,6 @@ class Extract(Keyed[ReportShard, Read]):
 EXTRACT: Final = Extract()
 
 
-@lru_cache(maxsize=1)
 def _asked(site: Site, item: ReportShard) -> tuple[list[str], pd.DataFrame]:
     store = site.workspace
     wanted = store.read("analysis", "wanted", item.pairs, where=("shard", item.shard))

@@ -10,7 +10,7 @@ there and whose digests hold are whole.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -26,6 +26,7 @@ from pipeline.pages.review import CommitteeFacts, RunFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_few, without
 from pipeline.stages import Keyed, Look, Named, options
+from pipeline.stages.ingest import objections
 from pipeline.stages.issue import Issue, observed, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
@@ -71,9 +72,13 @@ class Pages:
     files: tuple[File, ...]
 
 
-def page_requests(issue: Issue, run: RunFacts) -> tuple[list[PageRequest], PageRequest]:
-    """Give a request for every reader of an issue, and one for the committee."""
-    readers = [PageRequest(reader, issue, run) for reader in issue.readers]
+def page_requests(site: Site, issue: Issue, run: RunFacts) -> tuple[list[PageRequest], PageRequest]:
+    """Give a request for every reader of an issue who has not left, and one for the committee."""
+    former: Collection[str] = site.once(objections).former
+    if former:
+        with site.open_vault(read_only=True) as vault:
+            former = vault.known_codes("reader", former)
+    readers = [PageRequest(each, issue, run) for each in issue.readers if each not in former]
     return readers, PageRequest(_COMMITTEE, issue, run)
 
 

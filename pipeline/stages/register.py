@@ -15,7 +15,6 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -85,9 +84,8 @@ def shards(site: Site, sources: Sequence[Ingested]) -> list[ExamShard]:
             batches[-1].append(shard)
             held += source.kept / len(source.shards)
     merged = _joined(site)
-    months = _months(
-        site, tuple(s for batch in batches for s in batch), tuple(sorted(merged.stands.items()))
-    )
+    every = tuple(s for batch in batches for s in batch)
+    months = site.once(_months, every, tuple(sorted(merged.stands.items())))
     moved = {str(shard): _digest(rows) for shard, rows in months.moved.groupby("shard")}
     return [
         ExamShard(
@@ -103,7 +101,6 @@ def shards(site: Site, sources: Sequence[Ingested]) -> list[ExamShard]:
     ]
 
 
-@lru_cache(maxsize=1)
 def _months(site: Site, shards: tuple[str, ...], merged: tuple[tuple[str, str], ...]) -> _Months:
     """Look at all exams of each patient for months that would tell the date shift.
 
@@ -147,7 +144,7 @@ def _unmet(site: Site, shards: Sequence[str], stands: Mapping[str, str]) -> int:
     asked, met = site.once(objections), set[str]()
     for shard in shards if asked != NOBODY else ():
         met |= asked.met(site.workspace.read("raw", "exams", [shard], columns=SAID_OF), stands)
-    return len(asked.patients | asked.readers) - len(met)
+    return len(asked) - len(met)
 
 
 def _times(
@@ -242,7 +239,7 @@ class Register(Stage[ExamsToRegister, Registered]):
         """Register the shards that are not cleaned yet, and look at all readers' ids."""
         merged = _joined(site)
         every = tuple(each.shard for each in item.shards)
-        months = _months(site, every, tuple(sorted(merged.stands.items())))
+        months = site.once(_months, every, tuple(sorted(merged.stands.items())))
         if months.key and not site.workspace.has("raw", "months", months.key):
             site.workspace.write("raw", "months", months.key, months.moved)
         todo = [

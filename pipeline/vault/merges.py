@@ -16,20 +16,20 @@ from pipeline.vault.codes import issued, normalised, patient_identifier, patient
 if TYPE_CHECKING:
     from pipeline.store.workspace import Workspace
 
-_SAID: Final = ("site", "listed", "numbers", "issuers")
+SAID: Final = ("site", "listed", "numbers", "issuers")
 
 
 def merge_table(merges: Iterable[tuple[str, int, Merge]]) -> pd.DataFrame:
     """Give what a source says of patients' numbers as a table of the raw zone."""
     rows = [(file, row, said.site, said.listed, *map(list, zip(*said.numbers, strict=True)))
             for file, row, said in merges]  # fmt: skip
-    return pd.DataFrame(rows, columns=["source", "row", *_SAID])
+    return pd.DataFrame(rows, columns=["source", "row", *SAID])
 
 
 def said_in(merges: pd.DataFrame, *, shared: bool) -> list[Said]:
     """Give what each row of such a table says, patients named as the vault knows them."""
     found: list[Said] = []
-    for site, listed, numbers, issuers in merges[list(_SAID)].itertuples(index=False):
+    for site, listed, numbers, issuers in merges[list(SAID)].itertuples(index=False):
         own = [patient_identifier(n, "" if shared else by or site)
                for n, by in zip(numbers, issuers, strict=True)]  # fmt: skip
         found.append((tuple(own), bool(listed)))
@@ -46,7 +46,7 @@ def patients_joined(store: Workspace, *, shared: bool) -> Joined:
 
     A number that stands for others is given as it was written.
     """
-    every = store.read("raw", "merges", store.keys("raw", "merges"), columns=_SAID)
+    every = store.read("raw", "merges", store.keys("raw", "merges"), columns=SAID)
     said = set(said_in(every, shared=shared))
     found = joined(map(folded, said))
     written = {normalised(n): n for numbers, _ in sorted(said, reverse=True) for n in numbers}

@@ -3,6 +3,7 @@
 A listed patient's exams get no code and are not cleaned, under whichever of the patient's numbers
 they are; `pipeline.vault.upkeep.purge` deletes what was kept of them before. A listed reader's
 X-rays are not judged either, but the CTs that they read still answer their colleagues' X-rays.
+Of a former reader nothing is left out: only no page is drawn for them.
 """
 
 from __future__ import annotations
@@ -29,16 +30,27 @@ if TYPE_CHECKING:
 SAID_OF: Final = ("patient_id", "patient_domain", "reader_id", "modality", "source_digest")
 """Columns of a raw exam that tell whether it is one of theirs, and which."""
 _OPTION: Final = "input.left_out"
-_COLUMNS: Final = {"who": "patient or reader", "id": "the number, or the reader's id, as exported"}
-_KINDS: Final = ("patient", "reader")
+_COLUMNS: Final = {
+    "who": "patient, reader or former",
+    "id": "the number, or the reader's id, as exported",
+}
+_KINDS: Final = ("patient", "reader", "former")
 
 
 @dataclass(frozen=True, slots=True)
 class Objections:
-    """Folded numbers of patients, with who gave them where the list says so, and readers' ids."""
+    """Folded numbers of patients, with who gave them where the list says so, and readers' ids.
+
+    ``former`` are readers who left, and object to nothing.
+    """
 
     patients: frozenset[str] = frozenset()
     readers: frozenset[str] = frozenset()
+    former: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        """Count the entries of the list."""
+        return len(self.patients | self.readers | self.former)
 
     @classmethod
     def of(
@@ -67,8 +79,8 @@ class Objections:
         told = "authority" in table and not shared
         givers = table["authority"].str.strip() if told else ids.str[:0]
         patients = map(patient_identifier, ids[who == "patient"], givers[who == "patient"])
-        readers = rules.meant(ids[who == "reader"])
-        return cls(frozenset(map(normalised, patients)), frozenset(readers))
+        readers = (frozenset(rules.meant(ids[who == kind])) for kind in _KINDS[1:])
+        return cls(frozenset(map(normalised, patients)), *readers)
 
     def of_patients(self, exams: pd.DataFrame, stands: Mapping[str, str]) -> NDArray[np.bool_]:
         """Tell whose exams are a listed patient's, also under a number that is the patient's too.
@@ -101,7 +113,8 @@ class Objections:
         each, same = frozenset(map(normalised, patient_identifiers(exams))), all_numbers(stands)
         each = each.union(*(one for one in same.values() if one & each))
         numbers = {number for one in each for number in (one, readable(one))}
-        return (self.patients & numbers) | (self.readers & frozenset(exams["reader_id"]))
+        readers = (self.readers | self.former) & frozenset(exams["reader_id"])
+        return (self.patients & numbers) | readers
 
     def _is_listed(self, patient: str) -> bool:
         return patient in self.patients or readable(patient) in self.patients

@@ -20,11 +20,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -42,7 +41,7 @@ from pipeline.vault.codes import (
     study_identifiers,
 )
 from pipeline.vault.key import Box, Key
-from pipeline.vault.merges import all_numbers, patients_joined, said_in, under_one_number
+from pipeline.vault.merges import SAID, all_numbers, patients_joined, said_in, under_one_number
 from pipeline.vault.objections import NOBODY, Objections, Traces, marks
 from pipeline.vault.vault import SCHEMA, Vault, place_of, stated_of
 
@@ -136,6 +135,7 @@ def _copy_shifts(
 _NAMED: Final = ("performed_at", "patient_id", "accession", "status", "source_digest")
 """Columns of raw exams that say who and when; every version of this program wrote them."""
 _NAMED_SINCE: Final = ("patient_domain", "reader_id", "modality")
+_CLEAN: Final = ("patient_code", "performed_month")
 # So long without an exam, and a purge by the clock asks whether it is right.
 _SILENCE: Final = pd.Timedelta(days=92)
 _DOMAINS: Final[tuple[Domain, ...]] = ("patient", "study", "exam", "reader")
@@ -214,15 +214,15 @@ def purge(
     coded, month = [*vault.known_codes("patient", gone.unwanted)], before.strftime("%Y-%m")
 
     def is_old(exams: pd.DataFrame) -> pd.Series[bool]:
-        of_theirs = exams.filter(["patient_code"]).isin(coded).any(axis=1)
-        return of_theirs | (exams["performed_month"] < month)
+        return exams["patient_code"].isin(coded) | (exams["performed_month"] < month)
 
-    clean = _purge_rows(store, ("analysis", "clean_exams"), is_old, delete=delete)
+    clean = _purge_rows(store, ("analysis", "clean_exams"), _CLEAN, is_old, delete=delete)
     told = _purge_told(store, vault.known_codes("reader", left_out.readers), delete=delete)
     if not delete:
         known = (vault.known_codes(domain, each) for domain, each in gone.forgotten.items())
         return Purged(gone.exams, clean, sum(map(len, known)), told)
-    _purge_rows(store, ("raw", "months"), lambda rows: rows["source_digest"].isin(gone.digests))
+    by = "source_digest"
+    _purge_rows(store, ("raw", "months"), (by,), lambda rows: rows[by].isin(gone.digests))
     # Whose exams a damaged shard holds nobody can tell.
     for name in [f"{z}/damaged/{key}.parquet" for z in ZONES for key in store.keys(z, "damaged")]:
         store.objects.remove(name)
@@ -235,7 +235,7 @@ def purge(
         of = (any(normalised(stands.get(n, n)) in nobody for n in each) for each in said)
         return pd.Series(of, index=merges.index, dtype="bool")
 
-    _purge_rows(store, ("raw", "merges"), is_said)
+    _purge_rows(store, ("raw", "merges"), SAID, is_said)
     return Purged(gone.exams, clean, codes, told)
 
 
@@ -292,17 +292,21 @@ def _purge_raw(
 
 
 def _purge_rows(
-    store: Workspace, place: tuple[Zone, str], is_gone: _Judge, *, delete: bool = True
+    store: Workspace,
+    place: tuple[Zone, str],
+    by: Sequence[str],
+    is_gone: _Judge,
+    *,
+    delete: bool = True,
 ) -> int:
-    """Delete rows of a table, and leave its shards' counts; gives how many there are."""
+    """Delete rows of a table, known by some columns, and leave its shards' counts; counts them."""
     (zone, table), count = place, 0
     for key in store.keys(zone, table):
-        frame = store.read(zone, table, [key])
-        gone = is_gone(frame)
+        gone = is_gone(store.read(zone, table, [key], columns=by))
         count += int(gone.sum())
         if delete and gone.any():
-            facts = store.facts(zone, table, key, object)
-            store.write(zone, table, key, frame[~gone].reset_index(drop=True), facts=facts)
+            kept = store.read(zone, table, [key])[~gone].reset_index(drop=True)
+            store.write(zone, table, key, kept, facts=store.facts(zone, table, key, object))
     return count
 
 
@@ -315,8 +319,9 @@ def _purge_told(store: Workspace, readers: Collection[str], *, delete: bool) -> 
             frame = store.read("analysis", "profiles", [key])
             frame["profile"] = [_without(each, readers) for each in frame["profile"]]
             store.write("analysis", "profiles", key, frame, facts=facts | {"readers": left})
-    gone = partial(_purge_rows, is_gone=lambda rows: rows["reader_code"].isin(readers))
-    return sum(gone(store, ("analysis", t), delete=delete) for t in ("returns", "profiles"))
+    by, is_gone = ("reader_code",), lambda rows: rows["reader_code"].isin(readers)
+    places: tuple[tuple[Zone, str], ...] = (("analysis", "returns"), ("analysis", "profiles"))
+    return sum(_purge_rows(store, each, by, is_gone, delete=delete) for each in places)
 
 
 def _without(profile: str, readers: Collection[str]) -> str:

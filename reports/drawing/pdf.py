@@ -34,7 +34,7 @@ class DocumentInfo:
 def published(page: str, pages: Sequence[Drawing], head: Masthead, words: Strings) -> bytes:
     """Render a page of the catalogue, which says of itself what masthead and catalogue say."""
     title, subject = words(f"{page}.title"), words(f"{page}.subject")
-    return to_pdf(pages, info=DocumentInfo(title, head.institution, subject, head.language))
+    return to_pdf(pages, info=DocumentInfo(title, head.institution, subject, words.tag))
 
 
 def to_pdf(pages: Sequence[Drawing], *, info: DocumentInfo) -> bytes:

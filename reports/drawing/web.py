@@ -264,7 +264,7 @@ def whole(template: str, slots: Mapping[str, str], *, head: Masthead, words: Str
     style, script = asset("page.css") + looks, asset("page.js")
     common = {
         "body": body,
-        "lang": escape(head.language, quote=True),
+        "lang": words.tag,
         "policy": policy(style=style, script=script),
         "style": style,
         "script": script,

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
+from reports.numbers import MANNERS
 from reports.numbers import count as printed
 
 __all__ = ["Strings", "StringsError", "translated"]
@@ -125,6 +126,11 @@ class Strings:
     def load(cls, *, language: str = "en") -> Strings:
         """Load a shipped catalogue."""
         return cls(_read(Path(__file__).with_name(f"{language}.toml")), language)
+
+    @property
+    def tag(self) -> str:
+        """What a file says of its language."""
+        return MANNERS[self.language].tag
 
     def __call__(self, key: str, **values: object) -> str:
         """Look up a sentence and fill its slots.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -246,7 +247,13 @@ def site(tmp_path: Path) -> Path:
         }
     )
     store.write("raw", "exams", "k-00000", raw, facts={"n": 2})
-    clean = pd.DataFrame({"performed_month": ["2001-01", "2999-01"], "text": ["old", "new"]})
+    clean = pd.DataFrame(
+        {
+            "patient_code": ["P-OLD", "P-NEW"],
+            "performed_month": ["2001-01", "2999-01"],
+            "text": ["old", "new"],
+        }
+    )
     store.write("analysis", "clean_exams", "c", clean, facts={"n": 2})
     AuditLog(store.root / "audit.jsonl").append("begun")
     return config
@@ -428,6 +435,21 @@ def test_purging_reaches_what_a_former_version_left(
         gone = purge(store, before=before, vault=vault)
     assert (gone.raw_exams, gone.clean_exams, gone.codes) == (1, 1, 3)
     assert store.read("raw", "exams", ["k-00000"])["text"].tolist() == ["new"]
+
+
+def test_a_purge_reads_no_text_of_a_shard_that_stays(site: Path) -> None:
+    read: list[tuple[str, ...] | None] = []
+
+    class Watched(Workspace):
+        def read(self, *place: Any, **how: Any) -> pd.DataFrame:
+            read.append(how.get("columns"))
+            return super().read(*place, **how)
+
+    store = Watched(site.parent / "workspace")
+    with Vault.open(store.root / "raw" / "vault.sqlite", KEY) as vault:
+        purge(store, before=pd.Timestamp("2000-01-01", tz="UTC"), vault=vault)
+    assert len(read) >= 3
+    assert not any(columns is None or "text" in columns for columns in read)
 
 
 def test_the_audit_log_is_verified(site: Path) -> None:

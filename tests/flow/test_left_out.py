@@ -11,11 +11,13 @@ import pytest
 
 from pipeline.errors import InputError
 from pipeline.formats.readers import ReaderRules
+from pipeline.pages.review import RunFacts
 from pipeline.run.gates import Gathered, against_last_good, check
 from pipeline.site.site import Site
 from pipeline.stages import ingest
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
+from pipeline.stages.pages import FEEDBACK, page_requests
 from pipeline.stages.register import PURGED, UNMET
 from pipeline.vault.key import new_key
 from pipeline.vault.objections import Objections
@@ -327,3 +329,21 @@ def test_a_sites_lists_are_read_as_its_exports_are(
     assert ingest.objections(site).readers == {"Kr\u00f6ger"}
     assert ingest.reader_rules(site).aliases == {"\u00f6": "KS1"}
     assert ingest.chest_codes(site) == {"TH\u00d6": True}
+
+
+def test_a_reader_who_left_gets_no_page_and_changes_nobody_elses(gathering: Gathering) -> None:
+    facts = RunFacts((), (), (), ())
+    site, everyone = gathering()
+    before = Here(site).choose(everyone)
+    both, _ = page_requests(site, before, facts)
+    site, found = gathering("who,id\nformer,R1\n")
+    told, after = found.accounting(), Here(site).choose(found)
+    assert (told.pairs, told.exams_left_out_on_request, after) == (4, 0, before)
+    (kept,), review = page_requests(site, after, facts)
+    with site.open_vault(read_only=True) as vault:
+        assert {kept.recipient} == {*vault.known_codes("reader", ["R0"])}
+        assert len(both) == 2
+    assert FEEDBACK.key(site, kept) in {FEEDBACK.key(site, each) for each in both}
+    assert review.recipient == "committee"
+    _, misspelt = gathering("who,id\nformer,r1\n")
+    assert (UNMET in found.reading, misspelt.reading[UNMET]) == (False, 1)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.other_maps import brier_map, exact_error_map
 from calibration.bins import phrase_bins
 from calibration.curve import (
     calibration_error,
@@ -18,7 +19,7 @@ from calibration.curve import (
 )
 from calibration.distributions import Beta
 from calibration.phrase_calibration import phrase_error, phrase_error_interval
-from calibration.substitution.programs import brier_map, exact_error_map, monotone_map
+from calibration.substitution.programs import monotone_map
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 

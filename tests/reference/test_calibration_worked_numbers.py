@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.other_maps import exact_error_map
 from calibration.bins import BinTables, bin_edges, bin_tables
 from calibration.curve import (
     calibration_error,
@@ -21,7 +22,6 @@ from calibration.curve import (
 )
 from calibration.distributions import Atom, Beta
 from calibration.substitution.cost import substituted_error, substitution_cost
-from calibration.substitution.programs import exact_error_map
 from calibration.substitution.transport import Regularisation, transport_map
 from calibration.survey import builtin
 from calibration.tally import Tally

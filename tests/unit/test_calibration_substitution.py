@@ -10,13 +10,13 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
+from benchmarks.other_maps import brier_map, exact_error_map
 from calibration.bins import BinRule, phrase_bins
 from calibration.curve import calibration_error
 from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.estimate import Likeness, multinomial_moments
 from calibration.extraction_errors import Audit, correct_tally, corrected_replicates
-from calibration.scores import brier
 from calibration.substitution import GuardRails, advise, transport_map
 from calibration.substitution.advice import hold_order
 from calibration.substitution.cost import substitution_cost
@@ -34,13 +34,9 @@ from calibration.substitution.guardrails import (
     best_target,
     resolution,
 )
-from calibration.substitution.programs import (
-    brier_map,
-    exact_error_map,
-    monotone_map,
-)
+from calibration.substitution.programs import monotone_map
 from calibration.substitution.suggestion import Suggestion, Suppressed, cell_reason
-from calibration.substitution.transport import Regularisation, frontier
+from calibration.substitution.transport import Regularisation
 from calibration.survey import PhraseTable, builtin
 from calibration.tally import Tally, tally
 
@@ -440,7 +436,12 @@ def test_a_swap_that_would_empty_the_words_of_information_is_withheld() -> None:
     advice = advise(
         blunt, phrase_table=table, guard_rails=GuardRails(informativeness_floor=0.9), rng=rng()
     )
-    assert {s.source: s.reason for s in advice.suppressed}["likely"] == "less informative"
+    withheld = {s.source: s for s in advice.suppressed}["likely"]
+    assert withheld.reason == "less informative"
+    assert len(withheld.shares) == 2
+    assert withheld.detail == "{:.0%} of the resolution is left, {:.0%} needed".format(
+        *withheld.shares
+    )
 
 
 def test_advice_on_nothing_is_nothing() -> None:
@@ -509,34 +510,6 @@ def test_linear_program_respects_forbidden_cells() -> None:
         overconfident(), phrases=NAMES, source=tables, target=tables, allowed=stay
     )
     assert np.allclose(fixed.weights(), np.eye(len(SCALE)))
-
-
-def test_frontier_without_a_permitted_swap_changes_no_word_and_keeps_the_scores() -> None:
-    counted, tables = overconfident(), phrase_bins(SCALE.distributions)
-    (point,) = frontier(
-        counted,
-        tested_on=counted,
-        phrase_table=SCALE,
-        settings=[Regularisation(2e-3, 3e-3)],
-        allowed=np.eye(len(SCALE), dtype=bool),
-    )
-    n, mass = counted.n, counted.label_mass
-    kept = brier(n, mass, means=SCALE.means, variances=SCALE.variances)
-    assert (point.epsilon, point.tau, point.converged) == (2e-3, 3e-3, True)
-    assert point.words_changed == pytest.approx(0.0, abs=1e-12)
-    assert point.ece_after == pytest.approx(float(calibration_error(n, mass, tables=tables)))
-    assert point.brier_after == pytest.approx(float(kept))
-
-
-def test_frontier_of_nothing_observed_has_no_map_and_no_scores() -> None:
-    (point,) = frontier(
-        Tally.empty(len(SCALE)),
-        tested_on=overconfident(),
-        phrase_table=SCALE,
-        settings=[Regularisation(2e-3, 3e-3)],
-    )
-    assert (point.epsilon, point.tau, point.converged) == (2e-3, 3e-3, False)
-    assert np.isnan([point.words_changed, point.ece_after, point.brier_after]).all()
 
 
 def test_a_map_that_did_not_converge_is_written_without_weights_and_plan() -> None:
@@ -621,20 +594,6 @@ def test_order_is_that_of_meanings_wherever_phrases_stand_in_the_table() -> None
     assert (kept, held[0].reason, held[0].source, held[0].target) == ((), "out of order", "b", "x")
     assert held[0].detail.startswith("another phrase in use would then mean more")
     assert hold_order([swap], n=unused, phrase_table=table) == ((swap,), ())
-
-
-def test_frontier_trades_words_changed_against_error() -> None:
-    points = frontier(
-        overconfident(),
-        tested_on=overconfident(),
-        phrase_table=SCALE,
-        settings=[Regularisation(1e-3, 1e-3), Regularisation(1e-3, 10.0)],
-    )
-    cheap, dear = points
-    assert cheap.converged
-    assert dear.converged
-    assert cheap.words_changed > dear.words_changed
-    assert cheap.ece_after < dear.ece_after
 
 
 def test_extraction_errors_are_taken_out_again() -> None:

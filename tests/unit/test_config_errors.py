@@ -28,6 +28,10 @@ from pipeline.store.provenance import version
         ("[input]\ntime_zoen = 'UTC'", "did you mean `time_zone`?"),
         ("[pairing]\nwindow_hour = 6", "did you mean `window_hours`?"),
         ("[paring]\nwindow_hours = 6", "did you mean `pairing`?"),
+        (
+            '[execution]\nrunner = "local"',
+            "execution.runner: 0.12.0 took this setting out; take the line out",
+        ),
         ('[notify]\nurl = "http://[::1"', "notify.url: Invalid IPv6 URL"),
         ('[notify]\nurl = "https://hooks..example/x"', "label empty or too long"),
         ('[notify]\nurl = "http://hooks.example:99999"', "Port out of range"),

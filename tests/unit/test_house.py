@@ -35,17 +35,15 @@ MOST_MODULES = 345
 MOST_DEIDENTIFICATION = 25, 3_500
 """Modules, and lines of code without data, of `pipeline/deidentify`."""
 MOST_LINES = 400
-MOST_CODE = 47_491
+MOST_CODE = 47_412
 SILENT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,
 }  # fmt: skip
 LONGEST_FUNCTION = 50
 LONGEST_COMMAND = 30
-OFFERED = {
-    "brier_map", "exact_error_map", "frontier", "handleError", "log_score_of_votes", "rollup",
-}  # fmt: skip
-"""What nothing in the house calls: other maps and scores, what benchmarks ask, logging's own."""
+OFFERED = {"handleError", "log_score_of_votes"}
+"""What nothing in the house calls: logging's own, and a score that its documentation names."""
 MOST_PARAMETERS = 6
 
 

@@ -60,7 +60,7 @@ from reports.pages.committee.sections import (
     scale_use,
     sensitivity,
 )
-from reports.pages.committee.tables import pathology_table, use_table
+from reports.pages.committee.tables import pathology_table, suppressed_table, use_table
 from reports.review_content import CommitteeContent, RunChart, ScaleUse
 from reports.strings import Strings
 from reports.swaps import kept_swaps
@@ -862,6 +862,17 @@ def test_a_heavy_word_without_a_better_one_says_why(review: CommitteeContent) ->
         if each.startswith("**Decide what")
     ]
     assert "No replacement for “likely”: “probably” would lie nearer, but is discouraged" in text
+
+
+def test_a_swap_held_back_shows_the_shares_that_were_found_and_needed(
+    review: CommitteeContent,
+) -> None:
+    """They are the guard-rail's own: its sentence for a log may be worded as it likes."""
+    (part, *_) = review.maps or ()
+    silent = Suppressed("likely", "probably", "unstable", "for a log", (0.614, 0.7))
+    held = replace(part, advice=replace(part.advice, suggestions=(), suppressed=(silent,)))
+    (row,) = suppressed_table((held,), words=Strings.load()).rows
+    assert str(row.cells[-1]).endswith("(Found 61\u00a0%, 70\u00a0% needed.)")
 
 
 def test_no_reason_for_naming_no_word_contradicts_that_the_word_is_off(
@@ -1829,7 +1840,7 @@ def test_a_review_of_few_readers_decides_what_rests_on_none_and_explains_nothing
     ]
     drawn = committee.pages(few, style=Style())
     text = " ".join(m.string for page in drawn for m in page.marks if isinstance(m, Text))
-    for absent in ("sensitivity tables", "signal for review", "mark the phrases", "on page 1"):
+    for absent in ("sensitivity tables", "signal for review", "mark the phrases", "counted there"):
         assert absent not in text, absent
 
 

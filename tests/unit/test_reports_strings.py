@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from string import Formatter
 from typing import get_args
 
+import pypdf
 import pytest
 
 from calibration.survey import builtin
@@ -339,3 +341,19 @@ def test_a_rate_of_all_hedges_in_a_finding_reads_as_no_second_rate_of_its_one_wo
     """Below "may represent" for cardiomegaly, 80 %, stood "for cardiomegaly CT shows it 64 %"."""
     said = Strings.load(language=language).sentences["verdict.by_finding.each"]
     assert said.startswith(subject)
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_no_sentence_names_a_page_for_the_html_has_none(language: str) -> None:
+    told = Strings.load(language=language).sentences
+    numbered = r"(?i)\b(?:page|seite) \d|\b(?:first|following) pages|\b(?:ersten|folgenden) seiten"
+    assert {key for key, said in told.items() if re.search(numbered, said)} == set()
+
+
+@pytest.mark.parametrize("language", get_args(Language))
+def test_a_file_says_the_language_that_its_words_are_in(language: Language) -> None:
+    style = style_for("A4", language=language)
+    pdf, html_page = radiologist.build_both(samples.radiologist(), style=style)
+    tag = MANNERS[language].tag
+    assert f'<html lang="{tag}">'.encode() in html_page
+    assert pypdf.PdfReader(io.BytesIO(pdf)).trailer["/Root"]["/Lang"] == tag

@@ -1,14 +1,15 @@
-"""How a sender's messages end: what tells one that breaks off from one that always ends so.
+"""Which reports of a sender are cut: the tail is lost, and the sender's other messages tell.
 
-A message that is cut within a row, and one whose last row (a signature, the time of signing) never
-has a status, look alike; the other messages of the sender tell them apart. Where nearly all rows of
-a kind go on to a status, a last one that does not was cut, unless the sender ends messages so: not
-one in many, several in a row that begins alike and not as findings or an impression do, hardly any
-row with a status begins so, and they are not all of one length, as those are that a store cuts. So
-the files of a source are read once before their messages are.
+So the files of a source are read once before their messages are. `Endings.cut` says of a report
+whether it is cut, by where that happened:
 
-A message cut between two rows is whole by itself. Those that end otherwise than nearly all of their
-sender's, or lack the impression that these have, are counted.
+* within a row. Where nearly all rows of a kind go on to a status, a last one that does not was cut,
+  unless the sender ends messages so (in a signature, the time of signing): not one in many, several
+  in a row that begins alike and not as findings or an impression do, hardly any row with a status
+  begins so, and they are not all of one length, as those are that a store cuts;
+* at a length, or by its own words: as texts of every source (`pipeline.formats.whole`);
+* between two rows it is whole by itself: those that end otherwise than nearly all of their
+  sender's, or lack the impression that these have, are kept and counted (`Endings.notes`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pipeline.formats.exams import Note
+from pipeline.formats.exams import Note, SetAside
 from pipeline.formats.hl7v2 import framing
 from pipeline.formats.values import PARTS, is_impressed, known_words, section_of, status_of
 from pipeline.formats.whole import OTHERWISE, TRIMMED, Whole, width_of
@@ -49,15 +50,19 @@ _Kind: TypeAlias = tuple[str, str]
 """Type and part of a row, by which rows are alike."""
 _CODE: Final = re.compile(r"[\w.&-]{1,20}")
 _NO_TEXT: Final = known_words("no_text")
+_CUT_IN_ROW: Final = SetAside(
+    "damaged_segment", "it ends before the status that its sender's rows have"
+)
 _ANY: Final[_Kind] = ("\r", "")
 """All kinds together; no row has this one."""
 
 
 @dataclass
-class _Rows:
+class _Sender:
     """The rows of one sender: with a status, without one before the last, and last without one.
 
-    Of the last it is kept how long their messages are, in characters and in bytes.
+    Of the last it is kept how long their messages are, in characters and in bytes; of all rows of
+    text how long these are, by message.
     """
 
     messages: int = 0
@@ -67,10 +72,15 @@ class _Rows:
     last: defaultdict[str, tuple[Counter[int], Counter[int]]] = field(
         default_factory=lambda: defaultdict(lambda: (Counter(), Counter()))
     )
+    lengths: list[array[int]] = field(default_factory=list)
+    whole: Whole = field(default_factory=Whole)
 
     def add(self, lines: Sequence[str]) -> None:
         """Take in a message."""
         self.messages += 1
+        self.lengths.append(_lengths(lines))
+        for texts in _texts(lines):
+            self.whole.add(texts)
         bar = lines[0][3]
         for line in lines:
             if not line.startswith("OBX"):
@@ -93,6 +103,12 @@ class _Rows:
         kind = _kind(row)
         is_any = alone and kind not in self.stated and self.stated.total() >= _MOSTLY
         return (_ANY if is_any else kind) in self._ruled and _opening(row) not in self._habits
+
+    @cached_property
+    def width(self) -> int:
+        """The length at which texts are broken into rows; 0 for none."""
+        lengths, self.lengths = self.lengths, []
+        return width_of(lengths)
 
     @cached_property
     def _ruled(self) -> set[_Kind]:
@@ -130,11 +146,15 @@ class Endings:
         self._files, self._encoding = files, encoding
         self._ends: defaultdict[tuple[str, ...], Counter[tuple[str, ...]]] = defaultdict(Counter)
         self._concluded: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
-        self._lengths: defaultdict[tuple[str, ...], list[array[int]]] = defaultdict(list)
-        self._whole: defaultdict[tuple[str, ...], Whole] = defaultdict(Whole)
 
-    def breaks_off(self, lines: Sequence[str]) -> bool:
-        """Tell a message that ends within a row."""
+    def cut(self, lines: Sequence[str]) -> SetAside | str:
+        """Tell a message that is cut, or say why a text of it counts as cut; '' where none does."""
+        if self._is_cut_in_row(lines):
+            return _CUT_IN_ROW
+        known = self._senders.get(_sender(lines))
+        return next(filter(None, map(known.whole.fault, _texts(lines))), "") if known else ""
+
+    def _is_cut_in_row(self, lines: Sequence[str]) -> bool:
         if not lines[-1].startswith("OBX"):
             return False
         bar = lines[0][3]
@@ -143,9 +163,9 @@ class Endings:
             return False
         if before and all(len(row) <= _STATUS for row in before):  # whose rows have none
             return False
-        known = self._rows.get(_sender(lines))
+        known = self._senders.get(_sender(lines))
         if known is None:
-            known = _Rows()
+            known = _Sender()
             known.add(lines)
         return known.is_cut(last, alone=not before)
 
@@ -171,40 +191,23 @@ class Endings:
             yield from [Note(_OTHERWISE)] * _others(ends.total(), *tops)
             concluded = self._concluded[whose]
             yield from [Note(_NO_IMPRESSION)] * _others(concluded.total(), concluded[True])
-        told = (note for whole in self._whole.values() for note in whole.notes)
+        told = (note for sender in self._senders.values() for note in sender.whole.notes)
         yield from (note for note in told if note.told == OTHERWISE)
 
     @cached_property
-    def _rows(self) -> dict[tuple[str, ...], _Rows]:
-        found: defaultdict[tuple[str, ...], _Rows] = defaultdict(_Rows)
+    def _senders(self) -> dict[tuple[str, ...], _Sender]:
+        found: defaultdict[tuple[str, ...], _Sender] = defaultdict(_Sender)
         for path in self._files:
             for message in framing.messages(path, framing.Batches()):
                 lines = framing.segments(framing.decoded(message, self._encoding)[0])
                 if framing.is_headed(lines):
                     found[_sender(lines)].add(lines)
-                    for texts in _texts(lines):
-                        self._whole[_sender(lines)].add(texts)
-                    self._lengths[_sender(lines)].append(_lengths(lines))
         return dict(found)
 
     def width(self, lines: Sequence[str]) -> int:
-        """Give the length at which a message's sender cuts texts into rows; 0 for none."""
-        return self._widths.get(_sender(lines), 0)
-
-    @cached_property
-    def _widths(self) -> dict[tuple[str, ...], int]:
-        found = {}
-        for sender in self._rows:
-            each = self._lengths.pop(sender)
-            widest = max((length for one in each for length in one), default=0)
-            found[sender] = width_of(Counter(length for one in each for length in one[:-1]), widest)
-        return found
-
-    def cut(self, lines: Sequence[str]) -> str:
-        """Say why a text of a message counts as cut, by its sender's others; '' where none does."""
-        is_known = _sender(lines) in self._rows
-        whole = self._whole[_sender(lines)]
-        return next(filter(None, map(whole.fault, _texts(lines))), "") if is_known else ""
+        """Give the length at which a message's sender breaks texts into rows; 0 for none."""
+        known = self._senders.get(_sender(lines))
+        return known.width if known else 0
 
 
 def _lengths(lines: Sequence[str]) -> array[int]:

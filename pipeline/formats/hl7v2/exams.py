@@ -122,7 +122,6 @@ def without_order(lines: Sequence[str]) -> int:
 
 _FAULTS: Final = (hl7.HL7Exception, AssertionError, ValueError, LookupError, TypeError)
 """What python-hl7 raises on a broken header; it checks its own arguments with assertions."""
-_CUT: Final = SetAside("damaged_segment", "it ends before the status that its sender's rows have")
 _KINDS: Final = ("ORU", "MDM")
 """Types of message that bring a report: a result, or a document with its notes (TXA)."""
 _MERGING: Final = ("A18", "A30", "A34", "A35", "A36", "A39", "A40", "A46", "A47")
@@ -190,8 +189,8 @@ def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> li
     if count := framing.damaged(lines, lines[0][3]):
         return [SetAside("damaged_segment", f"{count} segment(s) broken, cut or run together")]
     endings = endings or Endings([], options.encoding)
-    if endings.breaks_off(lines):
-        return [_CUT]
+    if isinstance(cut := endings.cut(lines), SetAside):
+        return [cut]
     try:
         found = list(_exams(lines, options, endings.width(lines))) or [
             SetAside("no_order", "no OBR segment")
@@ -200,7 +199,7 @@ def exams(raw: bytes, options: Hl7Options, endings: Endings | None = None) -> li
         return [SetAside("malformed", type(error).__name__)]
     if any(isinstance(each, Mapping) and each["text"] for each in found):
         endings.add(lines)
-    told = {"decoded_as": decoded_as, "text_cut": endings.cut(lines)}
+    told = {"decoded_as": decoded_as, "text_cut": cut}
     return [{**each, **told} if isinstance(each, Mapping) else each for each in found]
 
 

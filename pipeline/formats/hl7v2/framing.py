@@ -328,9 +328,9 @@ def damaged(lines: Sequence[str], bar: str) -> int:
     lengths = [line.count(bar) for line in lines if line.startswith("OBX")]
     longest = max(lengths, default=0)
     least = _VALUE if longest >= _STATUS else _VALUE - 2 if longest >= _VALUE else 0
-    cut = sum(length < least for length in lengths)
+    short = sum(length < least for length in lengths)
     return (
-        cut
+        short
         + _shifted(lines, bar)
         + _goes_on_behind(lines, bar)
         + sum(_is_damaged(line, bar) for line in lines[1:])

@@ -112,7 +112,7 @@ def observations(
 ) -> Observations:
     """Build the report of one order from its ``OBX`` and ``NTE`` segments as they came.
 
-    Rows of one length, `width`, are pieces of a text that was cut without regard to its words.
+    Rows of one length, `width`, are pieces of a text that was broken without regard to its words.
     """
     rows = _ordered([_whole(line.split(separators.field), separators) for line in lines])
     used = _standing(

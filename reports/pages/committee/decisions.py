@@ -79,21 +79,12 @@ def decisions(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 def _of_words(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:
     """Propose what is to be decided of words, numbered; then what is not, or not now."""
     unread, held = _no_rise(found, words)
-    whole = content.department
-    of = None
-    if not (held or isinstance(whole, SuppressedCell)):
-        of = Department(content, found, whole)
-    swap = of and _best(of)
-    taught = [_teach(of, swap, words)] if of and swap else []
-    weighs = heaviest(of, words, {swap.source} if swap else ()) if of else []
-    scale = (discouraged(of, words) or scale_gap(of, words)) if of else []
-    asked = [
-        *_common(found, content, words),
-        *_findings(found, words),
-        *scale,
-        *_contradicted(found, words),
-    ]
-    proposed = [*unread, *weighs, *taught, *asked]
+    whole, by_word = content.department, None
+    if not (held or isinstance(whole, SuppressedCell)):  # else no word stands for itself
+        by_word = Department(content, found, whole)
+    weighs, taught, scale = _by_word(by_word, words) if by_word else ([], [], [])
+    asked = [*_common(found, content, words), *_findings(found, words)]
+    proposed = [*unread, *weighs, *taught, *asked, *scale, *_contradicted(found, words)]
     numbered = enumerate(proposed[:_MOST], start=1)
     said = [text.replace("**", f"**{number}. ", 1) for number, text in numbered]
     said += _after(proposed[_MOST:], words)
@@ -101,8 +92,16 @@ def _of_words(found: DepartmentProfile, content: CommitteeContent, words: String
         said.append(words("decisions.no_hedges"))
     elif not (weighs or taught or held):
         said.append(words("decisions.none"))
-    few = in_few_hands(of, words, full=len(proposed) >= _MOST) if of else []
+    few = in_few_hands(by_word, words, full=len(proposed) >= _MOST) if by_word else []
     return said + few
+
+
+def _by_word(of: Department, words: Strings) -> tuple[list[str], list[str], list[str]]:
+    """Propose the words that weigh, the one to teach, and what is amiss with the scale."""
+    swap = _best(of)
+    weighs = heaviest(of, words, {swap.source} if swap else ())
+    taught = [_teach(of, swap, words)] if swap else []
+    return weighs, taught, discouraged(of, words) or scale_gap(of, words)
 
 
 def _common(found: DepartmentProfile, content: CommitteeContent, words: Strings) -> list[str]:

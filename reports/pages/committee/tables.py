@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -200,15 +199,12 @@ def doubted(part: PathologyAdvice, words: Strings) -> list[tuple[Suggestion, str
 
 
 def _why(silence: Suppressed, words: Strings) -> str:
-    """Say in words why a swap was held back, with what was found and needed where it was counted.
-
-    The numbers are those of the guard-rail's own detail, which is written for a log.
-    """
+    """Say in words why a swap was held back, and what share was found and needed, if any was."""
     said = words(f"maps.why.{silence.reason}", target=silence.target)
-    shares = [int(share) / 100 for share in re.findall(r"(\d+)%", silence.detail)]
-    if len(shares) != 2:
+    if not silence.shares:
         return said
-    return f"{said} {words('maps.needed', found=percent(shares[0]), needed=percent(shares[1]))}"
+    found, needed = map(percent, silence.shares)
+    return f"{said} {words('maps.needed', found=found, needed=needed)}"
 
 
 def _uses(uses: int | SuppressedCell, words: Strings) -> str:
