@@ -107,8 +107,9 @@ def _findings(
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
     silent, hedged, unclear = (untold[k] for k in ("no hedge", "no standard", "instrument"))
-    few = states["too few"] - silent - hedged - unclear
-    others = {"none": states["none"] - alike, "alike": alike, "unclear": unclear, "few": few}
+    few = states["too few"] - silent - hedged - unclear - untold["sites"]
+    others = {"none": states["none"] - alike, "alike": alike, "parts": untold["sites"]}
+    others |= {"unclear": unclear, "few": few}
     others = {"no_rise": states["no rise"], "standard": hedged, **others, "silent": silent}
     rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
     first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
@@ -129,7 +130,8 @@ def _findings(
     held = found.changes and not changes
     moved = words("committee.moved.withheld", minimum=limit) if held else ""
     moved = moved or _moved(found, changes, words)
-    return (said, _choice(found, words), *common, *read, *differ, moved)
+    choice = f"{_choice(found, words)} {words(f'committee.ct_{content.ct_readers}')}"
+    return (said, choice, *common, *read, *differ, moved)
 
 
 def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
