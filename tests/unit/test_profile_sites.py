@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,10 +13,16 @@ import pytest
 from calibration.profile import DepartmentProfile, ReaderProfile, profile
 from calibration.profile.shared import Evidence
 from calibration.profile.sites import compared
+from pipeline.config import Configuration
+from pipeline.pages.content import coverage_of
 from reports.disclosure import _of_reader
+from reports.drawing.marks import Drawing, Text
+from reports.drawing.style import style_for
+from reports.pages import committee, radiologist
 from reports.strings import Strings
 from reports.verdict import in_words, message, of_all, short
 from tests.fixtures.department import SCALE, department
+from tests.fixtures.reports import sample_contents as samples
 
 WORDS = {name: Strings.load(language=name) for name in ("en", "de")}
 FIT = [(0.0, 1.0)] * 4
@@ -108,9 +115,8 @@ def test_what_is_said_of_sites_names_none_and_the_committee_does_not_hear_of_the
         text = message(found, words=words)
         assert "north" not in text
         assert "south" not in text
-        assert "site" not in short(found, words)
-        assert "Standort" not in short(found, words)
         assert of_all(found) == "sites"
+        assert short(found, words) == words("verdict.short.instrument")
         first = {"en": "At your sites CT shows something different", "de": "An Ihren Standorten"}
         assert text.startswith(first[name])
     rate, other = (each.rate.value for each in found.sites or ())
@@ -168,3 +174,38 @@ def test_nothing_to_change_says_what_ct_readers_who_know_the_report_do_to_it(lan
         told = in_words(each, words=words, ct=known)  # type: ignore[arg-type]
         assert told.caveat.endswith(words(f"verdict.none.{known}"))
     assert words("verdict.none.unstated")[:9] not in in_words(each, words=words, ct="blind").caveat
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("known", ["unstated", "informed", "blind"])
+def test_pages_say_what_is_known_of_sites_and_of_ct_readers(language: str, known: str) -> None:
+    words, style = WORDS[language], style_for("A4", language=language)
+
+    def texts(pages: list[Drawing]) -> str:
+        joined = " ".join(m.string for page in pages for m in page.marks if isinstance(m, Text))
+        return " ".join(joined.replace("\u00a0", " ").split())
+
+    filled = samples.simulated(2)
+    assert filled.profile is not None
+    assert filled.coverage is not None
+    filled = replace(filled, coverage=replace(filled.coverage, ct_readers=known))
+    for sites, unnamed in ((None, True), ((), False)):
+        shown = replace(filled, profile=replace(filled.profile, sites=sites))
+        page = texts(radiologist.pages(shown, style=style))
+        assert words(f"not.ct_{known}").rpartition("** ")[2] in page
+        assert (words("not.sites").strip(" ,") in page) == unnamed
+    review = samples.committee(readers=8)
+    assert review.coverage is not None
+    review = replace(review, coverage=replace(review.coverage, ct_readers=known))
+    assert words(f"committee.ct_{known}") in texts(committee.pages(review, style=style))
+
+
+def test_what_a_site_says_of_its_ct_readers_reaches_the_pages() -> None:
+    rows = pd.DataFrame({"fate": ["paired"], "n": [1]})
+    for known in ("unstated", "informed", "blind"):
+        config = Configuration(
+            input={"paths": ["a.csv"]}, calibration={"ct_readers": known}, folder=Path()
+        )
+        found = coverage_of(rows, config)
+        assert found is not None
+        assert found.ct_readers == known

@@ -49,8 +49,11 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 
 def _on_a_line(reader: ReaderProfile) -> bool:
-    """Whether shift and slope say anything of a reader."""
-    return bool(reader.hedges) and is_read(reader)
+    """Whether shift and slope say anything of a reader.
+
+    Of one whose sites differ they are shown as of all others: nobody else need know of the sites.
+    """
+    return bool(reader.hedges) and (is_read(reader) or reader.pattern.verdict.untold == "sites")
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -107,9 +110,9 @@ def _findings(
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
     silent, hedged, unclear = (untold[k] for k in ("no hedge", "no standard", "instrument"))
-    few = states["too few"] - silent - hedged - unclear - untold["sites"]
-    others = {"none": states["none"] - alike, "alike": alike, "parts": untold["sites"]}
-    others |= {"unclear": unclear, "few": few}
+    unclear += untold["sites"]
+    few = states["too few"] - silent - hedged - unclear
+    others = {"none": states["none"] - alike, "alike": alike, "unclear": unclear, "few": few}
     others = {"no_rise": states["no rise"], "standard": hedged, **others, "silent": silent}
     rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
     first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
@@ -213,7 +216,7 @@ def profile_table(
     rows = []
     for reader in sorted(found.readers, key=lambda each: each.reader):
         shift, slope = reader.pattern.shift, reader.pattern.slope
-        across = coordinate(shift, sign=True) if is_read(reader) else BLANK
+        across = coordinate(shift, sign=True) if _on_a_line(reader) else BLANK
         along = BLANK if unsure(reader) else coordinate(slope)
         figures = across, along, _tipping(reader)
         if quiet := not reader.hedges or reader.reader in hidden:
