@@ -14,7 +14,7 @@ Nothing here computes. Times, periods and codes are strings, printed as given.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from calibration.profile import ReaderProfile
     from calibration.result import GroupResult
     from calibration.substitution import Advice
+
+CtReaders: TypeAlias = Literal["unstated", "informed", "blind"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,8 @@ class Returned:
 class Coverage:
     """How much of the reader's work this page can see: X-rays read, and those with a CT in time.
 
-    Months are those of the clocks of ``zone``.
+    Months are those of the clocks of ``zone``. ``ct_readers`` is what the site says of them:
+    whether they know the X-ray's report.
     """
 
     xrays: int
@@ -160,6 +163,7 @@ class Coverage:
     window_hours: float
     ct_silence_is_absent: bool = True
     zone: str = "UTC"
+    ct_readers: CtReaders = "unstated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,3 +241,8 @@ class RadiologistContent:
     """Phrases the institution's scale recommends, between which a rate is placed."""
     use: str = ""
     """What these pages may be used for, in the words that the review prints."""
+
+    @property
+    def ct_readers(self) -> CtReaders:
+        """What is known of those who read the CTs."""
+        return self.coverage.ct_readers if self.coverage else "unstated"

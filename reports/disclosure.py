@@ -24,7 +24,13 @@ from reports.strings import Strings
 
 if TYPE_CHECKING:
     from calibration.estimate import Estimate
-    from calibration.profile import Aside, AtomJudgement, DepartmentProfile, ReaderProfile
+    from calibration.profile import (
+        Aside,
+        AtomJudgement,
+        DepartmentProfile,
+        PhraseRate,
+        ReaderProfile,
+    )
     from calibration.profile.results import AtomState
     from calibration.result import GroupResult
 
@@ -94,10 +100,19 @@ def _of_reader(profile: ReaderProfile, minimum: int, *, alone: bool = False) -> 
         rest=tuple(phrase for phrase in profile.rest if phrase.n >= minimum),
         sides=tuple(side for side in profile.sides if side.n >= minimum),
         findings=tuple(each for each in profile.findings if each.n >= minimum),
+        sites=_sites(profile.sites, minimum),
         aside=tuple(_aside(each, minimum) for each in profile.aside),
         absent=_atom(profile.absent, minimum, alone=alone),
         present=_atom(profile.present, minimum, alone=alone),
     )
+
+
+def _sites(found: tuple[PhraseRate, ...] | None, minimum: int) -> tuple[PhraseRate, ...] | None:
+    """Give sites without their names, where each has enough: one less would give it away."""
+    if found is None:
+        return None
+    enough = all(each.n >= minimum for each in found)
+    return tuple(replace(each, phrase="") for each in found) if enough else ()
 
 
 def _aside(found: Aside, minimum: int) -> Aside:

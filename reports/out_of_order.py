@@ -1,7 +1,8 @@
-"""What is said where a reader's words do not rise with what CT shows, or CT itself mostly hedges.
+"""What is said where words do not rise with CT, CT mostly hedges, or a reader's sites differ.
 
 Of the first a fault upstream is likelier the cause than the reader, so the page says what to check,
-who checks it and in which order (`calibration.profile.order`). Either way no word is called off.
+who checks it and in which order (`calibration.profile.order`). In none of them is a word called
+off. And what is known of sites and of CT's readers, where words are read.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Final
 
 from calibration.profile import Aside, DepartmentProfile, PhraseRate, ReaderProfile
 from calibration.profile.shown import LEAST_SHOWN
+from reports.content import CtReaders
 from reports.numbers import count, percent, percent_interval
 from reports.strings import Strings
 from reports.swaps import LEAST_USES, figures
@@ -37,7 +39,12 @@ def unread(profile: ReaderProfile | None) -> str:
     """Name why no word of a reader may be read; empty where they may, or nobody was judged."""
     if profile is None or is_read(profile):
         return ""
-    return "no_rise" if unordered(profile) else "no_standard"
+    return "no_rise" if unordered(profile) else "no_standard" if unsure(profile) else "sites"
+
+
+def alone(profile: ReaderProfile | None) -> str:
+    """End the names of notes on rates that are of each word's counts alone."""
+    return "_alone" * (unread(profile) not in {"", "sites"})
 
 
 def remark(profile: ReaderProfile | None, words: Strings) -> str:
@@ -63,6 +70,39 @@ def no_standard(profile: ReaderProfile, words: Strings) -> str:
     said, seen = percent(large.expected / large.n), percent(large.observed / large.n)
     how = words(f"verdict.no_standard.{key}", plain=plain, hedges=count(profile.hedges))
     return f"{how} {words('verdict.no_standard.lead', said=said, seen=seen)}"
+
+
+def by_site(profile: ReaderProfile, words: Strings) -> str:
+    """Say what CT shows of all hedges at the two sites that lie furthest apart, the larger first.
+
+    No site is named: the reader knows where most was written, and nobody else need.
+    """
+    sites = [p for p in profile.sites or () if p.n >= LEAST_SHOWN]
+    apart = sorted(sites, key=lambda p: p.rate.value - p.meaning)
+    two = sorted({*map(sites.index, (*apart[:1], *apart[-1:]))})
+    names = ("most", "other" if len(sites) == 2 else "another") if 0 in two else ("one", "another")
+    said = (
+        words(f"verdict.sites.{name}", **figures(sites[i], words))
+        for name, i in zip(names, two, strict=False)
+    )
+    return " ".join([*said, words("verdict.sites.why")])
+
+
+def at_sites(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
+    """Say of a reader of several sites whether what is told holds at each."""
+    seen = profile.pattern.verdict.sites
+    return (words(f"verdict.sites.{seen}"),) if seen else ()
+
+
+def leaning(profile: ReaderProfile, ct_readers: CtReaders, words: Strings) -> str:
+    """Say where nothing is to be changed that CT's readers who know the words may lean to them."""
+    told = profile.pattern.verdict.state == "none" and ct_readers != "blind"
+    return words(f"verdict.none.{ct_readers}") if told else ""
+
+
+def unreadable(profile: ReaderProfile, words: Strings) -> str:
+    """Say what it rests on that no word may be read."""
+    return (no_standard if unsure(profile) else by_site)(profile, words)
 
 
 def claim(whole: Aside, words: Strings) -> str:

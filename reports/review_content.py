@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from calibration.arrays import FloatArray, IntArray
 from reports.content import (
     Coverage,
+    CtReaders,
     FlowStep,
     Gate,
     Instrument,
@@ -213,6 +214,11 @@ class CommitteeContent:
     later: tuple[tuple[str, int | SuppressedCell], ...] = ()
     ct_plain: int | SuppressedCell | None = None
     """Statements of which CT says plainly whether the finding is there; of the others it hedges."""
+
+    @property
+    def ct_readers(self) -> CtReaders:
+        """What is known of those who read the CTs."""
+        return self.coverage.ct_readers if self.coverage else "unstated"
 
     @property
     def few_readers(self) -> bool:

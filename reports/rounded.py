@@ -121,6 +121,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         rest=tuple(_rated(phrase) for phrase in found.rest),
         sides=tuple(_side(side, found) for side in found.sides),
         findings=tuple(_rated(each) for each in found.findings),
+        sites=found.sites and tuple(_rated(each) for each in found.sites),
         aside=tuple(_aside(each) for each in found.aside),
         plain=float(counted(found.plain)),
     )

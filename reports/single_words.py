@@ -201,6 +201,14 @@ def explained(phrase: PhraseRate, pattern: Pattern) -> bool:
     return abs(gap - ordering) <= margin
 
 
+def ordered(pattern: Pattern, shown: Sequence[PhraseRate], words: Strings) -> str:
+    """Say which ordering of CTs would explain the shift, and of which quoted word it would not."""
+    apart = [p.phrase for p in shown if not explained(p, pattern)]
+    but = words("verdict.ordering.apart", phrases=quoted(apart, words)) if apart else ""
+    all_ = words("verdict.ordering.all", times=decimal(pattern.tipping, 1))
+    return f"{all_} {but}".strip()
+
+
 def unlike(profile: ReaderProfile, swaps: Sequence[Swap]) -> tuple[PhraseRate, ...]:
     """Give words that stand clearly off though nothing is said of all, and nothing else names them.
 
@@ -275,7 +283,8 @@ def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
         return " ".join(between(each, profile, words, scale) for each in spoken_of)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
-    none = wrong(profile) or profile.pattern.verdict.untold in {"no hedge", "no standard"}
+    none = wrong(profile) or not is_read(profile)
+    none = none or profile.pattern.verdict.untold == "no hedge"
     return words("verdict.stay.few") if state == "too few" and not none else ""
 
 

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from calibration.profile import Part, Pattern, PhraseRate, ReaderProfile, Swap
+from calibration.profile import Part, ReaderProfile, Swap
 from calibration.profile.shared import PARTS
 from calibration.profile.shown import VISIBLE, Rated, stated
 from reports import out_of_order
+from reports.content import CtReaders
 from reports.held_back import NO_SCALE, all_share, between, grouped, tenths, where
 from reports.marked import heavier, hedges_in_parts, swaps_in_order
-from reports.numbers import count, decimal, percent, percent_limits
+from reports.numbers import count, percent, percent_limits
 from reports.single_words import (
     alone,
     as_others,
@@ -28,10 +29,10 @@ from reports.single_words import (
     carriers,
     claim,
     example,
-    explained,
     foremost,
     named,
     one_finding,
+    ordered,
     perhaps,
     quoted,
     stay,
@@ -103,8 +104,13 @@ class Said:
     behind: tuple[str, ...]
 
 
-def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE) -> Said:
-    """Say what the profile holds; ``scale`` gives the words that an institution recommends."""
+def in_words(
+    profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE, ct: CtReaders = "unstated"
+) -> Said:
+    """Say what the profile holds; ``scale`` gives the words that an institution recommends.
+
+    ``ct`` is what is known of CT's readers: those who know the X-ray's report may lean to it.
+    """
     if whole := out_of_order.unordered(profile):
         claim_, lead = out_of_order.claim(whole, words), out_of_order.basis(whole, words)
         check, stays = words("verdict.no_rise.check"), words("verdict.no_rise.stay")
@@ -120,9 +126,11 @@ def in_words(profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE)
         *out_of_order.in_findings(profile, words),
         *alone(profile, swaps, words, first=foremost(profile, swaps)),
     )
-    ordering = (_ordering(profile.pattern, carriers(profile), words),) * question
+    ordering = (ordered(profile.pattern, carriers(profile), words),) * question
     behind = (*ordering, *_how_far(profile, words), *_beside(profile, words))
-    caveat, why = _caveat(profile, swaps, words), _stay(profile, words, scale)
+    behind += out_of_order.at_sites(profile, words)
+    leans, why = out_of_order.leaning(profile, ct, words), _stay(profile, words, scale)
+    caveat = _joined(_caveat(profile, swaps, words), leans)
     marked = [each for each, side in hedges_in_parts(profile) if side]
     if not swaps and all_share(marked, profile, words, scale):
         rule = words("verdict.do_shared")
@@ -163,7 +171,7 @@ def of_all(profile: ReaderProfile) -> str:
         none = "by_finding" if by_finding(profile) else "none"
         part = f"slight.{_key(verdict.slight)}" if verdict.slight else none
         return "shared" if verdict.shared else part
-    if verdict.untold in {"one label", "no standard", "no hedge"}:
+    if verdict.untold in {"one label", "no standard", "no hedge", "sites"}:
         return _key(verdict.untold)
     if verdict.carried:
         return "one_cell" if verdict.carried.phrase else "one_finding"
@@ -334,8 +342,8 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
-    if kind == "no_standard":
-        return words("verdict.no_standard.first"), out_of_order.no_standard(profile, words)
+    if kind in {"no_standard", "sites"}:
+        return words(f"verdict.{kind}.first"), out_of_order.unreadable(profile, words)
     if kind == "no_hedge":
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
         return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
@@ -390,10 +398,3 @@ def _further(profile: ReaderProfile, words: Strings) -> str:
     if exams is None:
         return words("verdict.too_few.long")
     return words.several("verdict.too_few.more", exams)
-
-
-def _ordering(pattern: Pattern, shown: Sequence[PhraseRate], words: Strings) -> str:
-    """Say which ordering of CTs would explain the shift, and of which quoted word it would not."""
-    apart = [p.phrase for p in shown if not explained(p, pattern)]
-    but = words("verdict.ordering.apart", phrases=quoted(apart, words)) if apart else ""
-    return _joined(words("verdict.ordering.all", times=decimal(pattern.tipping, 1)), but)

@@ -21,7 +21,15 @@ from pipeline.simulate.department import Observation
 from pipeline.simulate.rates import hedged, long_run_rates
 from pipeline.simulate.truth import MARGINS, Standing, holding, standing_of
 
-__all__ = ["Department", "ReaderTruth", "draw_department", "false_of", "line_at", "reversed_of"]
+__all__ = [
+    "Department",
+    "ReaderTruth",
+    "draw_department",
+    "false_of",
+    "line_at",
+    "reversed_of",
+    "truths_of",
+]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -105,11 +113,12 @@ def draw_department(
     missed = rng.uniform(0.0, 2.0 * observation.missed, len(staff.findings))
     statements = draw_statements(staff, observation, missed, rng)
     rates = long_run_rates(staff.practice, observation, missed[:, None], rng)
-    disease = tuple(truth.standing for truth in _truths(staff, staff.practice.chance))
-    return Department(statements.observations(staff), _truths(staff, rates), disease)
+    disease = tuple(truth.standing for truth in truths_of(staff, staff.practice.chance))
+    return Department(statements.observations(staff), truths_of(staff, rates), disease)
 
 
-def _truths(staff: Staff, rates: FloatArray) -> tuple[ReaderTruth, ...]:
+def truths_of(staff: Staff, rates: FloatArray) -> tuple[ReaderTruth, ...]:
+    """Give what is true of every reader whose words come true at such rates (R, F, K)."""
     logits = logit(meanings())
     use = staff.practice.mention[:, None] * staff.practice.usage
     hedges = np.where(hedged(meanings()), use, 0.0)

@@ -31,6 +31,7 @@ from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import instrument, instruments, shared_line
 from calibration.profile.shown import as_shown, as_standard, with_doubted
+from calibration.profile.sites import sites
 from calibration.profile.swaps import Uses
 from calibration.profile.tables import USUAL, Correlation, Hedged, both_certain, hedged, opposed
 from calibration.profile.variances import fit, readers_apart
@@ -124,7 +125,8 @@ def _judged(
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
         rows, found, choices, line, lines(less), besides, found.suspected(), uses, large,
-        shared, done, lean, leaning, before, rules, one_label=alike,
+        shared, done, lean, leaning, before, sites(hedges, found, between, rules), rules,
+        one_label=alike,
     )  # fmt: skip
     read = with_doubted(_read(reading, certain, sure), doubted, own.of(~aside.out), every_certain)
     read = as_standard(read, rising.plain)

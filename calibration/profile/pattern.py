@@ -32,7 +32,11 @@ holds a habit, with probability P: averaged over both cases, P · P(sound withou
 words, and the advice that follows from a pattern must hold for all. Nor does a pattern rest on one
 finding: it must be sound with probability `_ELSEWHERE` by what all other findings show, unless one
 has nearly all hedges. A pattern that fails is not stated, and the word or finding is named instead
-(`Verdict.carried`).
+(`Verdict.carried`). Nor on one site: with P the probability that sites differ (`sites`),
+P · P(sound at each, if they do) + (1 − P) · P(sound) must reach `_AT_EACH`; where it does not, and
+where nothing would be stated but P · P(clearly off at a site, if they do) is above one half, the
+reader is told that sites differ, and nothing of all exams. What is told is seen to hold at each
+site where, if sites differ, it does with probability `_SEEN`.
 
 The instrument's possible share (`shared`) is not the reader's own: a part counts, as clear or as
 beyond half its margin, only where it also does with that share taken off. Nor is CT's own doubt the
@@ -57,8 +61,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import compress, product
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -66,11 +71,12 @@ from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.results import Cell, Coordinate, Part, Pattern, Untold, Verdict
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
+from calibration.profile.sites import Sites
 
 _MOST = 64.0
 _SURELY = 0.4
 _HALF, _MORE = 0.5, 0.75
-_ELSEWHERE = 0.7
+_ELSEWHERE, _AT_EACH, _EVEN, _SEEN = 0.7, 0.6, 0.5, 0.9
 # Shares of a clear shift and of a clear slope from which a part may be stated ("worth a word").
 _WORTH = (0.7, 0.5)
 _BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
@@ -83,7 +89,7 @@ class _Parts:
     """Parts that hold of a line: the reader's own, those most readers share, those explained away.
 
     ``sound`` is the probability that none of the reader's own parts is false; ``carried`` is the
-    cell without which no part would be left.
+    cell without which no part would be left; ``apart`` says that none holds at each site.
     """
 
     own: tuple[Part, ...] = ()
@@ -91,6 +97,7 @@ class _Parts:
     explained: tuple[Part, ...] = ()
     sound: float = float("nan")
     carried: Cell | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +127,7 @@ class Case:
     elsewhere: tuple[Evidence, ...] = ()
     lean: FloatArray = field(default_factory=lambda: np.zeros(2))
     contested: bool = False
+    sites: Sites = field(default_factory=Sites)
 
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Find the parts that hold, and sort them into own, shared and explained."""
@@ -142,12 +150,16 @@ class Case:
             weakest = self.cells[int(np.argmin(firm[:, STATED.index(own)]))]
             own, sound = self._chosen((*kept, firm.min(axis=0)), settings)
             carried = None if own else weakest
+        apart = bool(own) and self.sites.apart is not None
+        if apart:
+            own, sound = self._chosen((*kept, np.min([*firm, self._mixed(settings)], 0)), settings)
         return _Parts(
             own=own,
             shared=tuple(part for part in gone if part in self.common),
             explained=tuple(part for part in gone if part not in self.common),
             sound=sound,
             carried=carried,
+            apart=apart and not own,
         )
 
     def _chosen(
@@ -176,19 +188,35 @@ class Case:
 
     def _without(self, settings: ProfileSettings) -> FloatArray:
         """P(each of `_SETS` is sound) of the line without each of the cells, shape (C, 8)."""
-        limits = np.array([settings.shift_margin, settings.slope_margin, settings.slope_margin])
-
-        def sound(line: FloatArray) -> FloatArray:
-            near, beyond = (_beyond(line, self.usual, k * limits) for k in (_HALF, 1.0))
-            return np.asarray(_sound(near, beyond).mean(axis=0))
-
-        line, p = self.evidence.draws, self.suspected
+        line, p, sound = self.evidence.draws, self.suspected, partial(self._sound, settings)
         found = [sound(line + move) for move in self.moved]
         # Of a finding less is asked than of a word: it takes more of what is known with it.
         found += [sound(o.draws) + settings.own_probability - _ELSEWHERE for o in self.elsewhere]
         if self.rest is not None:
             found.append(p * sound(self.rest.draws) + (1.0 - p) * sound(line))
         return np.array(found).reshape(-1, len(_SETS))
+
+    def _sound(self, settings: ProfileSettings, line: FloatArray) -> FloatArray:
+        """P(each of `_SETS` is sound) of a line, shape (8,)."""
+        limits = np.array([settings.shift_margin, settings.slope_margin, settings.slope_margin])
+        near, beyond = (_beyond(line, self.usual, k * limits) for k in (_HALF, 1.0))
+        return np.asarray(_sound(near, beyond).mean(axis=0))
+
+    def at_sites(self) -> tuple[Evidence, ...]:
+        """Give the line at each site, if they differ; none where none are compared."""
+        apart = self.sites.apart
+        return () if apart is None else apart.lines(self.evidence)
+
+    def at_each(self, settings: ProfileSettings) -> FloatArray:
+        """P(each of `_SETS` is sound) where it is least so, if sites differ, shape (8,)."""
+        each = [self._sound(settings, line.draws) for line in self.at_sites()]
+        return np.asarray(np.min(each, axis=0))
+
+    def _mixed(self, settings: ProfileSettings) -> FloatArray:
+        """Average that over sites that differ and that do not; of it less is asked."""
+        p, alike = self.sites.differ, self._sound(settings, self.evidence.draws)
+        mixed = p * self.at_each(settings) + (1.0 - p) * alike
+        return np.asarray(mixed + settings.own_probability - _AT_EACH)
 
     def own(self, settings: ProfileSettings) -> tuple[tuple[float, Evidence], ...]:
         """Give the reader's own line at the usual word, as (weight, line) whose weights sum to 1.
@@ -243,6 +271,8 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     settled = bool(stated) or (enough and _nothing(case, settings))
     untold = case.untold or ("instrument" if parts.explained else None)
     untold = "one cell" if parts.carried else untold
+    apart = parts.apart or (enough and not stated and not untold and _apart(case, settings))
+    settled, untold = settled and not apart, "sites" if apart else untold
     shift, slope = _coordinates(evidence, settings)
     slight = _slight(case, settings) if settled and not stated else None
     verdict = Verdict(
@@ -258,6 +288,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         carried=None if settled else parts.carried,
         sound=parts.sound,
         beside=tuple(part for part in stated if part in case.common),
+        sites=_seen(case, stated, settings) if settled and case.sites.several else None,
     )
     return Pattern(
         verdict, shift, slope, evidence.correlation, evidence.inside((-d, d), (-g, g)),
@@ -276,6 +307,25 @@ def _nothing(case: Case, settings: ProfileSettings) -> bool:
     own, limit = case.own(settings), settings.too_few_probability
     off = sum(w * _clearly_off(line, settings) for w, line in own)
     return off <= limit and (_slight(case, settings) is None or off <= limit * _SURELY)
+
+
+def _apart(case: Case, settings: ProfileSettings) -> bool:
+    """Whether sites differ, and hedges are clearly off at one of them, likelier than not."""
+    off = (_clearly_off(each.at(case.usual), settings) for each in case.at_sites())
+    return case.sites.differ * max(off, default=0.0) > _EVEN
+
+
+def _seen(
+    case: Case, stated: tuple[Part, ...], settings: ProfileSettings
+) -> Literal["hold", "open"]:
+    """Say whether what is told is seen to hold at each site, were sites known to differ."""
+    at = case.at_sites()
+    if stated and at:
+        holds = float(case.at_each(settings)[STATED.index(stated)])
+    else:
+        off = (_clearly_off(each.at(case.usual), settings) for each in at)
+        holds = 1.0 - max(off, default=1.0)
+    return "hold" if holds >= _SEEN else "open"
 
 
 def _slight(case: Case, settings: ProfileSettings) -> tuple[Part, float] | None:
@@ -312,7 +362,7 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
     least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
         sharper = Evidence(case.evidence.mean, case.evidence.covariance / factor)
-        then = replace(case, evidence=sharper, moved=case.moved[:0], rest=None)
+        then = replace(case, evidence=sharper, moved=case.moved[:0], rest=None, sites=Sites())
         if then.stated(settings).own or _nothing(then, settings):
             return rounded_up((factor - 1.0) * case.exams)
     return None

@@ -31,6 +31,7 @@ from calibration.profile.results import (
 from calibration.profile.rows import Rows
 from calibration.profile.settings import ProfileSettings
 from calibration.profile.shared import Common, Evidence
+from calibration.profile.sites import Sites
 from calibration.profile.swaps import Choices, Uses, choose_swaps, nearest_words
 from calibration.profile.variances import QUIRK, Fitted
 
@@ -56,8 +57,8 @@ class Reading:
     ``large`` is every reader's calibration in the large, ``shared`` what readers share, ``done``
     what of it may be the instrument's, ``lean`` (R, 2) how lines and ``leaning`` (R, F, K) how mean
     labels move with CT's doubt taken for what it leans to, ``before`` what the issue before told of
-    readers. With ``one_label`` every statement of the department has the same label, and nothing
-    may be said of anybody.
+    readers, ``sites`` how each reader's sites compare. With ``one_label`` every statement of the
+    department has the same label, and nothing may be said of anybody.
     """
 
     rows: Rows
@@ -74,6 +75,7 @@ class Reading:
     lean: FloatArray
     leaning: FloatArray
     before: Mapping[str, tuple[Part, ...]]
+    sites: tuple[Sites, ...]
     settings: ProfileSettings
     one_label: bool
 
@@ -162,12 +164,13 @@ def read_reader(
         each if each.finding else replace(each, rate=rates[each.phrase])
         for each in nearest_words(reading.uses, r, cells=own, choices=choices, settings=settings)
     )
-    if reading.one_label:
-        advice = near = ()
+    pattern = judge_pattern(case, settings=settings)
+    if reading.one_label or pattern.verdict.untold == "sites":
+        advice, near, habits = (), (), ()
     return ReaderProfile(
-        rows.readers[r], n, case.hedges, case.exams, judge_pattern(case, settings=settings),
+        rows.readers[r], n, case.hedges, case.exams, pattern,
         habits, *atoms, advice, phrases, reading.large[r], considered=near,
-        judged=int((reading.uses.n[r] >= settings.least_uses).sum()),
+        judged=int((reading.uses.n[r] >= settings.least_uses).sum()), sites=reading.sites[r].rates,
     )  # fmt: skip
 
 
@@ -184,7 +187,7 @@ def _case(reading: Reading, r: int) -> Case:
         reading.shared.seen, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
         _untold(reading, r), reading.before.get(reading.rows.readers[r]), cells, moved,
         float(suspected[r]), rest, others, reading.lean[r],
-        bool(reading.shared.explained),
+        bool(reading.shared.explained), reading.sites[r],
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
 Untold: TypeAlias = Literal[
-    "one label", "no standard", "no hedge", "one phrase", "one cell", "instrument"
+    "one label", "no standard", "no hedge", "one phrase", "one cell", "instrument", "sites"
 ]
 State: TypeAlias = Literal["pattern", "none", "too few", "no rise"]
 Way: TypeAlias = Literal["falls", "flat", "mixed"]
@@ -94,7 +94,8 @@ class Verdict:
         reader's hedges (`calibration.profile.shown`); ``no hedge``: the reader wrote none; ``one
         phrase``: the reader's hedges are one phrase, whose rate cannot tell a shift from a slope;
         ``one cell``: a pattern would be stated, but not without ``carried``; ``instrument``: the
-        instrument may have caused what is ``explained``.
+        instrument may have caused what is ``explained``; ``sites``: what holds of all exams does
+        not hold at each of the reader's sites (`calibration.profile.sites`).
     carried
         One word, or one in one finding, without which nothing would be told.
     sound
@@ -103,6 +104,8 @@ class Verdict:
         Those of ``parts`` that CT's labels show of the department's readers together as well.
     stated
         Those of ``parts`` that the reader's words show by rounded numbers (`shown`).
+    sites
+        Of a reader of several sites: whether what is told was seen to hold at each, or it is open.
     """
 
     state: State
@@ -118,6 +121,7 @@ class Verdict:
     beside: tuple[Part, ...] = ()
     chance: float = float("nan")
     stated: tuple[Part, ...] | None = field(default=None, metadata=LEFT_OUT)
+    sites: Literal["hold", "open"] | None = None
 
     @property
     def direction(self) -> str:
@@ -126,8 +130,8 @@ class Verdict:
 
     @property
     def read(self) -> bool:
-        """Whether lines and single words may be read at all: words rise, and CT is mostly plain."""
-        return self.state != "no rise" and self.untold != "no standard"
+        """Whether lines and words may be read at all: they rise, CT is plain, and sites alike."""
+        return self.state != "no rise" and self.untold not in {"no standard", "sites"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +369,8 @@ class ReaderProfile:
     ``findings`` those of all hedges in one finding;
     ``judged`` how many words in single findings have the uses from which a habit is looked for;
     ``aside`` is what does not rise with CT: where it is one finding's, no other figure knows it;
-    ``plain`` are the hedges of which CT says plainly, by a label of 0 or 1, what is there.
+    ``plain`` are the hedges of which CT says plainly, by a label of 0 or 1, what is there;
+    ``sites`` the rates of all hedges at each site with enough, by their counts, None where unknown.
     """
 
     reader: str
@@ -386,3 +391,4 @@ class ReaderProfile:
     findings: tuple[PhraseRate, ...] = ()
     aside: tuple[Aside, ...] = ()
     plain: float = float("nan")
+    sites: tuple[PhraseRate, ...] | None = None

@@ -1,9 +1,9 @@
 """A table of observations → checked codes of readers, findings, phrases and patients.
 
-Columns: ``reader, phrase, label`` (0 to 1), and where known ``pathology``, ``patient``, ``exam``
-and ``count`` (how many alike each row stands for; 1 if not given). Names are sorted, so the order
-of the rows changes nothing. Blanks around a name are no part of it; phrases are matched whatever
-their capitals; those the table does not know are counted and set aside.
+Columns: ``reader, phrase, label`` (0 to 1), and where known ``pathology``, ``patient``, ``exam``,
+``site`` and ``count`` (how many alike each row stands for; 1 if not given). Names are sorted, so
+the order of the rows changes nothing. Blanks around a name are no part of it; phrases are matched
+whatever their capitals; those the table does not know are counted and set aside.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class Rows:
     """Observations as codes, all (N,), with the names the codes stand for.
 
     ``patient`` numbers (reader, patient) pairs; None where patients are not known. ``exams`` (R,)
-    counts the exams behind each reader.
+    counts the exams behind each reader. ``site`` is −1 where a row names none, and None where no
+    row does; its names are ``sites``.
     """
 
     reader: IntArray
@@ -44,6 +45,8 @@ class Rows:
     findings: tuple[str, ...]
     exams: IntArray
     unmapped: Mapping[str, int]
+    site: IntArray | None = None
+    sites: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -67,10 +70,11 @@ class Rows:
 
     def take(self, kept: BoolArray) -> Rows:
         """Keep some rows; readers and findings stay numbered as they are."""
-        patient = None if self.patient is None else self.patient[kept]
+        patient, site = (None if each is None else each[kept] for each in (self.patient, self.site))
         return Rows(
             self.reader[kept], self.finding[kept], self.phrase[kept], self.label[kept],
             self.count[kept], patient, self.readers, self.findings, self.exams, self.unmapped,
+            site, self.sites,
         )  # fmt: skip
 
 
@@ -110,9 +114,18 @@ def read_rows(frame: pd.DataFrame, *, table: PhraseTable) -> Rows:
     exams = _exams(frame, reader, finding, patient, len(readers), count)
     rows = Rows(
         reader, finding, phrase, label, count, patient, readers, findings, exams,
-        dict(sorted(unmapped.items())),
+        dict(sorted(unmapped.items())), *_sites(frame),
     )  # fmt: skip
     return rows.take(phrase >= 0)
+
+
+def _sites(frame: pd.DataFrame) -> tuple[IntArray | None, tuple[str, ...]]:
+    """Codes of sites in the sorted order of their names; a blank names none."""
+    if "site" not in frame.columns:
+        return None, ()
+    named = frame["site"].astype("str").str.strip().where(frame["site"].notna(), "")
+    code, names = pd.factorize(named.where(named != ""), sort=True)
+    return (np.asarray(code, dtype=np.int64), tuple(names)) if len(names) else (None, ())
 
 
 def _hint(columns: tuple[str, ...], missing: list[str]) -> str:

@@ -157,7 +157,7 @@ def _sure(reader: ReaderProfile) -> ReaderProfile:
 def _taken_back(verdict: Verdict) -> Verdict:
     return replace(
         verdict, state="too few", parts=(), question=False, slight=None, chance=float("nan"),
-        sound=float("nan"), carried=None, more_exams=None, stated=None, beside=(),
+        sound=float("nan"), carried=None, more_exams=None, stated=None, beside=(), sites=None,
     )  # fmt: skip
 
 

@@ -219,6 +219,10 @@ class Hedged:
         spread = dispersion(rows, phrases=len(self.words.phrases))
         return replace(self, rows=rows, cell=self.cell[kept], spread=spread)
 
+    def where(self, kept: BoolArray) -> Hedged:
+        """Keep some rows, as soft as labels are in all."""
+        return replace(self, rows=self.rows.take(kept), cell=self.cell[kept])
+
     def correlation(self, chance: FloatArray) -> Correlation:
         """Estimate the correlation given P(CT positive) of every cell, shape (R, F, K)."""
         return correlation(self.rows, chance=chance.ravel()[self.cell])

@@ -288,6 +288,7 @@ class Calibration(Section):
     bin_rule: Literal["exact", "midpoint", "paper"] = "exact"
     label: Literal["probability", "mean"] = "probability"
     ct_silence: Literal["absent", "exclude"] = "absent"
+    ct_readers: Literal["unstated", "informed", "blind"] = "unstated"
     bootstrap: int = Field(default=1000, ge=100, le=100_000)
     interval: Literal["percentile", "basic", "bias-corrected"] = "percentile"
     pattern_probability: float = Field(default=0.82, ge=0.7, lt=1)

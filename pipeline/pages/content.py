@@ -247,6 +247,7 @@ def coverage_of(counts: pd.DataFrame, config: Configuration, zone: str = "UTC") 
         window_hours=config.pairing.window_hours,
         ct_silence_is_absent=config.calibration.ct_silence == "absent",
         zone=zone,
+        ct_readers=config.calibration.ct_readers,
     )
 
 

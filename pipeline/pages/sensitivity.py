@@ -24,7 +24,7 @@ from calibration.regression import indicators, logistic_calibration, selection_w
 from calibration.rounding import estimate, rounded
 from calibration.tally import Tally
 from pipeline.site.audited import PhraseErrors, SiteAudit, phrase_errors
-from pipeline.tables.observations import QUIET, Label, Silence, ct_labels, tallied
+from pipeline.tables.observations import OTHERS, QUIET, Label, Silence, ct_labels, tallied
 from pipeline.tables.pairing import INELIGIBLE
 from pipeline.tables.results import Scale
 from reports.content import SuppressedCell
@@ -137,12 +137,15 @@ def _verification(ask: _Question) -> SensitivityTable:
     rows = [
         ask.chosen("every X-ray with a CT in time"),
         ask.other("without X-ray reports that recommend a CT", QUIET),
+        ask.other("without CTs that the X-ray's reader signed too", OTHERS),
     ]
     weighted = _weighted(ask.evidence)
     if weighted is not None:
         rows.append(ask.row("weighted to all adult chest X-rays", weighted))
     caption = (
-        "Only some X-rays are followed by a CT. Weights: inverse probability of having a CT, "
+        "Only some X-rays are followed by a CT, and who reads it may know what the X-ray's report "
+        "says: its own reader does. If words lie nearer to CT with those CTs than without them, CT "
+        "may follow the words. Weights: inverse probability of having a CT, "
         "fitted on all adult chest X-rays of the period by patient class, age band, reader and "
         "month, at most 10; n is then the effective number. What was not recorded cannot be "
         "weighted away."

@@ -211,6 +211,7 @@ def tallied(observations: pd.DataFrame) -> pd.DataFrame:
 
 
 QUIET: Final = "reports that recommend no CT"
+OTHERS: Final = "CTs that another reader signed"
 BANDS: Final = ("before", "0-2 h", "2-6 h", "6-12 h", "12-24 h", "over 24 h")
 """Intervals from X-ray to CT, in order."""
 _EDGES: Final = (-np.inf, 0.0, 2.0, 6.0, 12.0, 24.0, np.inf)
@@ -256,8 +257,8 @@ def alternatives(block: BlockTables, labelling: Labelling) -> pd.DataFrame:
     Returns
     -------
     pd.DataFrame
-        ``choice`` (hours of another window, `QUIET`, or the name of the other label or the other
-        reading of a silent CT), ``month, phrase, label_value, count``: of all readers and
+        ``choice`` (hours of another window, `QUIET`, `OTHERS`, or the name of the other label or
+        the other reading of a silent CT), ``month, phrase, label_value, count``: of all readers and
         pathologies together, as these questions are asked of the department.
     """
     asking = block.readings.loc[block.readings["recommends_ct"].astype(bool), "exam_key"]
@@ -268,6 +269,7 @@ def alternatives(block: BlockTables, labelling: Labelling) -> pd.DataFrame:
     asked: dict[str, tuple[pd.DataFrame, Labelling]] = {
         **{f"{hours:g}": (pairs, labelling) for hours, pairs in windows},
         QUIET: (quiet, labelling),
+        OTHERS: (block.pairs[~block.pairs["ct_own"].astype(bool)], labelling),
         label: (block.pairs, replace(labelling, label=label)),
         silence: (block.pairs, replace(labelling, silence=silence)),
     }

@@ -27,13 +27,15 @@ _SECONDS_PER_HOUR: Final = 3600.0
 TAKEN_BACK: Final = "taken back by the sender, or the word that did so"
 DRAFTED: Final = "by someone else"
 NOT_DRAFTED: Final = "no other author named"
+UNKNOWN: Final = "unknown"
+"""What a column of `CASE_FACTS` says where the export says nothing."""
 
 CASE_FACTS: Final = ("patient_class", "age_band", "patient_sex", "site_code")
 """Columns of an exam by which the pages group cases."""
 
 PAIR_COLUMNS: Final = (
     "xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code", "reader_code",
-    "interval_hours", *CASE_FACTS, "performed_month", "draft",
+    "interval_hours", *CASE_FACTS, "performed_month", "draft", "ct_own",
 )  # fmt: skip
 
 
@@ -53,7 +55,8 @@ class Sifted(NamedTuple):
 class PairedExams:
     """The pairs, the fate of every X-ray study, and the flow diagram they add up to.
 
-    ``pairs`` has one row per X-ray study and its CT; ``fates`` one row per X-ray study with the
+    ``pairs`` has one row per X-ray study and its CT, and says whether the X-ray's reader signed the
+    CT too (``ct_own``); ``fates`` one row per X-ray study with the
     step that left it out, or ``paired``; ``late_versions`` counts the signed versions of paired
     X-rays that came after the CT was performed and were left out, addenda for the most part;
     ``contradictory`` has the versions that contradict another: ``study_code, exam_key``.
@@ -104,7 +107,8 @@ def pair(
     stated = _with_forecast(candidates, films.assign(signed_at=said), statuses)
     fates = _fates(xr, candidates, stated, answered, chosen)
     fates = fates.assign(cues=_cues(xr, films, chosen))
-    chosen = chosen.assign(draft=_drafts(chosen, films))
+    own = (chosen["reader_code"] == chosen["ct_reader_code"]) & (chosen["reader_code"] != "")
+    chosen = chosen.assign(draft=_drafts(chosen, films), ct_own=own)
     return PairedExams(
         pairs=chosen.loc[:, list(PAIR_COLUMNS)].reset_index(drop=True),
         fates=fates,
@@ -188,9 +192,7 @@ def _with_forecast(
 def _with_ct_report(candidates: pd.DataFrame, cts: pd.DataFrame) -> pd.DataFrame:
     """Attach the latest signed version of the CT's report."""
     signed = cts[cts["status"].isin(_SIGNED)].drop_duplicates("study_code", keep="last")
-    versions = signed[["study_code", "exam_key", "apart"]].rename(
-        columns={"study_code": "ct_study_code", "exam_key": "ct_exam_key", "apart": "ct_apart"}
-    )
+    versions = signed[["study_code", "exam_key", "apart", "reader_code"]].add_prefix("ct_")
     return candidates.merge(versions, on="ct_study_code", how="left")
 
 

@@ -32,14 +32,15 @@ from calibration.profile import (
     profile,
 )
 from calibration.survey import PhraseTable
+from pipeline.tables.pairing import UNKNOWN
 
 OBSERVED: Final = ("pair_id", "patient_code", "reader_code", "pathology", "phrase", "label",
-                   "performed_month", "weight")  # fmt: skip
+                   "site_code", "performed_month", "weight")  # fmt: skip
 """Columns of the observations that a profile needs."""
 
 _DEPARTMENT: Final = ""
 _LEAST: Final = ProfileSettings().least_statements
-_WORDS: Final = ("reader", "pathology", "phrase")
+_WORDS: Final = ("reader", "pathology", "phrase", "site")
 _READER: Final = TypeAdapter(ReaderProfile)
 _WHOLE: Final = TypeAdapter(DepartmentProfile)
 
@@ -78,6 +79,7 @@ def compact(rows: pd.DataFrame) -> pd.DataFrame:
             "reader": pd.Categorical(rows["reader_code"]),
             "pathology": pd.Categorical(rows["pathology"]),
             "phrase": pd.Categorical(rows["phrase"]),
+            "site": pd.Categorical(rows["site_code"].where(rows["site_code"] != UNKNOWN, "")),
             "label": rows["label"].to_numpy(np.float64),
             "count": rows["weight"].to_numpy(np.float64),
             "patient": pd.factorize(rows["patient_code"])[0],

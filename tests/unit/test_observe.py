@@ -6,7 +6,16 @@ import pandas as pd
 import pytest
 
 from calibration.survey import builtin
-from pipeline.tables.observations import Labelling, ct_labels, observe, tallied
+from pipeline.tables.observations import (
+    OTHERS,
+    QUIET,
+    BlockTables,
+    Labelling,
+    alternatives,
+    ct_labels,
+    observe,
+    tallied,
+)
 
 PHRASES = builtin("diagnostic-certainty-scale")
 
@@ -197,3 +206,18 @@ def test_no_pairs_and_no_findings_give_no_observations_and_no_error() -> None:
     found = observe(pairs("R1").iloc[:0], nothing, nothing, labelling=Labelling(PHRASES))
     assert found.observations.empty
     assert tallied(found.observations).empty
+
+
+def test_cts_that_the_readers_signed_themselves_are_left_out_in_one_of_the_choices() -> None:
+    every = pairs("R1", "R1", "R2").assign(ct_own=[True, False, False])
+    words = (("X", "likely"), ("C", "present"))
+    said = [(f"{kind}{i}", word, "stated") for i in range(3) for kind, word in words]
+    block = BlockTables(
+        pairs=every,
+        window_pairs=every.assign(window_hours=6.0),
+        report_findings=says(*said),
+        readings=readings(3).assign(recommends_ct=False),
+        returned=pd.DataFrame(columns=["pair_id", "pathology", "answer"]),
+    )
+    found = alternatives(block, Labelling(PHRASES)).groupby("choice")["count"].sum()
+    assert (found[OTHERS], found[QUIET]) == (2.0, 3.0)

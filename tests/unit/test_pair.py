@@ -304,3 +304,11 @@ def test_an_unknown_age_is_let_in_only_where_no_age_is_asked_for(
 def test_the_age_limit_is_the_fate_that_names_its_option() -> None:
     (why,) = fate(exam("X", "XR", 1, is_adult=False), exam("C", "CT", 5)).values()
     assert "min_age_years" in LEFT_OUT[why]
+
+
+def test_a_pair_says_whether_its_reader_signed_the_ct_too() -> None:
+    for reader, own in (("R1", True), ("R2", False), ("", False)):
+        exams = [exam("X", "XR", 1), exam("C", "CT", 5, reader_code=reader)]
+        assert pair(pd.DataFrame(exams)).pairs["ct_own"].tolist() == [own]
+    nobody = [exam("X", "XR", 1, reader_code=""), exam("C", "CT", 5, reader_code="")]
+    assert pair(pd.DataFrame(nobody)).pairs["ct_own"].tolist() == [False]

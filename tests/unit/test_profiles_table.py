@@ -13,6 +13,7 @@ from calibration.profile import DepartmentProfile, Interval, ReaderProfile, Swap
 from calibration.survey import builtin
 from pipeline.config import Configuration
 from pipeline.pages.content import action_cases
+from pipeline.tables.pairing import UNKNOWN
 from pipeline.tables.profiles import (
     Past,
     compact,
@@ -48,6 +49,7 @@ def observations(
             "phrase": np.array(WORDS)[phrase],
             "ct_phrase": "present",
             "label": (rng.random(n) < rate).astype(float),
+            "site_code": UNKNOWN,
             "performed_month": "2026-03",
             "interval_hours": 2.0,
             "weight": 1.0,
@@ -279,3 +281,15 @@ def test_a_period_without_observations_judges_nobody() -> None:
     table = judged(rows)
     assert table.empty
     assert department_of(table) is None
+
+
+def test_sites_reach_the_profile_by_their_codes_and_an_unknown_one_is_none() -> None:
+    rows = observations()
+    part = np.where(np.arange(len(rows)) // 4 % 2 == 0, "T-23AB", "T-45CD")
+    for code, sites in ((part, ["T-23AB", "T-45CD"]), (UNKNOWN, None)):
+        blocks = [compact(rows.assign(site_code=code)[half::2]) for half in (0, 1)]
+        table = profile_table(joined(blocks), phrases=PHRASES, never=(), min_readers=5)
+        found = profile_of(table, "R1")
+        assert found is not None
+        names = found.sites and sorted(each.phrase for each in found.sites)
+        assert names == sites

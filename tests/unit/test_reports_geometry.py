@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from calibration.profile import Interval, ReaderProfile
+from calibration.profile import Interval, PhraseRate, ReaderProfile
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from reports import content, review_content
@@ -355,6 +355,30 @@ def test_the_check_of_many_readers_fails_where_a_page_is_broken(
     monkeypatch.setattr(where, name, broken)
     with pytest.raises(AssertionError):
         test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(0)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_reader_whose_sites_differ_is_told_so_on_one_page_without_a_mark(seed: int) -> None:
+    style = style_for(("A4", "Letter")[seed % 2], language=("en", "de")[seed // 2 % 2])
+    filled = samples.simulated(seed)
+    found = filled.profile
+    apart = replace(
+        found.pattern.verdict, state="too few", parts=(), untold="sites", slight=None, shared=(),
+        explained=(), question=False, carried=None, more_exams=None, stated=None, beside=(),
+    )  # fmt: skip
+    rates = (Interval(0.52, 0.45, 0.59), 0.41), (Interval(0.3, 0.24, 0.37), 0.42)
+    sites = tuple(PhraseRate("T-23AB", 120.0, rate.value, rate, means) for rate, means in rates)
+    profile = replace(
+        found, pattern=replace(found.pattern, verdict=apart), advice=(), habits=(), considered=(),
+        rest=(), sites=sites,
+    )  # fmt: skip
+    drawn = radiologist.pages(replace(filled, profile=profile, action_cases=()), style=style)
+    assert (faults(drawn), empty(drawn), tiny(drawn), touching(drawn[:2])) == ([], [], [], [])
+    assert {*_ids(drawn, "side."), *_ids(drawn, "action.")} <= {"side.absent", "side.present"}
+    texts = " ".join(m.string for m in drawn[0].marks if isinstance(m, Text))
+    told = not isinstance(guard_radiologist(filled).overall, content.SuppressedCell)
+    assert ("44" in texts and "60" in texts) or not told
+    assert "T-23AB" not in str(drawn)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

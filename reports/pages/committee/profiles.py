@@ -49,8 +49,11 @@ def apart(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
 
 
 def _on_a_line(reader: ReaderProfile) -> bool:
-    """Whether shift and slope say anything of a reader."""
-    return bool(reader.hedges) and is_read(reader)
+    """Whether shift and slope say anything of a reader.
+
+    Of one whose sites differ they are shown as of all others: nobody else need know of the sites.
+    """
+    return bool(reader.hedges) and (is_read(reader) or reader.pattern.verdict.untold == "sites")
 
 
 def profiles(content: CommitteeContent, words: Strings) -> tuple[Section, ...]:
@@ -107,6 +110,7 @@ def _findings(
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
     silent, hedged, unclear = (untold[k] for k in ("no hedge", "no standard", "instrument"))
+    unclear += untold["sites"]
     few = states["too few"] - silent - hedged - unclear
     others = {"none": states["none"] - alike, "alike": alike, "unclear": unclear, "few": few}
     others = {"no_rise": states["no rise"], "standard": hedged, **others, "silent": silent}
@@ -129,7 +133,8 @@ def _findings(
     held = found.changes and not changes
     moved = words("committee.moved.withheld", minimum=limit) if held else ""
     moved = moved or _moved(found, changes, words)
-    return (said, _choice(found, words), *common, *read, *differ, moved)
+    choice = f"{_choice(found, words)} {words(f'committee.ct_{content.ct_readers}')}"
+    return (said, choice, *common, *read, *differ, moved)
 
 
 def _doubt(found: DepartmentProfile, counts: Counts, words: Strings) -> str:
@@ -211,7 +216,7 @@ def profile_table(
     rows = []
     for reader in sorted(found.readers, key=lambda each: each.reader):
         shift, slope = reader.pattern.shift, reader.pattern.slope
-        across = coordinate(shift, sign=True) if is_read(reader) else BLANK
+        across = coordinate(shift, sign=True) if _on_a_line(reader) else BLANK
         along = BLANK if unsure(reader) else coordinate(slope)
         figures = across, along, _tipping(reader)
         if quiet := not reader.hedges or reader.reader in hidden:

@@ -88,7 +88,8 @@ def first_page(composer: Composer, chart: PhraseChart) -> Left:
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD, "H2"), after=10.0)
     else:
-        said = in_words(profile, words=words, scale=scale_of(content))
+        scale = scale_of(content)
+        said = in_words(profile, words=words, scale=scale, ct=content.ct_readers)
         cards, setting = _cards(composer, content, said)
         page = _Verdict(composer, profile, said, cards, setting, chart)
         page.lead()

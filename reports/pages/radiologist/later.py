@@ -17,7 +17,7 @@ from reports.drawing.typeset import heading, paragraph, paragraph_height
 from reports.figures.phrase_rows import PhraseRow, RowState, phrase_rows
 from reports.figures.reliability import panel_pieces, reliability
 from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval
-from reports.out_of_order import remark, unread
+from reports.out_of_order import alone, remark
 from reports.pages import return_sheet
 from reports.pages.radiologist.chart import LEAST, PhraseChart, scale_of
 from reports.pages.radiologist.trend import trend
@@ -203,7 +203,7 @@ def _reading(composer: Composer, content: RadiologistContent, kind: Type, sides:
 def how_to_read(chart: PhraseChart) -> tuple[str, ...]:
     """Explain the signs that are drawn, and no others."""
     rows, certain, words = chart.rows, chart.certain, chart.words
-    line = words(f"how.line{'_alone' * bool(unread(chart.content.profile))}")
+    line = words(f"how.line{alone(chart.content.profile)}")
     kind = ("tick_rates" if len(certain) == len(rows) else "tick_certain") if certain else "tick"
     tick = words(f"how.{kind}")
     drawn = any(math.isfinite(row.department) for row in rows)
@@ -218,17 +218,19 @@ def what_it_is_not(chart: PhraseChart) -> tuple[str, ...]:
     accuracy = _accuracy(instrument, words)
     few = isinstance(content.department, SuppressedCell) or not chart.rows
     return (
-        _coverage(content.coverage, words),
-        words("not.ct"),
+        _coverage(content, words),
+        words(f"not.ct_{content.ct_readers}"),
         words("not.extraction", engine=engine, accuracy=accuracy),
         words("not.case_mix_few" if few else "not.case_mix"),
     )
 
 
-def _coverage(coverage: Coverage | None, words: Strings) -> str:
+def _coverage(content: RadiologistContent, words: Strings) -> str:
+    unnamed = content.profile is not None and content.profile.sites is None
+    coverage, sites = content.coverage, words("not.sites") * unnamed
     if coverage is None:
-        return words("not.coverage_unknown")
-    text = words("not.coverage", **covered(coverage))
+        return words("not.coverage_unknown", sites=sites)
+    text = words("not.coverage", sites=sites, **covered(coverage))
     return f"{text} {words('not.silence')}" if coverage.ct_silence_is_absent else text
 
 
@@ -282,7 +284,7 @@ def _pathologies(composer: Composer, content: RadiologistContent) -> None:
 
 def _numbers(composer: Composer, chart: PhraseChart, overall: GroupResult) -> None:
     content, words = chart.content, composer.style.strings
-    estimated = words(f"numbers.estimated{'_alone' * bool(unread(content.profile))}")
+    estimated = words(f"numbers.estimated{alone(content.profile)}")
     said = _remarked(content, "numbers.note", words, fine=FINE, estimated=estimated)
     said += words("numbers.note_certain") if chart.certain else ""
     for row in (row for row in chart.certain if len(row.certain) > 1):

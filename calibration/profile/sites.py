@@ -1,0 +1,138 @@
+"""Whether what is said of a reader holds at each of the sites whose exams the reader reads.
+
+Patients, and what their CTs show, differ between sites, and what holds over all may hold at none.
+At the fitted chances p of a reader's cells, with n uses and label mass y at site s, the site's own
+shift of log-odds is estimated by one step
+
+    d_s = Σ_c (y − n p) / Σ_c w,   v_s = 1 / Σ_c w,   w = n p (1 − p) / (1 + σ² n p (1 − p)),
+
+σ² the variance of a cell's remainder, so that other words and findings at a site are allowed for.
+Sites are alike (d_s ~ N(b, v_s)) or differ (d_s ~ N(b, v_s + `_SPREAD`²)), b flat. With a prior
+share `_DIFFER` of readers whose sites differ, their marginal likelihoods give P(differ); if they
+do, a site's d_s is drawn toward b by `_SPREAD`² / (`_SPREAD`² + v_s). A reader's line at a site is
+the line of all exams, moved by that less its mean over all exams. Slopes are taken to be alike.
+
+Only sites with `ProfileSettings.least_statements` hedges of the reader are told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv, expit, logit
+
+from calibration.arrays import FloatArray
+from calibration.profile.habits import HabitFit
+from calibration.profile.results import Interval, PhraseRate
+from calibration.profile.settings import ProfileSettings
+from calibration.profile.shared import Evidence
+from calibration.profile.tables import Correlation, Hedged
+
+_DIFFER, _SPREAD, _UNKNOWN = 0.3, 0.5, 0.1
+_ENDS = (0.5, 0.025, 0.975)
+_LEAST = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """How far a reader's line lies at each site from that of all exams, and P(they differ)."""
+
+    moved: FloatArray
+    variance: FloatArray
+    probability: float
+
+    def lines(self, line: Evidence) -> tuple[Evidence, ...]:
+        """Give the line at each site, if they differ."""
+        at = zip(self.moved, self.variance, strict=True)
+        shift = np.array([1.0, 0.0])
+        return tuple(
+            Evidence(line.mean + by * shift, line.covariance + v * np.outer(shift, shift))
+            for by, v in at
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sites:
+    """A reader's hedges at the sites with enough of them, most first; None where they are unknown.
+
+    Without ``apart`` there are no two to compare.
+    """
+
+    rates: tuple[PhraseRate, ...] | None = None
+    apart: Apart | None = None
+    several: bool = False
+
+    @property
+    def differ(self) -> float:
+        """P(they differ), 0 where none are compared."""
+        return 0.0 if self.apart is None else self.apart.probability
+
+
+def sites(
+    hedges: Hedged, found: HabitFit, between: Correlation, settings: ProfileSettings
+) -> tuple[Sites, ...]:
+    """Compare every reader's sites; of a table without sites nothing is known."""
+    rows = hedges.rows
+    if rows.site is None:
+        return (Sites(),) * len(rows.readers)
+    chance, remainder = found.posterior.chance, found.fitted.scales.remainder
+    means, each = hedges.words.meaning, list[tuple[FloatArray, ...]]()
+    for s in range(-1, len(rows.sites)):
+        here = hedges.where(rows.site == s)
+        uses, worth = here.total(here.rows.count), here.counts(between)
+        read = worth.rightly_read(logit(np.clip(chance, _LEAST, 1.0 - _LEAST)))
+        weight = read.n * chance * (1.0 - chance)
+        off, weight = read.mass - read.n * chance, weight / (1.0 + remainder * weight)
+        mass = here.total(here.rows.count * here.rows.label)
+        sums = (uses, mass, worth.n, worth.mass, off, weight, uses * means)
+        each.append(tuple(part.sum(axis=(1, 2)) for part in sums))
+    every = np.moveaxis(np.array(each), 2, 0)
+    return tuple(_of_reader(own, rows.sites, settings) for own in every)
+
+
+def _of_reader(own: FloatArray, names: tuple[str, ...], settings: ProfileSettings) -> Sites:
+    """Compare one reader's sites; ``own`` (1 + S, 7) begins with exams of no known site."""
+    (unknown, *_), known = own[0], own[1:]
+    if unknown > _UNKNOWN * own[:, 0].sum() or not known[:, 0].any():
+        return Sites()
+    enough = np.flatnonzero(known[:, 0] >= settings.least_statements)
+    order = enough[np.argsort(-known[enough, 0], kind="stable")]
+    rates = tuple(_rates(known[order], [names[s] for s in order.tolist()]))
+    several = int((known[:, 0] > 0.0).sum()) > 1
+    told = known[order]
+    if len(order) < 2:
+        return Sites(rates, several=several)
+    variance = 1.0 / np.maximum(told[:, 5], _LEAST)
+    return Sites(rates, compared(told[:, 4] * variance, variance), several)
+
+
+def compared(off: FloatArray, variance: FloatArray) -> Apart:
+    """Compare sites by their shifts (S,) and the variances of these."""
+    spread = _SPREAD**2
+    differ = _likelihood(off, variance + spread) - _likelihood(off, variance)
+    share = (1.0 / variance) / (1.0 / variance).sum()
+    weight, kept = 1.0 / (variance + spread), spread / (spread + variance)
+    middle = weight @ off / weight.sum()
+    left = np.outer(1.0 - kept, 1.0 - kept) / weight.sum() + np.diag(kept * variance)
+    less = np.eye(len(off)) - share
+    return Apart(
+        less @ (middle + kept * (off - middle)),
+        np.diag(less @ left @ less.T),
+        float(expit(logit(_DIFFER) + differ)),
+    )
+
+
+def _likelihood(off: FloatArray, variance: FloatArray) -> float:
+    """Log marginal likelihood of shifts about one middle of which nothing is known."""
+    weight = 1.0 / variance
+    away = off - weight @ off / weight.sum()
+    return float(np.log(weight).sum() - np.log(weight.sum()) - weight @ away**2) / 2.0
+
+
+def _rates(known: FloatArray, names: list[str]) -> Iterator[PhraseRate]:
+    """Give what hedges promise at each site and what CT shows, by their counts alone."""
+    for name, (n, mass, worth, positive, _, _, promised) in zip(names, known, strict=True):
+        ends = betaincinv(0.5 + positive, 0.5 + worth - positive, _ENDS)
+        yield PhraseRate(name, n, mass / n, Interval(*map(float, ends)), promised / n)
