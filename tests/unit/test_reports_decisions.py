@@ -1730,7 +1730,7 @@ def test_what_counts_as_no_matter_is_said_below_the_intervals(review: CommitteeC
     wider = replace(review, profiles=replace(found, settings=rules))
     _, note, *_ = profiles(guard_committee(wider), WORDS)[0].pieces
     assert isinstance(note, Prose)
-    assert "up to 0.3 above or below 0, and from 0.80 to 1.20, a difference counts as" in note.text
+    assert "up to 0.3 above or below 0, and from 0.80 to 1.20, a difference does not" in note.text
 
 
 def test_a_month_left_out_of_the_run_charts_is_named_beside_them(review: CommitteeContent) -> None:
@@ -1764,7 +1764,7 @@ def test_too_little_before_a_window_and_a_failure_do_not_read_as_nobody_moved(
 ) -> None:
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
-    for changes, said in (((), "cannot be told yet: too little"), (None, "not be computed")):
+    for changes, said in (((), "cannot be told yet: there is too little"), (None, "not be computed")):
         given = replace(review, profiles=replace(found, changes=changes))
         (section,) = apart(guard_committee(given), WORDS)
         text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
