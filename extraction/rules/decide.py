@@ -151,7 +151,8 @@ def _decide(clause: Clause, mention: Mention, found: Sequence[Scope]) -> Decisio
         after = [s for s in after if earlier or s not in unproven]
     chosen, rule = _choose(items, mention, before, after)
     unknown = chosen is not None and chosen.cue.kind == "hedge" and chosen.cue.phrase is None
-    if unknown and mention.pathology in clause.grammar.signs:
+    listed = chosen is not None and governs(items, chosen.first, mention.at)
+    if unknown and not listed and mention.pathology in clause.grammar.signs:
         chosen = None
     open_ = chosen is None or unknown
     alternative = alternative_of(clause, mention.at, found) if open_ else None

@@ -257,6 +257,8 @@ def _offering(clause: Clause, beside: range, at: int, around: Container[int]) ->
             joined = j
             if ahead and _graded_after(items, j):
                 return j
+        elif parts & Part.CAUSE and joined is None:  # "edema or asthma with superimposed nodule"
+            return None
         elif parts & (Part.CUE | Part.COMPANION | Part.VERB | Part.COMMA | Part.COLON):
             listed = _lists_causes(items, min(at, j), j)
             return listed if ahead or listed == joined else None
@@ -308,7 +310,9 @@ def one_of_two(clause: Clause, at: int) -> int | None:
         if step < 0:
             begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
             places = (i.last for i in items[before + 1 : either] if i.lexeme.parts & _SITED)
-            begin = max([begin, *places])
+            marks = (k for k in range(stop, 0, -1) if not tokens[k - 1].word.isalpha())
+            named = (k for k in range(stop, next(marks, 0), -1) if tokens[k - 1].word == "of")
+            begin = max([next(named, begin), *places])  # "changes of [bronchitis] or edema"
         else:
             begin = items[either].last
             later = (item.first for item in items[either + 1 :] if item.lexeme.parts & _FIRM)
@@ -316,7 +320,8 @@ def one_of_two(clause: Clause, at: int) -> int | None:
             ends = grammar.prepositions | _PAUSES
             stop = next((k for k in range(begin, stop) if tokens[k].word in ends), stop)
         words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
-        if 0 < len(words) <= _CAUSE and not any(word in grammar.vague for word in words):
+        open_ = not words or words[-1] in grammar.unending  # "viral or bacterial pneumonia"
+        if not open_ and len(words) <= _CAUSE and grammar.vague.isdisjoint(words):
             return either
     return None
 
