@@ -1764,7 +1764,7 @@ def test_too_little_before_a_window_and_a_failure_do_not_read_as_nobody_moved(
 ) -> None:
     found = review.profiles
     assert isinstance(found, DepartmentProfile)
-    for changes, said in (((), "cannot be told yet: there is too little"), (None, "not be computed")):
+    for changes, said in (((), "cannot be told yet: there is"), (None, "could not be computed")):
         given = replace(review, profiles=replace(found, changes=changes))
         (section,) = apart(guard_committee(given), WORDS)
         text = " ".join(piece.text for piece in section.pieces if isinstance(piece, Prose))
