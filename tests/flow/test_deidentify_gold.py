@@ -287,8 +287,10 @@ FLOORS = {
     "qd": Floor(0.951, 0.924, 3.95, clinical=1, whole=0.031),
     "ra": Floor(0.994, 0.99, 0.75),
     "rb": Floor(0.979, 0.934, 2.0, clinical=1),
+    "sa": Floor(0.992, 0.993, 1.15),
+    "sb": Floor(0.98, 0.922, 1.45),
 }
-"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to RB."""
+"""By set (fixtures/deid/blind.py); no network learned from DA, DB, HA to HD, JJ to JM, LA to SB."""
 
 
 def blind(name: str) -> list[GoldReport]:
