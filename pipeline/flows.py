@@ -69,7 +69,7 @@ def hand_out(run: Run, gathered: Gathered, facts: RunFacts, period: str | None) 
     """Go from tallies to pages in every recipient's folder."""
     request = issue.request(run.site, gathered.paired, gathered.tallied, period)
     chosen = run.call(issue.ISSUE, request)
-    readers, committee = pages.page_requests(run.site, chosen, facts)
+    readers, committee = pages.page_requests(chosen, facts, register.former(run.site))
     drawn = (*run.map(pages.FEEDBACK, readers), run.call(pages.REVIEW, committee))
     delivery = deliver.Delivery(chosen.key, chosen.period.name, drawn)
     return Issued(chosen, run.call(deliver.DELIVER, delivery))

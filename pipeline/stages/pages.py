@@ -26,7 +26,6 @@ from pipeline.pages.review import CommitteeFacts, RunFacts, committee_content
 from pipeline.pages.sensitivity import Evidence
 from pipeline.pages.small_cells import of_few, without
 from pipeline.stages import Keyed, Look, Named, options
-from pipeline.stages.ingest import objections
 from pipeline.stages.issue import Issue, observed, summed
 from pipeline.stages.tally import answers
 from pipeline.store.files import plain
@@ -72,12 +71,10 @@ class Pages:
     files: tuple[File, ...]
 
 
-def page_requests(site: Site, issue: Issue, run: RunFacts) -> tuple[list[PageRequest], PageRequest]:
-    """Give a request for every reader of an issue who has not left, and one for the committee."""
-    former: Collection[str] = site.once(objections).former
-    if former:
-        with site.open_vault(read_only=True) as vault:
-            former = vault.known_codes("reader", former)
+def page_requests(
+    issue: Issue, run: RunFacts, former: Collection[str] = ()
+) -> tuple[list[PageRequest], PageRequest]:
+    """Give a request for every reader of an issue but the `former`, and one for the committee."""
     readers = [PageRequest(each, issue, run) for each in issue.readers if each not in former]
     return readers, PageRequest(_COMMITTEE, issue, run)
 

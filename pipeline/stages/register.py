@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -137,6 +137,15 @@ def _left_out(site: Site, shard: str, stands: Mapping[str, str]) -> str:
         exams = site.workspace.read("raw", "exams", [shard], columns=SAID_OF)
         gone += marks(exams[asked.apply(exams, stands)])
     return digest_of(*sorted(gone)) if gone else ""
+
+
+def former(site: Site) -> Collection[str]:
+    """Give the codes of readers who left and object to nothing: they get no page."""
+    named = site.once(objections).former
+    if not named:
+        return ()
+    with site.open_vault(read_only=True) as vault:
+        return vault.known_codes("reader", named)
 
 
 def _unmet(site: Site, shards: Sequence[str], stands: Mapping[str, str]) -> int:

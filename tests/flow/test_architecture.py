@@ -219,7 +219,7 @@ def reached(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
         Site.forget()
         here = Here(Site.open(str(folder / "radcal.toml")))
         issue = here.choose(here.gather())
-        readers, _ = page_requests(here.site, issue, RunFacts((), (), (), ()))
+        readers, _ = page_requests(issue, RunFacts((), (), (), ()))
         here.map(FEEDBACK, readers[:1])
         yield list(dict.fromkeys(met))
 

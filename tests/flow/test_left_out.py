@@ -18,7 +18,7 @@ from pipeline.stages import ingest
 from pipeline.stages.extract import EXTRACT
 from pipeline.stages.ingest import INGEST
 from pipeline.stages.pages import FEEDBACK, page_requests
-from pipeline.stages.register import PURGED, UNMET
+from pipeline.stages.register import PURGED, UNMET, former
 from pipeline.vault.key import new_key
 from pipeline.vault.objections import Objections
 from pipeline.vault.upkeep import Purged, purge
@@ -335,11 +335,11 @@ def test_a_reader_who_left_gets_no_page_and_changes_nobody_elses(gathering: Gath
     facts = RunFacts((), (), (), ())
     site, everyone = gathering()
     before = Here(site).choose(everyone)
-    both, _ = page_requests(site, before, facts)
+    both, _ = page_requests(before, facts, former(site))
     site, found = gathering("who,id\nformer,R1\n")
     told, after = found.accounting(), Here(site).choose(found)
     assert (told.pairs, told.exams_left_out_on_request, after) == (4, 0, before)
-    (kept,), review = page_requests(site, after, facts)
+    (kept,), review = page_requests(after, facts, former(site))
     with site.open_vault(read_only=True) as vault:
         assert {kept.recipient} == {*vault.known_codes("reader", ["R0"])}
         assert len(both) == 2
