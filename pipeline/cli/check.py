@@ -82,6 +82,8 @@ def _tables(found: Rehearsal) -> Iterator[_Table]:
 
 
 def _source(source: SourceSeen) -> _Table:
+    from pipeline.formats.tables import shown_names
+
     share = "all" if source.whole else f"the first of about {source.rows_in_all:,}"
     aside = ", ".join(f"{reason} {n:,}" for reason, n in source.set_aside.items()) or "none"
     also = ", ".join(f"{reason} {n:,}" for reason, n in source.also_fail.items())
@@ -90,9 +92,10 @@ def _source(source: SourceSeen) -> _Table:
         f"{name} " + ", ".join(f"{value} {n:,}" for value, n in counts.items())
         for name, counts in source.kept_as.items()
     )
+    beside = f"\n  not read: {shown_names(source.unread)}" * bool(source.unread)
     title = (
         f"{source.name} ({source.format}): {source.rows:,} rows read, {share}\n"
-        f"  set aside: {aside}\n  kept as: {kept or 'nothing'}"
+        f"  set aside: {aside}\n  kept as: {kept or 'nothing'}{beside}"
     )
     rows = [(c.name, c.place, f"{c.filled:,}", *c.first) for c in source.columns]
     width = max((len(row) for row in rows), default=3)

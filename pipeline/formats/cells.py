@@ -3,36 +3,19 @@
 Rows that hold one line of a report each and are alike in all but the line and its number are of one
 report; their order does not matter, so a source is read to its end, and held in memory, before the
 first report is given.
-
-Of a workbook's cells (.xlsx, .xlsm) each is as the sheet shows it: a formula the value last
-computed for it, an error nothing, a day without a time of day a date. A number is what the sheet
-holds: zeros before it are shown by a format of zeros (``00000000``) and lost otherwise, and of more
-than 15 figures the spreadsheet itself has rounded it, so it is written as one that was
-(``1.2E+16``). Hidden sheets are none; macros are never run. Rows are read one after the other,
-whatever size a sheet says it has: readers that hold a sheet as a block ask for 500 GB where a
-workbook of 5 kB has a cell in its last corner.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import warnings
-import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from datetime import datetime, time
+from contextlib import suppress
 from decimal import Decimal
-from itertools import chain, islice
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from itertools import chain
+from typing import Final, TypeAlias
 
-import openpyxl
-from openpyxl.utils.datetime import WINDOWS_EPOCH
-from openpyxl.utils.escape import unescape
-
-from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell, text_of_bytes
 from pipeline.formats.exams import FeedRow, Note, Row, SetAside
 from pipeline.formats.values import data, is_sentence, known_words
@@ -189,6 +172,8 @@ _ADDED: Final = re.compile(r"[\W_]{0,8}ADDEND", re.IGNORECASE)
 _RARE, _SELDOM = 20, 5
 """One in twenty is an exception to a rule; of numbers, with gaps that are told, one in five."""
 _FEWEST: Final = 5
+_LOOSE: Final = SetAside("lines_unordered", "a line has no number")
+_BARE: Final = SetAside("lines_unordered", "an empty line has no number")
 _MISSING: Final = SetAside("lines_missing", "a line may be among the rows set aside, or lost")
 _LACKING: Final = "report in lines of which a number is missing: is it whole?"
 
@@ -201,9 +186,10 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[FeedRow]:
 
     A report is set aside if a line of it has no number, or two lines have the same; so is one with
     a gap in its numbers where rows were set aside that may belong there, or where the numbers of
-    others have none. Rows of differing times are versions, or of one report where their numbers go
-    on from one to the next. Rows that all but the last are of one length are pieces of a text that
-    was broken without regard to its words: between these there is no line's end.
+    others have none. A report that is one row without a line or a number, as a join writes what was
+    taken back or never written, has no text. Rows of differing times are versions, or of one report
+    where their numbers go on from one to the next. Rows that all but the last are of one length are
+    pieces of a text broken without regard to its words: between these there is no line's end.
     """
     reports: dict[_Key, _Report] = {}
     faulty: dict[_Key, SetAside] = {}
@@ -217,11 +203,14 @@ def whole_reports(rows: Iterable[Row]) -> Iterator[FeedRow]:
         first, cells, lines = reports.setdefault(key, (number, dict(row), {}))
         at, text = _number(row[LINE_NUMBER]), row["text"]
         if not at:
-            faulty[key] = SetAside("lines_unordered", "a line has no number")
+            faulty[key] = _BARE if not text.strip() and faulty.get(key, _BARE) is _BARE else _LOOSE
         elif lines.setdefault(at, text) != text:
             faulty[key] = SetAside("lines_unordered", "two lines have the same number")
         if row.get("decoded_as"):
             reports[key] = (first, {**cells, "decoded_as": row["decoded_as"]}, lines)
+    for key in [key for key, why in faulty.items() if why is _BARE and not reports[key][2]]:
+        first, cells, _ = reports.pop(key)
+        yield first, _without_number(cells)
     _join({key: report for key, report in reports.items() if key not in faulty}, reports)
     sound = {key: lines for key, (_, _, lines) in reports.items() if key not in faulty}
     torn = _torn(sound, is_damaged=is_damaged)
@@ -246,9 +235,8 @@ def _joined(
         if key in faulty:
             yield first, faulty[key]
         else:
-            rest = {name: cell for name, cell in cells.items() if name != LINE_NUMBER}
             cut = whole.fault([("text", texts[key])])
-            yield first, {**rest, "text": texts[key], "text_cut": cut}
+            yield first, {**_without_number(cells), "text": texts[key], "text_cut": cut}
     yield from ((0, note) for note in whole.notes)
 
 
@@ -298,95 +286,11 @@ def _join(sound: Mapping[_Key, _Report], reports: dict[_Key, _Report]) -> None:
                 del reports[key]
 
 
+def _without_number(cells: Mapping[str, str]) -> dict[str, str]:
+    return {name: cell for name, cell in cells.items() if name != LINE_NUMBER}
+
+
 def _number(cell: str) -> str:
     """Give a line's number without what only pads it; '' for what is none."""
     found = _WHOLE.fullmatch(cell.strip())
     return str(int(found.group(1))) if found else ""
-
-
-Rows: TypeAlias = Iterator[list[object]]
-
-_MAX_UNPACKED: Final = 2**31
-_MAX_COLUMNS: Final = 1024
-_AT_ONCE: Final = 1000
-_OLD: Final = b"\xd0\xcf\x11\xe0"
-"""How a workbook begins that has a password, or is of before 2007."""
-_ASIDE: Final = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
-"""What stands in a format and is none: literals, languages and colours."""
-_ZEROS: Final = re.compile(r"0{2,32}")
-
-
-@contextmanager
-def opened_sheets(path: Path) -> Iterator[tuple[Sequence[Rows], int]]:
-    """Open a workbook: of each sheet that is not hidden its rows, to be read in this order.
-
-    Beside them stands by how many days its calendar begins later than others' do: 1904, not 1900.
-
-    Raises
-    ------
-    InputError
-        If it is no workbook, has a password, is damaged (also while its rows are read), or would
-        unpack to more than 2 GiB.
-    """
-    _refuse(path)
-    with _told(path), warnings.catch_warnings(action="ignore"):
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-    with closing(book):
-        sheets = [_rows(path, each) for each in book.worksheets if each.sheet_state == "visible"]
-        yield sheets, (book.epoch - WINDOWS_EPOCH).days
-
-
-def _refuse(path: Path) -> None:
-    with path.open("rb") as handle:
-        is_old = handle.read(len(_OLD)) == _OLD
-    if is_old:
-        raise InputError(
-            f"{path.name}: a workbook with a password, or one of before 2007 (.xls). "
-            "Save it as .xlsx without a password, or the sheet as CSV UTF-8."
-        )
-    with _told(path), zipfile.ZipFile(path) as archive:
-        size = sum(member.file_size for member in archive.infolist())
-    if size > _MAX_UNPACKED:
-        raise InputError(
-            f"{path.name}: would unpack to {size:,} bytes, over 2 GiB. Export it as CSV."
-        )
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Say of whatever a broken workbook makes a library raise that the workbook is broken."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, the export is to blame
-        raise InputError(
-            f"{path.name}: the workbook cannot be read ({type(error).__name__}): it is damaged, "
-            "cut short or none. Save it again, or the sheet as CSV UTF-8."
-        ) from None
-
-
-def _rows(path: Path, sheet: Any) -> Rows:
-    with _told(path):
-        sheet.reset_dimensions()  # what a sheet says of its size is not to be relied on
-        rows = sheet.iter_rows()  # unpadded: a mark far below the table costs next to nothing
-        while True:
-            with warnings.catch_warnings(action="ignore"):
-                some = [list(map(_shown, row[:_MAX_COLUMNS])) for row in islice(rows, _AT_ONCE)]
-            if not some:
-                return
-            yield from some
-
-
-def _shown(cell: Any) -> object:
-    value = cell.value
-    if value is None or cell.data_type == "e":
-        return None
-    if isinstance(value, datetime):
-        has_clock = re.search(r"[hs]", _ASIDE.sub("", cell.number_format), re.IGNORECASE)
-        return value if has_clock or value.time() != time() else value.date()
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if _ZEROS.fullmatch(cell.number_format) and value == int(value) >= 0:
-            return str(int(value)).zfill(len(cell.number_format))
-        return value if abs(value) < _MAX_WHOLE else f"{value:.14E}"
-    return unescape(value) if isinstance(value, str) else value  # _x000D_ is a line's end

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import InputError
 from pipeline.formats.attachments import text_in_cell
-from pipeline.formats.cells import LINE_NUMBER, opened_sheets, whole_reports, written
+from pipeline.formats.cells import LINE_NUMBER, whole_reports, written
 from pipeline.formats.columns import (
     TIMES,
     ColumnMap,
@@ -44,8 +44,9 @@ from pipeline.formats.records import (
     with_quotes_of,
 )
 from pipeline.formats.tables import shown_names
-from pipeline.formats.values import known_words, modality_of
+from pipeline.formats.values import known_words, modality_of, takes_back
 from pipeline.formats.whole import Whole
+from pipeline.formats.workbooks import Below, opened_sheets
 
 _LOOKED_THROUGH: Final = 2**20
 """So many characters of a file are looked through for how it writes quotes."""
@@ -75,10 +76,11 @@ class Record(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table's columns by our names, and its rows as they are read."""
+    """A table's columns by our names, its rows as they are read, and its own names."""
 
     columns: Columns
     records: Iterator[Record]
+    names: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +88,14 @@ class TableOptions:
     """How to read a table: its encoding, our column → theirs, and rows in a batch.
 
     ``encoding`` "auto" finds it out; ``exam_codes`` maps exam code → modality, for rows without
-    one; ``kind`` is "csv", "jsonl", "parquet" or "xlsx"; '' goes by
-    the file's extension.
+    one; ``statuses`` are the site's own words; ``kind`` is "csv", "jsonl", "parquet" or "xlsx"; ''
+    goes by the file's extension.
     """
 
     encoding: str = AUTO
     exam_codes: Mapping[str, str] = field(default_factory=dict)
     columns: Mapping[str, Spec] = field(default_factory=dict)
+    statuses: Mapping[str, str] = field(default_factory=dict)
     batch_rows: int = 1000
     kind: str = ""
 
@@ -116,7 +119,7 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
     try:
         whole = _looked_through(opener(source, options))
         tables = opener(source, options)
-        rows = chain.from_iterable(_rows(each, options.exam_codes, whole) for each in tables)
+        rows = chain.from_iterable(_rows(each, options, whole) for each in tables)
         told = ((0, note) for note in whole.notes)
         yield from batches(source.name, chain(rows, told), size=options.batch_rows)
     except UnicodeDecodeError as error:
@@ -132,6 +135,13 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         raise InputError(f"{source.name}: cannot be read {why}.") from None
 
 
+def unread(source: Path, options: TableOptions) -> list[str]:
+    """Give the names of the columns of which nothing is read."""
+    tables = () if blank(source) else _OPENERS[f".{options.kind}"](source, options)
+    found = (name for table in tables for name in table.names if name not in table.columns.names)
+    return list(dict.fromkeys(filter(str.strip, found)))
+
+
 def _csv(source: Path, options: TableOptions) -> Iterator[Table]:
     mapped = ColumnMap(options.columns)
     encoding, header, keys = _understood(source, options.encoding, mapped)
@@ -141,7 +151,8 @@ def _csv(source: Path, options: TableOptions) -> Iterator[Table]:
     open_end = keys[-1] in texts and LINE_NUMBER not in columns.places
     rows = _csv_records(source, encoding, header, keys, open_end=open_end)
     found_out = encoding if encoding != options.encoding else ""
-    yield Table(columns, (row._replace(decoded_as=row.decoded_as or found_out) for row in rows))
+    told = (row._replace(decoded_as=row.decoded_as or found_out) for row in rows)
+    yield Table(columns, told, header.names and keys)
 
 
 def _understood(source: Path, encoding: str, mapped: ColumnMap) -> tuple[str, Header, list[str]]:
@@ -208,7 +219,8 @@ def _jsonl(source: Path, options: TableOptions) -> Iterator[Table]:
     columns = mapped.within(keys, is_open=True)
     if objects:
         require(source.name, keys, columns)
-    yield Table(columns, _jsonl_records(source, options.encoding))
+    outer = list(dict.fromkeys(name for cells in objects for name in cells))
+    yield Table(columns, _jsonl_records(source, options.encoding), outer)
 
 
 def _jsonl_records(source: Path, encoding: str) -> Iterator[Record]:
@@ -227,7 +239,7 @@ def _parquet(source: Path, options: TableOptions) -> Iterator[Table]:
     columns = mapped.within(keys_of(names))
     require(source.name, names, columns, mapped.twice(names))
     used = [name for name in names if name in (*columns.names, SET_ASIDE)]
-    yield Table(columns, _parquet_records(source, used, options.batch_rows))
+    yield Table(columns, _parquet_records(source, used, options.batch_rows), names)
 
 
 def _parquet_records(source: Path, names: list[str], batch_rows: int) -> Iterator[Record]:
@@ -260,7 +272,8 @@ def _workbook(source: Path, options: TableOptions) -> Iterator[Table]:
             require(source.name, named, columns, mapped.twice(named))
             below = first if not named else first[(header or 0) + 1 :]
             told = _sheet_records(chain(below, rows), (keys, named), columns, counter)
-            yield Table(columns, (_dated(each, columns, later) for each in told) if later else told)
+            told = (_dated(each, columns, later) for each in told) if later else told
+            yield Table(columns, told, named and keys)
         if has_none:
             require(source.name, names, mapped.within(keys_of(names)))
 
@@ -282,8 +295,12 @@ def _sheet_records(
     columns: Columns,
     counter: Iterator[int],
 ) -> Iterator[Record]:
-    """Give a sheet's rows; `names` are its columns' keys, and the header, which may come again."""
+    """Give a sheet's rows; `names` are its columns' keys, and the header, which may come again.
+
+    A report that is merged over several rows is that of the first alone.
+    """
     keys, header = names
+    texts = {part.name for place in columns.places["text"] for part in place}
     ids = {part.name for ours in _IDS for place in columns.places[ours] for part in place}
     for row in rows:
         if not any(map(written, row)):
@@ -292,7 +309,10 @@ def _sheet_records(
         if header and written(row[0]) == header[0] and _names(row) == header:
             yield Record(number, "repeated_header")
         else:
-            cells = dict(zip(keys, chain(row, repeat(None)), strict=False))
+            cells = {
+                name: (None if name in texts else cell.value) if isinstance(cell, Below) else cell
+                for name, cell in zip(keys, chain(row, repeat(None)), strict=False)
+            }
             is_number = any(isinstance(cells.get(name), int | float) for name in ids)
             yield Record(number, cells, _NUMBER if is_number else "")
 
@@ -335,13 +355,13 @@ def _looked_through(tables: Iterable[Table]) -> Whole:
     return whole
 
 
-def _rows(table: Table, exam_codes: Mapping[str, str], whole: Whole) -> Iterator[FeedRow]:
-    rows = _cells(table, whole)
+def _rows(table: Table, options: TableOptions, whole: Whole) -> Iterator[FeedRow]:
+    rows = _cells(table, options.statuses, whole)
     for number, exam in whole_reports(rows) if LINE_NUMBER in table.columns.places else rows:
-        yield number, _exam(exam, exam_codes) if isinstance(exam, Mapping) else exam
+        yield number, _exam(exam, options.exam_codes) if isinstance(exam, Mapping) else exam
 
 
-def _cells(table: Table, whole: Whole) -> Iterator[Row]:
+def _cells(table: Table, statuses: Mapping[str, str], whole: Whole) -> Iterator[Row]:
     in_lines = LINE_NUMBER in table.columns.places
     for number, cells, decoded_as in table.records:
         if isinstance(cells, str):
@@ -349,8 +369,14 @@ def _cells(table: Table, whole: Whole) -> Iterator[Row]:
             yield number, SetAside(reason, detail)
         else:
             cut = "" if in_lines else whole.fault(table.columns.texts(cells))
-            found = table.columns.cells(cells)
+            found = needed_text(table.columns.cells(cells), statuses)
             yield number, {**found, "decoded_as": decoded_as, "text_cut": cut}
+
+
+def needed_text(cells: dict[str, str], statuses: Mapping[str, str]) -> dict[str, str]:
+    """Leave the text out of a row that takes a report back: it need not be one that can be read."""
+    is_gone = takes_back(cells.get("status", ""), statuses)
+    return cells | dict.fromkeys({"text", LINE_NUMBER} & cells.keys(), "") if is_gone else cells
 
 
 def _exam(cells: Mapping[str, str], exam_codes: Mapping[str, str]) -> dict[str, str] | SetAside:

@@ -261,6 +261,8 @@ class _Lines:
 
 _LIST: Final = re.compile(r'\s*(\{\s*"[^"\\]{1,64}"\s*:\s*)?\[(?=\s*(?:\{|\n|\r|\Z))')
 """How a list begins, or an object whose first value is one."""
+_PAGE: Final = re.compile(r'\}[ \t]*[\r\n]+\{\s*"[^"\\]{1,64}"\s*:\s*\[\s*\{')
+"""Another object with a list, behind the first."""
 _HEAD: Final = 3
 """So many lines are looked at for it."""
 _BETWEEN: Final = re.compile(r"[\s,]*")
@@ -278,6 +280,7 @@ def objects(lines: Iterable[str], source: str) -> Iterator[Mapping[str, object] 
     filled = (line for line in lines if line.strip())
     first = list(islice(filled, 1))
     alone = _object(first[0]) if first else None
+    more = list(islice(filled, 1)) if alone is not None else []
     if alone is None and not "".join(first).lstrip().startswith("["):
         first += islice(filled, _HEAD - 1)
     head = "".join(first)
@@ -285,10 +288,17 @@ def objects(lines: Iterable[str], source: str) -> Iterator[Mapping[str, object] 
     if start:
         rows = chain([head[start.end() :]], filled)
         yield from _listed(rows, source, is_within=start.group(1) is not None)
-    elif alone is not None and len(alone) == 1 and _is_list(within := next(iter(alone.values()))):
-        yield from (row if isinstance(row, dict) else None for row in within)
+    elif _within(alone) and (not more or len(alone or ()) == 1):
+        for page in map(_object, _beginnings(chain(first, more, filled))):
+            yield from _within(page) or [None]
     else:
-        yield from map(_object, _beginnings(chain(first, filled)))
+        yield from map(_object, _beginnings(chain(first, more, filled)))
+
+
+def _within(page: Mapping[str, object] | None) -> list[Mapping[str, object] | None]:
+    """Give the rows of an object whose first value is a list of such."""
+    held = next(iter(page.values()), None) if page else None
+    return [row if isinstance(row, dict) else None for row in held] if _is_list(held) else []
 
 
 def _beginnings(pieces: Iterable[str]) -> Iterator[str]:
@@ -325,6 +335,9 @@ def _listed(
         yield from rows
         count += len(rows)
         if is_over and is_within:
+            if _PAGE.search(text[at:] + "".join(pieces)):
+                told = "several objects with a list each; write each to a file of its own."
+                raise InputError(f"{source}: {told}")
             return
         if at < 0 or len(text) - at > _LONGEST_VALUE:
             raise _broken(source, count)

@@ -124,15 +124,22 @@ class Sources:
                     index=index,
                 ),
             )
-        return exports.read(
-            source,
-            exports.TableOptions(
-                encoding=settings.encoding,
-                columns={} if settings.format == "sql" else settings.columns,
-                exam_codes=self.modality_codes,
-                batch_rows=self.batch_rows,
-                kind=kind,
-            ),
+        return exports.read(source, self._table(kind))
+
+    def unread(self, source: Path) -> list[str]:
+        """Give the names of a table's columns of which nothing is read."""
+        kind = self.kind(source)
+        return [] if kind in FOLDERS else exports.unread(source, self._table(kind))
+
+    def _table(self, kind: str) -> exports.TableOptions:
+        settings = self.settings
+        return exports.TableOptions(
+            encoding=settings.encoding,
+            columns={} if settings.format == "sql" else settings.columns,
+            exam_codes=self.modality_codes,
+            statuses=settings.statuses,
+            batch_rows=self.batch_rows,
+            kind=kind,
         )
 
     def digest(self, source: Path, elsewhere: Sequence[Path] = ()) -> str:
@@ -202,7 +209,7 @@ def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamB
             names = list(rows.keys())
             columns = ColumnMap(settings.columns).within(keys_of(names))
             exports.require("input.query", names, columns)
-            found = _query_rows(rows, columns)
+            found = _query_rows(rows, columns, settings.statuses)
             whole = whole_reports(found) if LINE_NUMBER in columns.places else found
             yield from batches("query", whole, size=batch_rows)
     except SQLAlchemyError as error:
@@ -242,11 +249,14 @@ def _connected(address: str) -> Iterator[sqlalchemy.Connection]:
 
 
 def _query_rows(
-    rows: sqlalchemy.CursorResult[tuple[object, ...]], columns: Columns
+    rows: sqlalchemy.CursorResult[tuple[object, ...]],
+    columns: Columns,
+    statuses: Mapping[str, str],
 ) -> Iterator[Row]:
     keys = keys_of(list(rows.keys()))
     for number, row in enumerate(rows, start=1):
-        cells = columns.cells(dict(zip(keys, row, strict=True)))
+        told = columns.cells(dict(zip(keys, row, strict=True)))
+        cells = exports.needed_text(told, statuses)
         if "reader_id" not in cells:
             cells["reader_id"] = named_reader(cells["reader_name"])
         yield number, cells

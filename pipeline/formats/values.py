@@ -72,6 +72,11 @@ def status_of(raw: str) -> str:
     return next((each["means"] for each in patterns if re.search(each["pattern"], folded)), "")
 
 
+def takes_back(raw: str, own: Mapping[str, str]) -> bool:
+    """Tell a status that takes a report back, by the site's own words or ours."""
+    return (own.get(raw.strip()) or status_of(raw)) == RETRACTED
+
+
 def section_of(names: Iterable[str]) -> str:
     """Give the heading of a report's part by the first of its codes or names that is known."""
     known = known_words("section")
@@ -290,6 +295,8 @@ _ZULU: Final = re.compile(r"(?<!%)'?Z'?$")
 """What a format ends in that knows the Z of UTC as a letter only."""
 _HALF: Final = re.compile(r"\b([ap])\.[ \xa0\u202f]?m\.", re.IGNORECASE)
 """Half of a day as Canada, New Zealand and Spain write it."""
+_NOON: Final = 12
+_LATE: Final = re.compile(r"p\.?m", re.IGNORECASE)
 _Reader = tuple[str, Callable[[pd.Series], pd.Series]]
 
 
@@ -300,10 +307,15 @@ def _reader(form: str) -> _Reader:
     has_clock = any(sign in form for sign in ("%H", "%I", "%X", "%c"))
     length = None if has_clock else _DATE_LENGTH
     form = _ZULU.sub("%z", form)
+    form = form if "%p" in form else form.replace("%I", "%H")  # else 12:30 is 00:30
 
     def read(text: pd.Series) -> pd.Series:
         text = text.str.replace(_HALF, r"\1m", regex=True) if "%p" in form else text
         found = pd.to_datetime(text, format=form, errors="coerce", utc="%z" in form).dropna()
+        if "%H" in form and "%p" in form:  # of which the library heeds the first alone
+            is_late, hour = text[found.index].str.contains(_LATE), found.dt.hour
+            halves = (is_late & (hour < _NOON)).astype(int) - (~is_late & (hour == _NOON))
+            found += pd.to_timedelta(halves * _NOON, unit="h")
         return _iso(found, length)
 
     return r"(?s).+", read

@@ -62,7 +62,7 @@ class SourceSeen:
     """A source as far as it was read; `rows_in_all` is counted where `whole`, else estimated.
 
     `set_aside` counts rows by the reason that a run gives, `also_fail` those that would fail
-    another check were it not for that.
+    another check were it not for that; `unread` names a table's columns that no line maps.
     """
 
     name: str
@@ -74,6 +74,7 @@ class SourceSeen:
     also_fail: Mapping[str, int]
     columns: tuple[Column, ...]
     kept_as: Mapping[str, Mapping[str, int]]
+    unread: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +159,8 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
         return Rehearsal(tuple(findings))
     raw = pd.concat([part.raw for part in parts], ignore_index=True)
     kept = pd.concat([part.kept for part in parts], ignore_index=True)
-    findings += [
-        *_language(site, kept),
-        *_notes(kept),
-        *_ages(kept, site.config.pairing.min_age_years),
-    ]
+    least = site.config.pairing.min_age_years
+    findings += [*_language(site, kept), *_notes(kept), *_ages(kept, least)]
     findings.append(finding("delivery", lambda: ready(site)))
     if not len(kept):
         is_all = len(sources) == len(readable) and all(each.whole for each in sources)
@@ -204,8 +202,9 @@ class _Part:
         in_all = rows if whole else _rows_in_all(source, format_, self.raw, rows)
         columns, kept_as = tuple(_columns(site, self.raw, format_)), _kept_as(self.kept)
         also = dict(fails - aside)
+        unread = tuple(site.once(ingest.formats).unread(source)) if source else ()
         self.seen = SourceSeen(
-            name, format_, rows, whole, in_all, dict(aside), also, columns, kept_as
+            name, format_, rows, whole, in_all, dict(aside), also, columns, kept_as, unread
         )
 
 
@@ -363,13 +362,15 @@ def _notes(kept: pd.DataFrame) -> Iterator[Finding]:
     if several.any():
         told = f"{int(several.sum()):,} stand for several patients or times of an exam"
         yield Finding("accession numbers", "note", f"{told}; is it the right column?")
-    version = ["accession", "patient_id", "modality", "signed_at", "status", "sequence"]
+    version = ["accession", "patient_id", "modality", "signed_at", "status", "sequence", "sent_at"]
     named = kept[kept["reader_id"].str.strip() != ""].groupby(version, dropna=False)["reader_id"]
     if twice := sum(each > 1 for each in named.nunique()):
         told = f"{twice:,} reports have two readers at one time and would be left out; "
         told += 'a row for each? [input.columns] status = "STATUS + ROLE", and under '
         told += '[input.statuses] "Final Resident" = "prelim", "Final Attending" = "final"'
         yield Finding("reader ids", "note", told)
+    if apart := sum(each > 1 for each in kept.groupby(version, dropna=False)["text"].nunique()):
+        yield Finding("versions", "note", f"{apart:,} {data('remedies')['notes']['apart']}")
     readers = kept[["reader_id", "reader_name"]].drop_duplicates()
     for note, count in reader_notes(readers.itertuples(index=False, name=None)).items():
         yield Finding("reader ids", "note", f"{count:,} {note}; see [input.reader_ids]")

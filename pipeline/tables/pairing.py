@@ -58,7 +58,7 @@ class PairedExams:
     ``pairs`` has one row per X-ray study and its CT, and says whether the X-ray's reader signed the
     CT too (``ct_own``); ``fates`` one row per X-ray study with the
     step that left it out, or ``paired``; ``late_versions`` counts the signed versions of paired
-    X-rays that came after the CT was performed and were left out, addenda for the most part;
+    X-rays that came after the CT was performed, or may have, and were left out: mostly addenda;
     ``contradictory`` has the versions that contradict another: ``study_code, exam_key``.
     """
 
@@ -214,11 +214,13 @@ def _drafts(chosen: pd.DataFrame, films: pd.DataFrame) -> pd.Series:
 
 
 def _late_versions(chosen: pd.DataFrame, films: pd.DataFrame) -> int:
-    """Count versions of the paired X-rays signed after their CT was performed."""
+    """Count versions of the paired X-rays signed after their CT was performed, or maybe so."""
     after = chosen.loc[chosen["interval_hours"] > 0, ["xr_study_code", "ct_performed_at"]]
-    signed = films.loc[films["status"].isin(_SIGNED), ["study_code", "signed_at"]]
+    untold = films["signed_at"].isna() & films.get("stated_at", films["signed_at"]).notna()
+    signed = films.assign(untold=untold)[films["status"].isin(_SIGNED)]
+    signed = signed[["study_code", "signed_at", "untold"]]
     both = after.merge(signed, left_on="xr_study_code", right_on="study_code")
-    return int((both["signed_at"] > both["ct_performed_at"]).sum())
+    return int((both["untold"] | (both["signed_at"] > both["ct_performed_at"])).sum())
 
 
 def _nearest_first(candidates: pd.DataFrame) -> pd.DataFrame:

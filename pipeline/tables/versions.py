@@ -76,13 +76,14 @@ def redated(exams: pd.DataFrame) -> pd.DataFrame:
     correction, an addendum, or a report in other words than the one that was sent first is taken as
     signed when it was sent, if it was first sent after that. So is a correction or an addendum of
     which no earlier version is there, as where an export holds reports as they are now: nothing
-    shows that its time is its own. When an addendum came of which no sending is told, nobody knows.
+    shows that its time is its own. Where no sending is told, nobody knows when an addendum of an
+    X-ray came, or other words under the time of the report before.
 
     Parameters
     ----------
     exams
-        ``exam_key, study_code, modality, status, signed_at, sent_at, text_mark``; a version sent
-        again has a row for each time.
+        ``exam_key, study_code, modality, status, signed_at, sent_at, sequence, text_mark``; a
+        version sent again has a row for each time.
     """
     signed, is_signed = exams["signed_at"], exams["status"].isin((*_SIGNED, "addendum"))
     is_change = exams["status"].isin(("corrected", "addendum"))
@@ -93,7 +94,14 @@ def redated(exams: pd.DataFrame) -> pd.DataFrame:
     said = sent.where(is_signed).groupby([*study, signed, exams["text_mark"]]).transform("min")
     is_later = (sent > first) & (is_change | (said > first))
     is_late = (is_later | (is_change & (signed == begun))) & (sent > signed)
-    is_untold = (exams["status"] == "addendum") & (signed == begun) & sent.isna()
+    at_once = [*study, signed]
+    has_whole = (is_signed & ~is_change).astype(float).groupby(at_once).transform("max") > 0
+    number = exams["sequence"].astype(float).where(is_signed)
+    worded = number.groupby([*at_once, exams["text_mark"]]).transform("min")
+    is_again = (is_change & has_whole) | (worded > number.groupby(at_once).transform("min"))
+    is_first = (exams["status"] == "addendum") & (signed == begun)
+    is_film = exams["modality"] == "XR"  # of a CT the last report counts, whenever it came
+    is_untold = is_film & sent.isna() & (is_again | is_first)
     dated = signed.mask(is_late, sent).mask(is_untold)
     return exams.assign(signed_at=dated, stated_at=signed)
 

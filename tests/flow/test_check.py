@@ -175,6 +175,25 @@ def test_rows_of_two_readers_at_one_time_are_told_with_what_tells_them_apart(fol
     assert 'status = "STATUS + ROLE"' in told
 
 
+def test_a_tables_columns_of_which_nothing_is_read_are_named(folder: Path) -> None:
+    (folder / "ris.csv").write_text(f"{HEAD},Impression\n{row(1)},Quarantana.\n")
+    told = checked(folder).output
+    assert "not read: the columns Impression\n" in told
+    assert "Quarantana" not in told
+    (folder / "ris.csv").write_text(f"{HEAD}\n{row(1)}\n")
+    assert "not read" not in checked(folder).output
+
+
+def test_lines_that_are_taken_for_reports_are_told_with_what_puts_them_together(
+    folder: Path,
+) -> None:
+    rows = [row(i) + each for i in range(3) for each in ("", " Line two.", " Line three.")]
+    (folder / "ris.csv").write_text("\n".join([HEAD, *rows]))
+    told = " ".join(checked(folder).output.split())
+    assert "3 reports have several texts at one time and would be left out" in told
+    assert 'text = "LINE by LINE_NO"' in told
+
+
 def test_values_that_may_be_names_go_into_no_ticket(folder: Path) -> None:
     told = checked(folder, "--values", "--html", str(folder / "ticket.html"))
     assert isinstance(told.exception, ConfigurationError)

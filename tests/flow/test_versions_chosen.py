@@ -129,15 +129,18 @@ def test_six_vaults_and_any_order_split_and_repetition_choose_alike(
     assert differ == [[]] * VAULTS
     apart = "versions of a report contradict each other"
     forecasts = {line[0][:2]: line[1:3] for line in found[0] if len(line) == 4}
-    assert forecasts == {
-        "X1": (apart, ""),
-        "X2": ("paired", "Pneumonia is unlikely."),
-        "X3": ("paired", "Effusion is unlikely."),
-        "X4": (apart, ""),
-        "X5": ("paired", "Likely nodule."),
-        "X6": ("paired", "Likely mass."),
-        "X8": ("paired", "Likely nodule."),
-        "X7": ("paired", found[0][[line[0][:2] for line in found[0]].index("X7")][2]),
-    }
+    assert (
+        forecasts
+        == {
+            "X1": (apart, ""),
+            "X2": ("paired", "Likely pneumonia."),  # when version 2 came nobody tells
+            "X3": ("paired", "Effusion is unlikely."),
+            "X4": (apart, ""),
+            "X5": ("paired", "Likely nodule."),
+            "X6": ("paired", "Mass is unlikely."),  # nor the correction
+            "X8": ("paired", "Likely nodule."),
+            "X7": ("paired", found[0][[line[0][:2] for line in found[0]].index("X7")][2]),
+        }
+    )
     assert next(line[3] for line in found[0] if line[0] == "X8") == "No nodule."
     assert [line[0][:2] for line in found[0] if len(line) == 2] == ["C4", "C4", "X1", "X1"]

@@ -481,6 +481,16 @@ def searched(folder: Path, *pages: tuple[str, str, int, int | None]) -> dict[str
     return {told: found[told] for told in (NEXT, FEWER) if found[told]}
 
 
+def test_a_deletion_in_a_history_is_one_of_its_entries(tmp_path: Path) -> None:
+    gone = {"request": {"method": "DELETE", "url": "DiagnosticReport/r1"},
+            "response": {"status": "204"}}  # fmt: skip
+    page = {"resourceType": "Bundle", "type": "history", "total": 2,
+            "link": [{"relation": "self", "url": BASE + "/_history"}],
+            "entry": [{"resource": report(id="r2")}, gone]}  # fmt: skip
+    (tmp_path / "page.json").write_text(json.dumps(page), encoding="utf-8")
+    assert not any(FEWER in batch.notes for batch in read(tmp_path, FhirOptions()))
+
+
 @pytest.mark.parametrize(
     ("pages", "told"),
     [

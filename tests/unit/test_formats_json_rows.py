@@ -26,11 +26,22 @@ def read(text: str) -> list[object]:
         "[\n" + ",\n".join(map(json.dumps, ROWS)) + "\n]\n",
         json.dumps({"rows": ROWS}),
         json.dumps({"rows": ROWS, "total": 3}, indent=1),
+        json.dumps({"rows": ROWS, "total": 3}),
+        "\n".join(json.dumps({"rows": [each]}) for each in ROWS),  # a page a line
         json.dumps(ROWS[:1]) + "\n" + json.dumps(ROWS[1:], indent=2),
     ],
 )
 def test_rows_are_the_same_however_they_are_put_together(text: str) -> None:
     assert read(text) == ROWS
+
+
+def test_pages_of_several_lines_in_one_file_are_refused_for_only_the_first_would_count() -> None:
+    pages = [
+        json.dumps({"rows": [each], "facets": [{"of": [{"n": 1}]}]}, indent=1) for each in ROWS
+    ]
+    assert read(pages[0]) == ROWS[:1]
+    with pytest.raises(InputError, match="several objects with a list each; write each to a file"):
+        read("\n".join(pages))
 
 
 def test_a_broken_line_costs_itself() -> None:

@@ -84,6 +84,48 @@ def test_a_query_gives_lines_alike(tmp_path: Path) -> None:
     assert batch.exams["text"].tolist() == ["Clear.\nStable.", "Normal."]
 
 
+def test_a_report_that_a_join_gives_no_line_has_no_text_and_can_take_another_back(
+    tmp_path: Path,
+) -> None:
+    head, path = [*HEADER, "status"], tmp_path / "t.csv"
+    bare = ["A1", "7", "r1", "XR", "2026-03-01 10:00", "2026-03-01 12:00", "", ""]
+    rows = [
+        [*row("A1", "Clear.", 1), "final"], [*row("A1", "No mass.", 2), "final"],
+        [*bare, "storniert"],
+        [*row("A2", "", "", "11:00"), "final"],  # nobody wrote it
+        *([*row("A3", line, 1, "11:00"), "storniert"] for line in ("Mass.", "No mass.")),
+        [*row("A4", "Clear.", 1), "final"], [*row("A4", "", ""), "final"],  # a line lost its number
+    ]  # fmt: skip
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([head, *rows])
+    with sqlite3.connect(tmp_path / "ris.sqlite") as database:
+        database.execute(f"CREATE TABLE r ({', '.join(head)})")
+        database.executemany("INSERT INTO r VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    own = {"storniert": "retracted"}
+    asked = Input(format="sql", query="SELECT * FROM r", columns=MAP, statuses=own)
+    for (batch,) in (
+        read(path, TableOptions(columns=MAP, statuses=own)),
+        sources.queried(f"sqlite:///{tmp_path / 'ris.sqlite'}", asked, batch_rows=1000),
+    ):
+        found = batch.exams.sort_values(["accession", "signed_at"])
+        assert found[["accession", "status", "text"]].to_numpy().tolist() == [
+            ["A1", "final", "Clear.\nNo mass."], ["A1", "storniert", ""], ["A2", "final", ""],
+            ["A3", "storniert", ""],
+        ]  # fmt: skip
+        assert batch.quarantined["reason"].tolist() == ["lines_unordered"]
+
+
+def test_what_takes_a_report_back_needs_no_text_that_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    broken = "JVBERi0xLjcKJeLjz9MKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c+PgplbmRvYmoK"  # a PDF, cut
+    rows = [[*row("A1", broken, ""), status] for status in ("final", "deleted")]
+    with path.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([[*HEADER, "status"], *rows])
+    (batch,) = read(path, TableOptions(columns={"text": "line"}))
+    assert batch.exams[["status", "text"]].to_numpy().tolist() == [["deleted", ""]]
+    assert batch.quarantined["reason"].tolist() == ["damaged_document"]
+
+
 def test_the_number_of_a_line_must_be_there(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text(",".join(HEADER[:-1]) + "\n" + ",".join(row("A1", "Clear.", 1)[:-1]) + "\n")

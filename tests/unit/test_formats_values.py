@@ -81,3 +81,20 @@ def test_a_z_that_a_format_spells_out_is_utc_and_half_of_a_day_may_have_full_sto
 ) -> None:
     found = utc_times(iso_times(pd.Series([written]), [form]), "Australia/Sydney")
     assert found.tolist() == [pd.Timestamp("2026-03-01T12:00:00Z")]
+
+
+@pytest.mark.parametrize(
+    ("written", "form", "time"),
+    [
+        ("04-03-2026 02:15 PM", "%d-%m-%Y %H:%M %p", "14:15"),
+        ("04-03-2026 12:15 a.m.", "%d-%m-%Y %H:%M %p", "00:15"),
+        ("04-03-2026 12:15 pm", "%d-%m-%Y %H:%M %p", "12:15"),
+        ("04-03-2026 14:15 PM", "%d-%m-%Y %H:%M %p", "14:15"),
+        ("04-03-2026 12:15", "%d-%m-%Y %I:%M", "12:15"),
+        ("04-03-2026 14:15", "%d-%m-%Y %I:%M", "14:15"),
+    ],
+)
+def test_an_hour_is_read_as_written_whichever_sign_of_hours_the_format_has(
+    written: str, form: str, time: str
+) -> None:
+    assert iso_times(pd.Series([written]), [form]).tolist() == [f"2026-03-04T{time}:00"]

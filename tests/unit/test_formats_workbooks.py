@@ -152,7 +152,7 @@ def test_a_workbook_that_would_fill_the_memory_is_refused_unread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = book(tmp_path / "ris.xlsx", Sheet1=[HEAD, row()])
-    monkeypatch.setattr("pipeline.formats.cells._MAX_UNPACKED", 2000)
+    monkeypatch.setattr("pipeline.formats.workbooks._MAX_UNPACKED", 2000)
     with pytest.raises(InputError, match="would unpack to"):
         found(path)
 
@@ -177,3 +177,49 @@ def test_days_are_counted_by_the_workbooks_own_calendar(tmp_path: Path) -> None:
     assert read_as["performed_at"][1].startswith("2026-03-04")
     assert read_as["signed_at"].tolist()[::2] == ["46085.5", "46085.5"]
     assert read_as["patient_birth_date"].tolist() == ["21317", "1941", "19410512"]
+
+
+def merged(path: Path, *ranges: str) -> Path:
+    made = openpyxl.load_workbook(path)
+    for each in ranges:
+        made.active.merge_cells(each)
+    made.save(path)
+    return path
+
+
+def test_a_cell_that_is_merged_over_rows_is_said_of_each_that_has_one_of_its_own(
+    tmp_path: Path,
+) -> None:
+    rows = [row("A1"), row("A2", modality="CT"), row("A3", patient_id="M2"), [], []]
+    path = book(tmp_path / "ris.xlsx", Sheet1=[["Night register"], HEAD, *rows, row("A6")])
+    # A patient beside two exams; an exam whose row is three lines high.
+    high = [f"{column}5:{column}7" for column in "ABCDEFG"]
+    read_as = exams(merged(path, "A1:G1", "B3:B4", "F3:F4", *high))
+    assert read_as["accession"].tolist() == ["A1", "A2", "A3", "A6"]
+    assert read_as["patient_id"].tolist() == ["M1", "M1", "M2", "M1"]
+    assert set(read_as["signed_at"]) == {"2026-03-04T09:30:00"}
+
+
+def test_a_header_of_two_rows_is_read_as_it_is_shown(tmp_path: Path) -> None:
+    above = [*HEAD[:4], "times", None, "text"]
+    below = [None, None, None, None, "performed_at", "signed_at", None]
+    path = book(tmp_path / "ris.xlsx", Sheet1=[above, below, row("A1"), row("A2")])
+    high = [f"{column}1:{column}2" for column in "ABCDG"]
+    assert exams(merged(path, "E1:F1", *high))["accession"].tolist() == ["A1", "A2"]
+
+
+def test_a_report_that_is_merged_over_two_exams_is_the_firsts_alone(tmp_path: Path) -> None:
+    rows = [row("A1", text="Likely mass. CT shows it."), row("A2", modality="CT"), row("A3")]
+    path = merged(book(tmp_path / "ris.xlsx", Sheet1=[HEAD, *rows]), "G2:G3")
+    assert exams(path)["text"].tolist() == ["Likely mass. CT shows it.", "", "Clear."]
+
+
+def test_merges_are_found_wherever_the_sheet_is_cut_into_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row(f"A{n}", patient_id=f"M{n // 2}") for n in range(12)]
+    path = book(tmp_path / "ris.xlsx", Sheet1=[HEAD, *rows])
+    merged(path, *(f"B{n}:B{n + 1}" for n in range(2, 14, 2)))
+    for size in (7, 64, 333):
+        monkeypatch.setattr("pipeline.formats.workbooks._LOOKED_AT", size)
+        assert exams(path)["patient_id"].tolist() == [f"M{n // 2}" for n in range(12)]

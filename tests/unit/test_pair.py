@@ -10,7 +10,7 @@ import pytest
 from pipeline.deidentify.coding import is_adult
 from pipeline.tables.observations import coverage, written
 from pipeline.tables.pairing import LEFT_OUT, pair
-from pipeline.tables.versions import redated
+from pipeline.tables.versions import parts, redated
 from reports.pages.run_report import remedy
 
 DAY = pd.Timestamp("2026-03-04T00:00:00Z")
@@ -218,7 +218,7 @@ def test_what_was_taken_back_is_used_only_where_it_came_again_later(
     ("sent", "status", "signed"),
     [
         (10.0, "addendum", 10.0), (10.0, "corrected", 10.0), (1.2, "addendum", 1.5),
-        (10.0, "final", 1.5), (None, "corrected", 1.5), (None, "addendum", None),
+        (10.0, "final", 1.5), (None, "corrected", None), (None, "addendum", None),
     ],
 )  # fmt: skip
 def test_a_change_under_the_old_time_of_signing_is_signed_when_it_was_sent(
@@ -268,6 +268,43 @@ def test_a_change_whose_time_of_signing_may_be_that_of_what_it_changed_is_dated_
     exams = exams.assign(sent_at=pd.to_datetime(exams["sent_at"], utc=True))
     dated = redated(exams)["signed_at"].iloc[-1]
     assert pd.isna(dated) if signed is None else dated == at(signed)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "changed", "read"),
+    [
+        ({}, {"status": "corrected"}, "first"),
+        ({"sequence": 1}, {"sequence": 2}, "first"),
+        ({"sequence": 1}, {"sequence": 2, "text_mark": "d"}, "change"),  # the same words
+        ({"signed_at": DAY + pd.Timedelta(hours=1.2)}, {"status": "corrected"}, "change"),
+        ({"status": "prelim"}, {"status": "corrected"}, "change"),
+    ],
+)
+def test_other_words_under_an_old_time_of_which_no_sending_is_told_are_no_forecast(
+    earlier: dict[str, object], changed: dict[str, object], read: str
+) -> None:
+    def versions(study: str, modality: str, performed: float) -> list[dict[str, object]]:
+        one, other = (
+            exam(study, modality, performed, text_mark=mark) | more | {"exam_key": f"{study}.{key}"}
+            for key, mark, more in (("first", "d", earlier), ("change", "new", changed))
+        )
+        return [one, other]
+
+    told = pd.DataFrame([*versions("X", "XR", 1), *versions("C", "CT", 3)])
+    told["sent_at"] = pd.to_datetime(told["sent_at"], utc=True)
+    found = pair(redated(told))
+    assert found.late_versions == (read == "first")
+    (pair_,) = found.pairs.itertuples()
+    assert (pair_.xr_exam_key, pair_.ct_exam_key) == (f"X.{read}", "C.change")
+
+
+def test_an_addendum_under_the_old_time_is_read_with_the_report_of_its_ct() -> None:
+    report, addendum = exam("C", "CT", 3), exam("C", "CT", 3, status="addendum", text_mark="new")
+    told = pd.DataFrame([exam("X", "XR", 1), report, addendum]).assign(shard="s")
+    told = redated(told.assign(sent_at=pd.to_datetime(told["sent_at"], utc=True)))
+    chosen = pair(told).pairs["ct_exam_key"].tolist()
+    assert chosen == [addendum["exam_key"]]
+    assert parts(told, chosen)["part_key"].tolist() == [report["exam_key"], addendum["exam_key"]]
 
 
 def test_an_x_ray_lost_for_want_of_what_was_amended_has_a_fate_of_its_own_and_a_remedy() -> None:

@@ -182,10 +182,10 @@ def _entries(found: object) -> Iterator[Resource | str]:
 
 
 def _matches(page: Resource) -> Iterator[Resource]:
-    """Give what a search found, without what it includes beside or remarks."""
+    """Give what a search or a history found, without what it includes beside or remarks."""
     for entry in items(page, "entry"):
         modes = {text_of(each, "mode") for each in items(entry, "search")}
-        if not modes & {"include", "outcome"} and isinstance(entry.get("resource"), dict):
+        if not modes & {"include", "outcome"} and _is_entry(entry):
             yield entry
 
 
