@@ -35,9 +35,10 @@ class Seen:
 
 def seen(reports: Sequence[GoldReport], rules: Deidentifier, judge: Judge) -> Seen:
     """Show an author's reports to the judge."""
-    shard, weighed = judge.weigh([rules.read(report.text) for report in reports])
+    court = judge._open([rules.read(report.text) for report in reports])
+    weighed = judge._weigh(court)
     none = np.clip(weighed.shares[:, 0].astype(np.float64), 1e-6, 1 - 1e-6)
-    truth = labels(shard, reports)[weighed.asked] > 0
+    truth = labels(court.shard, reports)[weighed.asked] > 0
     return Seen(np.log((1 - none) / none), weighed.kinds, truth)
 
 

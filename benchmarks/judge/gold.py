@@ -45,6 +45,14 @@ FOLDS = tuple(
     )
 )
 """Authors left out of the training together."""
+UNLEARNED = tuple(
+    tuple(each.split())
+    for each in (
+        "da db", "ha hb hc hd", "jj jk jl jm", "la lb", "ma mb mc", "na nb nc", "pa pb",
+        "qa qb", "qc qd", "ra rb",
+    )
+)  # fmt: skip
+"""Sets from which no network learned, by who wrote them: the line over runs is fit to them."""
 AUTHORS = tuple(sorted(name for fold in FOLDS for name in fold))
 REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""
@@ -75,6 +83,12 @@ def authors() -> dict[str, list[GoldReport]]:
     """Give the reports of each author who never saw the rules."""
     blind = importlib.import_module("blind")
     return {name: _gold(blind.read(name)) for name in AUTHORS}
+
+
+def unlearned() -> dict[str, list[GoldReport]]:
+    """Give the reports of each set from which no network learned."""
+    blind = importlib.import_module("blind")
+    return {name: _gold(blind.read(name)) for sets in UNLEARNED for name in sets}
 
 
 def ours() -> dict[str, list[GoldReport]]:

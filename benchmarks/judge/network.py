@@ -19,7 +19,7 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from pipeline.deidentify.judge.evidence import FACTS, GAPS, VOTES, WORDS
-from pipeline.deidentify.judge.model import LABELS, STEPS, Weights
+from pipeline.deidentify.judge.model import LABELS, STEPS, Weights, load_weights
 from pipeline.deidentify.judge.tokens import KINDS, REACH
 
 WORD, GAP, KNOWN, UNITS, MIDDLE = 32, 16, 64, 40, 32
@@ -225,10 +225,11 @@ def _batch(
 
 
 def exported(networks: Sequence[Network], space: Space) -> Weights:
-    """Give fitted networks as tables, their chances as they are."""
+    """Give fitted networks as tables; their chances, and runs by their likeliest, as they are."""
     every = [network.tables() for network in networks]
     joined = {name: np.stack([each[name] for each in every]) for name in every[0]}
     return Weights(
         token_features=space.tokens, gap_features=space.gaps, rules=space.rules, **joined,
         calibration=np.eye(1, 2, dtype=np.float32).repeat(len(KINDS), axis=0),
+        runs=np.eye(1, len(load_weights().runs), 1, dtype=np.float32)[0],
     )  # fmt: skip

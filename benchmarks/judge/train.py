@@ -1,10 +1,10 @@
 """Train the learned judge, each fold of authors left out in turn.
 
 ``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py` and `score.py` on
-DIR. The networks for use (``weights.npz``) are fit to everyone. ``--only 0 3`` trains without these
-folds alone, 9 without none, so that several processes can share the work; ``--networks`` says how
-many are fit side by side. PyTorch is needed (``pip install radcal[transformers]``) for this script
-alone.
+DIR, and `line.py` on the networks for use (``weights.npz``), which are fit to everyone. ``--only
+0 3`` trains without these folds alone, 9 without none, so that several processes can share the
+work; ``--networks`` says how many are fit side by side. PyTorch is needed (``pip install
+radcal[transformers]``) for this script alone.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ class Deidentifier:
         """Clean the reports of a shard, which the judge weighs at once."""
         short = [len(each.text) <= self.options.max_characters for each in reports]
         read = self._heard([each.text for each in compress(reports, short)])
-        missed = iter(self._judge.settle(read) if self._judge else [[] for _ in read])
+        missed = iter(self._judge.settle(read) if self._judge and read else [[] for _ in read])
         heard = iter(read)
         for report, is_short in zip(reports, short, strict=True):
             if is_short:

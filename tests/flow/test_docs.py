@@ -69,12 +69,11 @@ def test_every_promise_of_the_pages_names_a_test_that_is_there() -> None:
 
 def test_the_chances_of_the_security_page_are_the_judges() -> None:
     text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
-    _, _, table = text.partition("| where | chance |\n|---|---|\n")
+    _, _, table = text.partition("| what | chance |\n|---|---|\n")
     said = [re.findall(r"(?<![\d/])\.\d+", row) for row in table.partition("\n\n")[0].splitlines()]
     caution, near = judge.CAUTION, judge._NEAR
     chances = [
-        [1 / (1 + caution)], [1 / (1 + near * caution)], [judge._GUARDED],
-        [judge._SURE, judge._BESIDE], [judge._SHORT],
+        [1 / (1 + caution)], [1 / (1 + near * caution)], [judge._GUARDED], [judge._SHORT],
     ]  # fmt: skip
     assert [[float(c) for c in row] for row in said] == [[round(c, 3) for c in r] for r in chances]
 

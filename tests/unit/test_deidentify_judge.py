@@ -65,6 +65,7 @@ def zeros(*words: str) -> dict[str, object]:
         "out": np.zeros((1, 1, len(LABELS)), np.float32),
         "out_bias": np.eye(1, len(LABELS), dtype=np.float32) * 10,
         "calibration": np.array([[1, 0]] * len(KINDS), np.float32),
+        "runs": np.eye(1, len(load_weights().runs), 1, dtype=np.float32)[0],
     }  # fmt: skip
 
 
@@ -156,10 +157,31 @@ def test_a_name_that_a_disease_bears_too_goes_where_it_is_likelier_a_persons() -
     assert cleaned(text, taking("wilson", weight=9)) == text
 
 
-def test_a_word_that_every_report_holds_is_a_name_only_where_that_is_nearly_sure() -> None:
-    text, gone = "It is mouth here.", "It is [NAME] here."
-    assert cleaned(text, taking("mouth", weight=9)) == text
-    assert cleaned(text, taking("mouth", weight=15)) == gone
+def test_a_run_is_taken_by_the_line_that_weighs_it_as_a_whole() -> None:
+    plain, gone = "It is mouth here.", "It is [NAME] here."
+    known = zeros("mouth", "drain")
+    known["tokens"][:] = 1  # type: ignore[index]
+    known["token_mix"][0, 0] = 1  # type: ignore[index]
+    known["out"][0, 0, NAME] = 9  # type: ignore[index]
+    # log-odds 9 - 10; a label's number and a kind's stand behind seven others in the line
+    kinds = 7 + len(LABELS) - 1
+    known["runs"][kinds + KINDS.index("idle")] = -2  # type: ignore[index]
+    assert cleaned(plain, taking("mouth", weight=9)) == gone
+    assert cleaned(plain, Weights(**known)) == plain  # type: ignore[arg-type]
+    assert cleaned("It is Drain here.", Weights(**known)) == "It is [NAME] here."  # type: ignore[arg-type]
+    known["out"][0, 0, NAME] = 15  # type: ignore[index]
+    assert cleaned(plain, Weights(**known)) == gone  # type: ignore[arg-type]
+
+
+def test_a_plain_word_goes_beside_what_is_taken_only_as_more_of_the_same() -> None:
+    tables = zeros("week", "mouth")
+    # log-odds 6.6 - 10 for a date of week and mouth: p = .03, between 1/55 and 1/13
+    tables["tokens"][:] = 1  # type: ignore[index]
+    tables["token_mix"][0, 0] = 1  # type: ignore[index]
+    tables["out"][0, 0, LABELS.index("DATE")] = 6.6  # type: ignore[index]
+    text = "Film of 3 May 2021 week. Dr. Amanda Huang week, a mouth."
+    told = cleaned(text, Weights(**tables))  # type: ignore[arg-type]
+    assert told == "Film of [DATE] [DATE]. Dr. [NAME] week, a mouth."
 
 
 @pytest.mark.parametrize(
@@ -231,7 +253,7 @@ def test_a_word_is_likelier_taken_beside_one_that_is_taken() -> None:
 
 def test_networks_side_by_side_are_heard_by_the_mean_of_their_logits() -> None:
     two = {
-        name: table if name in ("rules", "calibration", "token_features", "gap_features")
+        name: table if name in ("rules", "calibration", "runs", "token_features", "gap_features")
         else np.concatenate([table, table])  # type: ignore[list-item]
         for name, table in zeros("drain").items()
     }  # fmt: skip

@@ -1,12 +1,13 @@
 """The learned judge: what it takes beyond the rules, and gives back of what they took unsurely.
 
-A token that no rule took is taken where a miss is the dearer mistake: with a probability p of being
-an identifier and a `caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
-What stands in one expression with something taken is likelier the rest of it than a mistake of its
-own, and harms less where it is none: beside it a miss weighs `_NEAR` times as much.
-A word that is no identifier by itself, but in a place's name, is taken beside something taken only
-above `_BESIDE`, alone above `_SURE`; a name that a disease or sign bears too
-(G. Wilson), where no noun or letter makes it theirs, above `_GUARDED`.
+What is decided is a run: tokens that no rule took and that stand in one expression, each with a
+chance of `_FAINT` at least. A line weighs its likeliest token, its size and its text (`_features`),
+and it is taken where a miss is the dearer mistake: with a chance p of being an identifier and a
+`caution` c (a miss weighs as much as c needless removals), where p > 1/(1 + c).
+Of such a run, and beside anything taken, go the tokens that alone have p > 1/(1 + `_NEAR` c), for
+they are likelier the rest of it than a mistake of their own, and harm less where they are none. A
+word that every report holds goes so only where it names the same kind of thing. A name that a
+disease or sign bears too (G. Wilson) is heard above `_GUARDED`.
 Texts are judged by the shard, for speed; what is made of one depends on no other.
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but plain words among
@@ -18,6 +19,7 @@ its card `weights.toml`), made by `benchmarks/judge/train.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -47,29 +49,36 @@ Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float32]
 Bools: TypeAlias = NDArray[np.bool_]
 _GIVEN_BACK: Final = 0.05
-_NEAR: Final = 4
-_SPREAD: Final = 2
-"""So many tokens on either side may go with one that is taken."""
+_NEAR: Final = 4.5
 _LIVELY: Final = 4
 """So far from a token that may be an identifier plain words are asked about."""
-_AGE, _DATE = CATEGORIES.index("AGE"), CATEGORIES.index("DATE")
-_TIMES: Final = (CATEGORIES.index("DATE"), CATEGORIES.index("TIME"))
+_NAME, _DATE, _AGE = map(CATEGORIES.index, ("NAME", "DATE", "AGE"))
 _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
+_ALIKE: Final = np.array([0, 1, 1, 2, 2, 2, 2, 3, 4, 4, -1, -1, -1, -1])
+"""What kind each vote but none is of: a name, a day, a number, an age, a place."""
 _REASONS: Final = 3
 _FEWEST: Final = 12
 """A text of fewer tokens is no report."""
 _SHORT: Final = 0.85
 """The least chance at which a token of such a text goes."""
-_SURE: Final = 0.3
-"""The least chance at which what is mostly no identifier by itself goes alone."""
-_BESIDE: Final = 0.2
-"""The least chance at which such a word goes beside what was taken."""
+_FAINT: Final = 1 / 101
+"""The least chance at which a token is heard at all."""
+_IDLE: Final = 1 / 13
+"""The least chance at which a word that every report holds opens a run."""
 _MOST: Final = 64_000
 """How many distinct words are kept before a shard begins anew: 40 MB."""
 _GUARDED: Final = 0.3
 """The least chance at which a guarded word goes: as a name that a disease bears too."""
 _MAY_ASK: Final = np.array([vote not in ("lock", "guard", "outside") for vote in VOTES])
 _GUARD: Final = VOTES.index("guard")
+
+
+class _Runs(NamedTuple):
+    """Where each run begins among some tokens, how many it holds, and which is its likeliest."""
+
+    opens: Ints
+    sizes: Ints
+    best: Ints
 
 
 class Hearing(NamedTuple):
@@ -122,21 +131,17 @@ class Weighed:
         (n, labels) each one's share of each label.
     kinds
         (n,) which of `tokens.KINDS` it is of.
+    chances, labels
+        (n,) how likely each is an identifier, and its likeliest category as a number into
+        `CATEGORIES`.
     """
 
     asked: Ints
     case: model.Case
     shares: Floats
     kinds: Ints
-
-    def chances(self, weights: Weights) -> Floats:
-        """Give how likely each is an identifier."""
-        return model.calibrated(1 - self.shares[:, 0], self.kinds, weights)
-
-    def labels(self) -> Ints:
-        """Give the likeliest category of each, as a number into `CATEGORIES`."""
-        labels: Ints = self.shares[:, 1:].argmax(axis=1)
-        return labels
+    chances: Floats
+    labels: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +175,7 @@ class Judge:
     ) -> None:
         self.weights = weights or model.load_weights()
         self._describer = Describer(lexicon)
-        self._threshold, self._near = 1 / (1 + caution), 1 / (1 + _NEAR * caution)
+        self._odds, self._near = -math.log(caution), 1 / (1 + _NEAR * caution)
         self._rules = {rule: at for at, rule in enumerate(self.weights.rules)}
         self._begin()
 
@@ -180,51 +185,83 @@ class Judge:
         Parameters
         ----------
         hearings
-            The texts of a shard; their claims are changed in place.
+            The texts of a shard, one at least; their claims are changed in place.
 
         Returns
         -------
         What the rules missed in each text.
         """
-        if not hearings:
-            return []
         court = self._open(hearings)
         weighed = self._weigh(court)
-        asked, chances = weighed.asked, weighed.chances(self.weights)
+        asked, chances = weighed.asked, weighed.chances
         firsts, lasts = court.shard.overlapping(_joined(court.shard, court.doubtful))
         taken = court.ballot.owners >= 0
         missable = ~taken[asked]
-        unlikely = np.zeros(len(taken) + 1, dtype=np.int64)
-        unlikely[asked[chances < _GIVEN_BACK] + 1] = 1
-        among = np.cumsum(unlikely)
+        unlikely = asked[chances < _GIVEN_BACK] + 1
+        among = np.cumsum(np.bincount(unlikely, minlength=len(taken) + 1))
         back = (lasts > firsts) & (among[lasts] - among[firsts] == lasts - firsts)
         for text, given in groupby(compress(court.doubtful, back), key=itemgetter(0)):
             hearings[text].claims.give_back(each for _, each in given)
         taken &= ~_covered(firsts[back], lasts[back], len(taken))
-        labels = weighed.labels()
-        idle = self.words.trait("idle")[court.shard.words[asked]] & ~np.isin(labels, _PLACES)
-        short = (court.shard.counts < _FEWEST)[court.shard.text[asked]]
-        guarded = court.ballot.votes[asked] == _GUARD
-        least = np.select([short, guarded], [_SHORT, _GUARDED]).clip(min=self._threshold)
-        taken[asked[missable & (chances > least)]] = True
-        near = asked[missable & (chances > self._near) & ~(short | guarded | idle)]
-        likely = self._spread(court.shard, taken, near)[asked] & missable
-        return self._missed(court, asked[likely], labels[likely], chances[likely])
+        least = self._least(court, weighed)
+        heard = np.flatnonzero(missable & (chances > least))
+        runs = self._runs(court.shard, asked[heard], chances[heard])
+        odds = self._features(court.shard, weighed, heard, runs) @ self.weights.runs
+        whole = (odds > self._odds) | (least[heard[runs.best]] == _SHORT)
+        near = missable & (chances > self._near)
+        taken[asked[heard[np.repeat(whole, runs.sizes) & near[heard]]]] = True
+        taken |= self._beside(court, weighed, taken, asked[near & (least <= _IDLE)])
+        return self._missed(court, weighed, taken[asked] & missable)
 
-    def _spread(self, shard: Shard, taken: Bools, near: Ints) -> Bools:
-        """Take the slots `near` that stand in one expression with what is taken."""
-        joins = (self._gaps.trait("joins") & ~self._gaps.trait("stops"))[shard.gaps]
-        may = np.zeros(len(taken), dtype=bool)
-        may[near] = True
-        for _ in range(_SPREAD):
-            taken = taken | may & ((np.roll(taken, 1) & joins) | np.roll(taken & joins, -1))
-        return taken
+    def _least(self, court: _Court, weighed: Weighed) -> Floats:
+        """Give the least chance at which each asked token is heard."""
+        shard, asked = court.shard, weighed.asked
+        idle = self.words.trait("idle")[shard.words[asked]] & ~np.isin(weighed.labels, _PLACES)
+        short, guarded = shard.counts[shard.text[asked]] < _FEWEST, court.ballot.votes == _GUARD
+        return np.select([short, guarded[asked], idle], [_SHORT, _GUARDED, _IDLE], _FAINT)
+
+    def _runs(self, shard: Shard, slots: Ints, chances: Floats) -> _Runs:
+        """Join slots that stand in one expression into runs."""
+        follows = self._gaps.trait("joins")[shard.gaps[slots]] & (np.diff(slots, prepend=-1) == 1)
+        opens = np.flatnonzero(~follows)
+        best = np.lexsort((-chances, np.cumsum(~follows)))[opens]
+        return _Runs(opens, np.diff(opens, append=len(slots)), best)
+
+    def _features(self, shard: Shard, weighed: Weighed, heard: Ints, runs: _Runs) -> Floats:
+        """Tell what is known of each run of heard tokens: its likeliest, its size, its text."""
+        best = heard[runs.best]
+        odds = model.log_odds(weighed.chances[best])
+        text, word = shard.text[weighed.asked[best]], shard.words[weighed.asked[best]]
+        lengths = self.words.trait("length")[shard.words[weighed.asked[heard]]]
+        crowds = (odds > -math.log(32)) & (odds < 0), odds >= 0
+        return np.column_stack([
+            np.ones(len(best)), odds, model.log_odds(1 - weighed.shares[best, 0]),
+            np.log(runs.sizes), np.log1p(np.add.reduceat(lengths, runs.opens)),
+            *(np.log1p(np.bincount(text, each)[text] - each) for each in crowds),
+            np.eye(len(CATEGORIES))[weighed.labels[best]], np.eye(len(KINDS))[weighed.kinds[best]],
+            weighed.case.evidence.facts[weighed.case.asked[best]],
+            *(self.words.trait(name)[word] for name in ("lone", "year", "old", "letters")),
+        ])  # fmt: skip
+
+    def _beside(self, court: _Court, weighed: Weighed, taken: Bools, near: Ints) -> Bools:
+        """Tell which slots `near` stand in one expression with what is taken.
+
+        A word that every report holds does where it is of the same kind, and no name or opener.
+        """
+        traits = (self.words.trait(name)[court.shard.words] for name in ("idle", "opens"))
+        joins = (self._gaps.trait("joins") & ~self._gaps.trait("stops"))[court.shard.gaps]
+        (plain, opens), labels = traits, court.ballot.votes - 1
+        labels[weighed.asked] = weighed.labels
+        may: Bools = np.bincount(near, minlength=len(taken)) > plain & (labels == _NAME)
+        alike = np.diff(_ALIKE[labels], prepend=-1) == 0
+        behind = np.roll(taken, 1) & joins & (alike | ~plain)
+        before = np.roll(taken & joins, -1) & ((np.roll(alike, -1) & ~opens) | ~plain)
+        may &= behind | before
+        return may
 
     def opinions(self, hearings: Sequence[Hearing]) -> list[list[Opinion]]:
         """Give the judge's view of every token of some texts that it is asked about."""
         opinions: list[list[Opinion]] = [[] for _ in hearings]
-        if not hearings:
-            return opinions
         court = self._open(hearings)
         weighed = self._weigh(court)
         shard, asked = court.shard, weighed.asked
@@ -232,7 +269,7 @@ class Judge:
         text = shard.text[asked]
         columns = (
             text, shard.starts[asked] - shard.bases[text], shard.ends[asked] - shard.bases[text],
-            weighed.chances(self.weights), weighed.labels(), court.ballot.owners[asked], best,
+            weighed.chances, weighed.labels, court.ballot.owners[asked], best,
         )  # fmt: skip
         rows = zip(*(each.tolist() for each in columns), strict=True)
         for at, start, end, chance, label, owner, inputs in rows:
@@ -240,11 +277,6 @@ class Judge:
             named = tuple(model.INPUTS[each] for each in inputs)
             opinions[at].append(Opinion(start, end, chance, CATEGORIES[label], rule, named))
         return opinions
-
-    def weigh(self, hearings: Sequence[Hearing]) -> tuple[Shard, Weighed]:
-        """Give all that is known of every token that is asked about, for training."""
-        court = self._open(hearings)
-        return court.shard, self._weigh(court)
 
     def _begin(self) -> None:
         weights, describer = self.weights, self._describer
@@ -259,8 +291,8 @@ class Judge:
         shard = lay_out([each.text for each in hearings], self.words, self._gaps)
         removed = _numbered(hearing.claims.removed() for hearing in hearings)
         marks = b"".join(hearing.claims.marks for hearing in hearings)
-        spans = _joined(shard, removed)
-        ballot = hold(shard, marks, spans, [each.category for _, each in removed])
+        categories = [each.category for _, each in removed]
+        ballot = hold(shard, marks, _joined(shard, removed), categories)
         phrases = _numbered(hearing.phrases for hearing in hearings)
         certain = _covered(*shard.overlapping(_joined(shard, phrases)), len(shard.words))
         doubtful = _numbered(
@@ -281,8 +313,7 @@ class Judge:
         """Weigh every token that may be asked about, by all of its text."""
         shard, ballot = court.shard, court.ballot
         evidence = gather(shard, ballot, words=self.words, gaps=self._gaps)
-        number = self._rules.get
-        own = np.array([number(each.rule, -1) for _, each in court.removed] + [-1])
+        own = np.array([self._rules.get(each.rule, -1) for _, each in court.removed] + [-1])
         case = model.Case(
             evidence, self._word_rows.of(self.words.strings),
             self._gap_rows.of(self._gaps.strings), own[ballot.owners[evidence.slots]],
@@ -292,62 +323,37 @@ class Judge:
         shares = model.probabilities(self.weights, case)
         kinds = self.words.trait("kind")[shard.words[asked]]
         kinds = np.where(ballot.owners[asked] >= 0, KINDS.index("taken"), kinds)
-        return Weighed(asked, case, shares, kinds)
+        chances = model.calibrated(1 - shares[:, 0], kinds, self.weights)
+        return Weighed(asked, case, shares, kinds, chances, shares[:, 1:].argmax(axis=1))
 
-    def _missed(
-        self, court: _Court, slots: Ints, labels: Ints, chances: Floats
-    ) -> list[list[Found]]:
-        """Join likely identifiers that no rule took into runs, for each text."""
-        shard = court.shard
+    def _missed(self, court: _Court, weighed: Weighed, among: Bools) -> list[list[Found]]:
+        """Join the asked tokens that are identifiers and no rule took into runs, for each text."""
+        shard, slots, labels = court.shard, weighed.asked[among], weighed.labels[among]
+        runs = self._runs(shard, slots, weighed.chances[among])
         found: list[list[Found]] = [[] for _ in shard.counts]
-        follows = self._gaps.trait("joins")[shard.gaps[slots]]
-        follows[:1] = False
-        follows[1:] &= np.diff(slots) == 1
-        opens = np.flatnonzero(~follows)
-        closes = np.append(opens, len(slots))[1:] - 1
-        if not len(slots):
-            return found
-        best = np.maximum.reduceat(chances, opens)
-        can_be = self._can_be(court, slots, labels, opens, best)
-        texts = shard.text[slots[opens]]
-        guarded = court.ballot.votes[slots] == _GUARD
-        sure = np.maximum.reduceat(guarded, opens)
-        columns = (
-            texts, shard.starts[slots[opens]] - shard.bases[texts],
-            shard.ends[slots[closes]] - shard.bases[texts], labels[opens], sure,
-        )  # fmt: skip
+        first, last = slots[runs.opens], slots[runs.opens] + runs.sizes - 1
+        sure = np.add.reduceat(court.ballot.votes[slots] == _GUARD, runs.opens, dtype=int) > 0
+        texts, kinds = shard.text[first], labels[runs.opens]
+        bases = shard.bases[texts]
+        columns = texts, shard.starts[first] - bases, shard.ends[last] - bases, kinds, sure
+        can_be = self._can_be(court, slots, kinds, runs)
         rows = zip(*(each[can_be].tolist() for each in columns), strict=True)
         for text, start, end, label, over_guard in rows:
             found[text].append(Found(start, end, CATEGORIES[label], JUDGE, sure=over_guard))
         return found
 
-    def _can_be(self, court: _Court, slots: Ints, labels: Ints, opens: Ints, best: Floats) -> Bools:
-        """Tell which runs can be identifiers: by their words, or beside what a rule took.
-
-        Words that every report holds are none but as the rest of a place's name, a year or a number
-        of two figures is none by itself, unless the `best` chance of the run says so; an age is one
-        from 90 on, and years alone are no date whatever the chance.
-        """
-        words, owners = court.shard.words, court.ballot.owners
-        sizes = np.diff(np.append(opens, len(slots)))
-        idle, lone, old, years = (
-            np.add.reduceat(self.words.trait(name)[words[slots]], opens, dtype=np.int64)
-            for name in ("idle", "lone", "old", "year")
+    def _can_be(self, court: _Court, slots: Ints, labels: Ints, runs: _Runs) -> Bools:
+        """Tell which runs can be identifiers: an age from 90 on, no years alone as a date."""
+        idle, old, years = (
+            np.add.reduceat(self.words.trait(name)[court.shard.words[slots]], runs.opens, dtype=int)
+            for name in ("idle", "old", "year")
         )
-        ages = labels[opens] == _AGE
-        joins = self._gaps.trait("joins")[court.shard.gaps]
-        first, last = slots[opens], slots[opens] + sizes - 1
-        beside = (owners[first - 1] >= 0) & joins[first]
-        beside |= (owners[last + 1] >= 0) & joins[last + 1]
-        number = (lone == 1) & (sizes == 1) & ~ages & ~beside
-        counted = np.where(np.isin(labels[opens], _TIMES), 0, lone)
-        words_alone = (idle > 0) & (idle + counted == sizes)
-        words_alone &= ~(beside & (np.isin(labels[opens], _PLACES) | (best > _BESIDE)))
-        near = beside | np.isin(first - 1, slots) | np.isin(last + 1, slots)  # 08|05|2024
-        years_alone = (years > 0) & (idle + years == sizes) & ~near & (labels[opens] == _DATE)
-        likely = (best > _SURE) | ~(number | words_alone)
-        can_be: Bools = np.where(ages, old > 0, likely & ~years_alone)
-        return can_be
+        joins, ruled = self._gaps.trait("joins")[court.shard.gaps], court.ballot.owners >= 0
+        first, behind = slots[runs.opens], slots[runs.opens] + runs.sizes
+        beside = (ruled[first - 1] & joins[first]) | (ruled[behind] & joins[behind])
+        beside |= np.isin(first - 1, slots) | np.isin(behind, slots)  # 08|05|2024
+        years_alone = (years > 0) & (idle + years == runs.sizes) & ~beside & (labels == _DATE)
+        return np.where(labels == _AGE, old > 0, ~years_alone)
 
 
 def _numbered(spans: Iterable[Sequence[_Span]]) -> list[tuple[int, _Span]]:

@@ -79,6 +79,8 @@ class Weights:
         (K, 2 H + X, I), (K, I), (K, I, labels), (K, labels).
     calibration
         (kinds, 2): s and t (see the module) of each of `tokens.KINDS`.
+    runs
+        (1 + features of a run,): the line that weighs a run of tokens (`Judge._odds`).
     """
 
     token_features: tuple[str, ...]
@@ -101,6 +103,7 @@ class Weights:
     out: Floats
     out_bias: Floats
     calibration: Floats
+    runs: Floats
 
 
 @cache
@@ -370,7 +373,13 @@ def calibrated(chances: Floats, kinds: Ints, weights: Weights) -> Floats:
     kinds
         (n,) what each token is, as a number into `tokens.KINDS`.
     """
-    clipped = np.clip(chances, 1e-6, 1 - 1e-6)
     slope, shift = weights.calibration[kinds].T
-    moved: Floats = 1 / (1 + np.exp(-(slope * np.log(clipped / (1 - clipped)) + shift)))
+    moved: Floats = 1 / (1 + np.exp(-(slope * log_odds(chances) + shift)))
     return moved
+
+
+def log_odds(chances: Floats) -> Floats:
+    """Give log p / (1 - p), within fourteen of 0."""
+    clipped = np.clip(chances, 1e-6, 1 - 1e-6)
+    odds: Floats = np.log(clipped / (1 - clipped))
+    return odds

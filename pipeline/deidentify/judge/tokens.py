@@ -77,12 +77,14 @@ REACH: Final = 8
 
 WORD_TRAITS: Final = np.dtype(
     [("length", "i4"), ("folded", "i4"), ("plain", "?"), ("small", "?"), ("some_small", "?"),
-     ("idle", "?"), ("lone", "?"), ("old", "?"), ("letters", "?"), ("year", "?"), ("kind", "i1")]
+     ("idle", "?"), ("lone", "?"), ("old", "?"), ("letters", "?"), ("year", "?"), ("opens", "?"),
+     ("kind", "i1")]
 )  # fmt: skip
 """A word's length, the number of its folded form, whether it is a word in small letters that every
 report may hold, is in small letters, and has any; whether by itself it can be no identifier,
 because it is such a word or a credential (idle) or a year or a number of two figures (lone), and
-whether it tells an age over 89, is all letters, and is a year; which of `KINDS` it is."""
+whether it tells an age over 89, is all letters, is a year, and opens names but is none (*of*);
+which of `KINDS` it is."""
 KINDS: Final = ("idle", "figures", "small", "Capital", "CAPITALS", "taken")
 """What a token is: none by itself, not all letters, as it is written, or taken by a rule."""
 _GAP_FLAGS: Final = ("breaks", "heads", "joins", "stops")
@@ -214,7 +216,8 @@ class Describer:
         kinds = idle, lone, old, token.removesuffix("'s").removesuffix("’s").isalpha()
         some_small = any(map(str.islower, token))
         kind = (idle, not kinds[-1], token.islower(), some_small, True).index(True)
-        return len(token), number, plain, token.islower(), some_small, *kinds, year, kind
+        opens = folded in self._lexicon.openers
+        return len(token), number, plain, token.islower(), some_small, *kinds, year, opens, kind
 
     def _is_plain(self, token: str) -> bool:
         """Tell whether a token is a word in small letters that is no name."""
