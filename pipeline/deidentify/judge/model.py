@@ -80,7 +80,7 @@ class Weights:
     calibration
         (kinds, 2): s and t (see the module) of each of `tokens.KINDS`.
     runs
-        (1 + features of a run,): the line that weighs a run of tokens (`Judge._odds`).
+        (1 + features of a run,): the line that weighs a run of tokens (`Judge._features`).
     """
 
     token_features: tuple[str, ...]
