@@ -109,7 +109,7 @@ def test_the_review_counts_cards_and_marks_as_the_delivered_pages_hold_them(demo
     given = sum(map(bool, cards.values()))
     assert [*map(int, advised.groups())] == [sum(cards.values()), given, len(own)]
     hands = re.findall(
-        r"“([^”]+)”\s+[\d.]+\s+\(says\s+\d+\s%,\s+CT\s+\d+\s%;\s+in\s+(\d+)\s+of", review
+        r"“([^”]+)”\s+[\d.]+\s+\(says\s+\d+\s%,\s+CT\s+\d+\s%;\s+for\s+(\d+)\s+of", review
     )
     assert len(hands) > 1
     for word, readers in hands:

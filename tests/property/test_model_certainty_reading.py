@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import hypothesis.strategies as st
 from hypothesis import given
 
 from extraction.neighbours.forms import FORMS, Asked, Form, matched, normalised
 from extraction.neighbours.questions import Question
-from extraction.neighbours.run import REASONS, Stated, Unreadable, read_answer, read_own_phrases
+from extraction.neighbours.run import (
+    Stated,
+    Unreadable,
+    UnreadableReason,
+    read_answer,
+    read_own_phrases,
+)
 
 PHRASES = ("almost certain", "about even", "no chance")
 WORDS = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=12).filter(
@@ -44,7 +52,7 @@ def asked(form: Form) -> Asked:
 def test_whatever_is_written_is_read_or_has_a_reason(text: str, form: Form, cut: bool) -> None:
     found = read_answer(text, asked(form), phrases=PHRASES, cut=cut)
     if isinstance(found, Unreadable):
-        assert found.reason in REASONS
+        assert found.reason in get_args(UnreadableReason)
         return
     stated = (found.probability, found.phrase, found.alpha)
     assert sum(part is not None for part in stated) == 1
