@@ -784,7 +784,7 @@ def test_the_words_that_carry_the_departments_side_are_named_with_what_they_weig
     assert float(after) > 100 * promised  # as if every rate were known
     assert text.endswith(
         f"Expected effect: with the {len(moved)} swaps on readers' own pages, {n:,.0f} "
-        f"statements lie {after} points from CT, not {before}."
+        f"statements would lie {after} points from CT, not {before}."
     )
     nobody = on_own_pages(found, ["worrisome for"], "less", WORDS)
     assert nobody == "Expected effect: not in figures, as no own page has a swap for it."
