@@ -26,7 +26,7 @@ SEVERAL: Final = known_words("several")
 _PADDING: Final = " \t\r\n\x00\u00a0\ufeff"
 """What databases and fixed-width exports fill a cell up with."""
 _MAX_DEPTH: Final = 8
-_MAX_WHOLE: Final = 10**15
+MAX_WHOLE: Final = 10**15
 """Up to here a floating-point number holds every whole one."""
 _HEADED: Final = re.compile(r"[ \t]{0,8}[A-Z][A-Z /&()-]{2,40}:")
 _SPELT: Final = re.compile(r'\s*(?:\[\s*)?\{\s*"')
@@ -91,7 +91,7 @@ def _raw(value: object, joint: str, depth: int) -> str:
         return ""
     elif isinstance(value, bytes | bytearray | memoryview):
         text = text_of_bytes(bytes(value))
-    elif isinstance(value, float | Decimal) and -_MAX_WHOLE < value < _MAX_WHOLE:
+    elif isinstance(value, float | Decimal) and -MAX_WHOLE < value < MAX_WHOLE:
         text = str(int(value) if value == int(value) else value)
     else:
         text = value.isoformat() if hasattr(value, "isoformat") else str(value)

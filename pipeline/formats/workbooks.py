@@ -29,12 +29,11 @@ from openpyxl.utils.datetime import WINDOWS_EPOCH
 from openpyxl.utils.escape import unescape
 
 from pipeline.errors import InputError
+from pipeline.formats.cells import MAX_WHOLE
 
 Rows: TypeAlias = Iterator[list[object]]
 
 _MAX_UNPACKED: Final = 2**31
-_MAX_WHOLE: Final = 10**15
-"""Up to here a floating-point number holds every whole one."""
 _MAX_COLUMNS: Final = 1024
 _AT_ONCE: Final = 1000
 _OLD: Final = b"\xd0\xcf\x11\xe0"
@@ -128,7 +127,7 @@ def _shown(cell: Any) -> object:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if _ZEROS.fullmatch(cell.number_format) and value == int(value) >= 0:
             return str(int(value)).zfill(len(cell.number_format))
-        return value if abs(value) < _MAX_WHOLE else f"{value:.14E}"
+        return value if abs(value) < MAX_WHOLE else f"{value:.14E}"
     return unescape(value) if isinstance(value, str) else value  # _x000D_ is a line's end
 
 
