@@ -101,6 +101,7 @@ HARD_NEGATIVES = [
     "XR CHEST PA AND LATERAL.", "TNM T2N1M0.", "Mitral valve (St. Jude).", "T7 8TH RIB.",
     "CA 19-9.", "Scanned on a GE Healthcare Revolution.", "Reformatted by Canon Medical.",
     "Serial 201 image 92.", "COVID-19, SARS-CoV-2.", "PATIENT DO NOT MOVE.",
+    "Threshold 0.75 V @ 0.4 ms.",
 ]  # fmt: skip
 
 
