@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from gold import FOLDS, REPORTS, authors, file_of, save
+from gold import FOLDS, NEWER, REPORTS, authors, file_of, save
 from numpy.typing import NDArray
 from rows import labels
 from sklearn.linear_model import LogisticRegression
@@ -59,7 +59,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, required=True)
     folder = parser.parse_args().weights
-    rules, gold = Deidentifier(Options(caution=0)), authors()
+    rules, gold = Deidentifier(Options(caution=0)), authors(NEWER)
     shown = {}
     for fold in FOLDS:
         judge = Judge(rules.lexicon, weights=load_weights(folder / file_of(fold)))

@@ -1,4 +1,4 @@
-"""The annotated reports that the judge learns from: 149 sets' and our own, all invented.
+"""The annotated reports that the judge learns from: many authors' and our own, all invented.
 
 ``ours`` are our generator's reports and contexts, with lines full of what looks like an identifier
 and is none (`nothing_to_find.txt`) put into some of them.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,46 +19,31 @@ from pipeline.deidentify.judge.model import Weights
 FOLDS = tuple(
     tuple(each.split())
     for each in (
-        "a i q u ab",
-        "b j r v y",
-        "c k s w",
-        "d l t z aa",
-        "e m o x ad ae",
-        "g h n p ac",
-        "af ag ah ai ak al am",
-        "an ao ap aq ar as at",
-        "au av aw ax ay az ba bb bc",
-        "bd be bf bg bh bi bk bl bm bn",
-        "bo bp bq br bs bt",
-        "bz ca cb cg ch ci cp cq",
-        "bu bv bw bx by",
-        "cc cd ce cf",
-        "cj ck cl cm cn co",
-        "cr cs ct cu cv cx cy cz dc",
-        "dd de df dg dh di dj",
-        "ea eb ec ee ef eg",
-        "fa fb fc fd fe fg",
-        "ga gb gc gd ge",
-        "ia ib ic ie ig",
-        "ja jb jc jd je jf jg jh ji",
-        "ka kb kc kd ke kf kg kh ki kj",
+        "da db qa qb ra rb ta tb",
+        "ha hb hc hd ma mb mc qc qd tc td te tf",
+        "jj jk jl jm na nb nc sa sb tg th",
+        "la lb pa pb ti tj tk tl",
     )
 )
-"""Authors left out of the training together."""
-UNLEARNED = tuple(
-    tuple(each.split())
-    for each in (
-        "da db", "ha hb hc hd", "jj jk jl jm", "la lb", "ma mb mc", "na nb nc", "pa pb",
-        "qa qb", "qc qd", "ra rb",
-    )
-)  # fmt: skip
-"""Sets from which no network learned, by who wrote them: the line over runs is fit to them."""
-AUTHORS = tuple(sorted(name for fold in FOLDS for name in fold))
+"""Authors left out of the training together; a writer's sets all stand in one fold."""
+LATER = ("va", "vb", "vc", "vd", "ve", "vf", "vg", "vh")
+"""Authors from whom the networks for use alone learn: they wrote when the folds were trained."""
+UNLEARNED = ("ua", "ub", "uc", "ud")
+"""Authors from whom nothing learned."""
 REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""
 _FOLDER = Path(__file__).parents[2] / "tests" / "fixtures" / "deid"
 sys.path.append(str(_FOLDER))
 _LINES = 6
+NEWER = tuple(name for fold in FOLDS for name in fold)
+OLDER = tuple(
+    sorted(
+        {p.name.partition(".")[0] for p in (_FOLDER / "blind").iterdir()}.difference(
+            NEWER, LATER, UNLEARNED
+        )
+    )
+)
+"""Authors that are left out, and those that all networks learn from."""
 
 
 def save(weights: Weights, path: Path) -> None:
@@ -79,16 +64,10 @@ def file_of(fold: Sequence[str]) -> str:
     return f"without_{'-'.join(fold)}.npz" if fold else "weights.npz"
 
 
-def authors() -> dict[str, list[GoldReport]]:
-    """Give the reports of each author who never saw the rules."""
+def authors(names: Iterable[str] = (*OLDER, *NEWER, *LATER)) -> dict[str, list[GoldReport]]:
+    """Give the reports of some authors who never saw the rules."""
     blind = importlib.import_module("blind")
-    return {name: _gold(blind.read(name)) for name in AUTHORS}
-
-
-def unlearned() -> dict[str, list[GoldReport]]:
-    """Give the reports of each set from which no network learned."""
-    blind = importlib.import_module("blind")
-    return {name: _gold(blind.read(name)) for sets in UNLEARNED for name in sets}
+    return {name: _gold(blind.read(name)) for name in names}
 
 
 def ours() -> dict[str, list[GoldReport]]:

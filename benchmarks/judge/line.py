@@ -1,9 +1,9 @@
 """Fit the line that weighs runs of tokens, on authors of whom the networks learned nothing.
 
-``python benchmarks/judge/line.py [--weights FILE]``. A run that an author marked, in part or whole,
-is an identifier. Each writer's sets are scored by the line of all other writers, beside the line
-that FILE holds; then the line of them all is written into FILE. Runs of which the networks are
-nearly sure teach nothing and are left out.
+``python benchmarks/judge/line.py --weights DIR``; DIR is what `train.py` wrote and `calibrate.py`
+calibrated. A run that an author marked, in part or whole, is an identifier. The line of a fold
+comes from the left-out authors of the other folds, that of the networks for use from all. Runs of
+which the networks are nearly sure teach nothing and are left out.
 """
 
 from __future__ import annotations
@@ -14,20 +14,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from gold import UNLEARNED, save, unlearned
+from gold import FOLDS, NEWER, authors, file_of, save
 from numpy.typing import NDArray
 from rows import labels
 from sklearn.linear_model import LogisticRegression
 
 from pipeline.deidentify import Deidentifier, Options
-from pipeline.deidentify.audit import GoldReport, audit
-from pipeline.deidentify.judge import Judge, Weights
+from pipeline.deidentify.audit import GoldReport
+from pipeline.deidentify.judge import Judge
 from pipeline.deidentify.judge.model import load_weights
 
 STRENGTH, SURE, RARE = 0.5, np.log(0.95 / 0.05), 0.1
 """The inverse of the penalty, the log-odds from which a run teaches nothing, and the least spread
 by which a feature is scaled, so that one of a few runs weighs little."""
-_FILE = Path(__file__).parents[2] / "pipeline" / "deidentify" / "judge" / "weights.npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,38 +64,21 @@ def line(shown: Iterable[Runs]) -> NDArray[np.float32]:
     return fitted.astype(np.float32)
 
 
-def scored(gold: dict[str, list[GoldReport]], weights: Weights) -> list[list[int]]:
-    """Give what is missed, needless, and harmed of words of certainty, for each set."""
-    cleaner = Deidentifier(weights=weights)
-    audits = [audit(reports, cleaner) for reports in gold.values()]
-    return [
-        [each.recall["ALL"].n - each.recall["ALL"].count, each.superfluous.count,
-         each.phrases_harmed]
-        for each in audits
-    ]  # fmt: skip
-
-
 def main() -> None:
-    """Leave each writer out, then nobody, and write the line."""
+    """Fit the line of each fold to all other folds, and that for use to everyone."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", type=Path, default=_FILE)
-    place = parser.parse_args().weights
-    weights, gold, rules = load_weights(place), unlearned(), Deidentifier(Options(caution=0))
-    judge = Judge(rules.lexicon, weights=weights)
-    shown = {name: seen(reports, rules, judge) for name, reports in gold.items()}
-    print("set: missed, needless, words of certainty harmed, as the file holds it and left out")
-    total = np.zeros((2, 3), dtype=int)
-    for sets in UNLEARNED:
-        others = line(each for name, each in shown.items() if name not in sets)
-        own = {name: gold[name] for name in sets}
-        scores = scored(own, weights), scored(own, replace(weights, runs=others))
-        for name, before, after in zip(sets, *scores, strict=True):
-            print(f"  {name} {before} {after}", flush=True)
-        total += np.array(scores).sum(axis=1)
-    print("all", *total.tolist())
-    fitted = line(shown.values())
-    save(replace(weights, runs=fitted), place)
-    print(np.round(fitted, 3).tolist())
+    parser.add_argument("--weights", type=Path, required=True)
+    folder = parser.parse_args().weights
+    rules, gold = Deidentifier(Options(caution=0)), authors(NEWER)
+    shown = {}
+    for fold in FOLDS:
+        judge = Judge(rules.lexicon, weights=load_weights(folder / file_of(fold)))
+        shown |= {name: seen(gold[name], rules, judge) for name in fold}
+    for fold in (*FOLDS, ()):
+        fitted = line(each for name, each in shown.items() if name not in fold)
+        place = folder / file_of(fold)
+        save(replace(load_weights(place), runs=fitted), place)
+        print(place.name, np.round(fitted, 3).tolist(), flush=True)
 
 
 if __name__ == "__main__":

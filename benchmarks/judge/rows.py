@@ -63,15 +63,15 @@ class Showing:
 
 
 def read_showings(
-    reports: Sequence[GoldReport], others: Sequence[GoldReport], rules: Deidentifier,
+    reports: Sequence[GoldReport], others: Sequence[Sequence[GoldReport]], rules: Deidentifier,
     words: Glossary, gaps: Glossary, seed: int,
 ) -> list[Showing]:  # fmt: skip
-    """Lay a set of annotated reports out, once for each of `SILENCED`, of `CASES`, of `EXCHANGED`.
+    """Lay a set of annotated reports out: once for each of `SILENCED`, of `CASES`, of `EXCHANGED`.
 
     Parameters
     ----------
     others
-        The same reports with other identifiers.
+        The same reports with other identifiers, several times.
     """
     rng = np.random.default_rng(seed)
     heard = [rules.read(report.text) for report in reports]
@@ -79,8 +79,11 @@ def read_showings(
     for change in CASES:
         other = [rules.read(_same_length(report.text, change)) for report in reports]
         shown.append(_shown(other, reports, 0.0, rng, words, gaps))
-    heard = [rules.read(report.text) for report in others]
-    return shown + [_shown(heard, others, share, rng, words, gaps) for share in EXCHANGED]
+    for draw, changed in enumerate(others):
+        rng = np.random.default_rng(seed + draw) if draw else rng
+        heard = [rules.read(report.text) for report in changed]
+        shown += [_shown(heard, changed, share, rng, words, gaps) for share in EXCHANGED]
+    return shown
 
 
 def _same_length(text: str, change: Callable[[str], str]) -> str:

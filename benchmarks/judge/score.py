@@ -1,9 +1,8 @@
 """Audit each author's reports under networks that never saw them, and under the rules alone.
 
-``python benchmarks/judge/score.py --weights DIR [--caution C …]``; DIR is what `train.py` wrote.
-The rules were grown on the texts of a to h: their own figures flatter both. What the judge adds was
-learned from the authors of the other folds; with several cautions the means are a curve of recall
-by needless removals.
+``python benchmarks/judge/score.py --weights DIR [--caution C …]``; DIR is what `train.py` wrote and
+`calibrate.py` and `line.py` completed. What the judge adds was learned from other writers alone;
+with several cautions the totals are a curve of what is missed by needless removals.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
-from gold import AUTHORS, FOLDS, authors, file_of
+from gold import FOLDS, NEWER, authors, file_of
 
 from pipeline.deidentify import Deidentifier, Options
 from pipeline.deidentify.audit import DeidAudit, GoldReport, audit
@@ -20,23 +18,23 @@ from pipeline.deidentify.judge.model import load_weights
 
 
 def main() -> None:
-    """Print a line for each author and the means."""
+    """Print a line for each author and the totals."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--caution", type=float, nargs="+", default=[Options().caution])
-    parser.add_argument("--authors", nargs="+", default=AUTHORS)
+    parser.add_argument("--authors", nargs="+", default=NEWER)
     asked = parser.parse_args()
-    gold = authors()
+    gold = authors(asked.authors)
     for caution in (0.0, *asked.caution):
         scores = {name: _score(gold[name], asked.weights, name, caution) for name in asked.authors}
         print(f"caution {caution}: set, all, names, left whole, needless per report, harmed")
         for name, each in scores.items():
             print(f"  {name} {_line(each)}")
-        every = [(each.recall["ALL"].value, each.recall["NAME"].value) for each in scores.values()]
+        found = [each.recall["ALL"] for each in scores.values()]
+        n, missed = sum(each.n for each in found), sum(each.n - each.count for each in found)
         needless = sum(each.superfluous.count for each in scores.values())
         reports = sum(each.reports for each in scores.values())
-        means = np.mean(every, axis=0)
-        print(f"  mean {means[0]:.4f} {means[1]:.4f} needless {needless / reports:.3f}")
+        print(f"  all {missed} of {n} missed, {needless} needless in {reports} reports")
 
 
 def _score(reports: list[GoldReport], folder: Path, author: str, caution: float) -> DeidAudit:

@@ -1,8 +1,8 @@
 """Train the learned judge, each fold of authors left out in turn.
 
-``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py` and `score.py` on
-DIR, and `line.py` on the networks for use (``weights.npz``), which are fit to everyone. ``--only
-0 3`` trains without these folds alone, 9 without none, so that several processes can share the
+``python benchmarks/judge/train.py --out DIR [--seed N]``, then `calibrate.py`, `line.py` and
+`score.py` on DIR; its ``weights.npz``, fit to everyone, are those for use. ``--only
+0 3`` trains without these folds alone, 4 without none, so that several processes can share the
 work; ``--networks`` says how many are fit side by side. PyTorch is needed (``pip install
 radcal[transformers]``) for this script alone.
 """
@@ -10,11 +10,13 @@ radcal[transformers]``) for this script alone.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 from exchange import exchanged
 from fit import find_space
-from gold import FOLDS, REPORTS, authors, file_of, ours, save
+from gold import FOLDS, LATER, NEWER, OLDER, REPORTS, authors, file_of, ours, save
 from network import exported, train
 from rows import Showing, read_showings
 
@@ -22,8 +24,9 @@ from pipeline.deidentify import Deidentifier, Options
 from pipeline.deidentify.audit import GoldReport
 from pipeline.deidentify.judge.tokens import Describer, Glossary
 
-NETWORKS = 3
-"""So many networks, each from a seed of its own, are asked side by side."""
+NETWORKS, DRAWS = 2, 3
+"""So many networks, each from a seed of its own, are asked side by side; and so often each report's
+identifiers are exchanged anew."""
 
 
 def all_showings(seed: int) -> tuple[dict[str, list[Showing]], Glossary, Glossary, Describer]:
@@ -31,12 +34,14 @@ def all_showings(seed: int) -> tuple[dict[str, list[Showing]], Glossary, Glossar
     rules = Deidentifier(Options(caution=0))
     describer = Describer(rules.lexicon)
     words, gaps = describer.glossaries()
-    every = {name: reports[:REPORTS] for name, reports in (authors() | ours()).items()}
-    others: dict[str, list[GoldReport]] = {}
-    for group in FOLDS:
-        others |= exchanged({name: every[name] for name in group}, seed)
+    shown = authors(OLDER) | ours() | authors((*NEWER, *LATER))
+    every = {name: reports[:REPORTS] for name, reports in shown.items()}
+    others: dict[str, list[Sequence[GoldReport]]] = {name: [] for name in every}
+    for draw, group in product(range(DRAWS), (OLDER, *FOLDS, LATER)):
+        for name, reports in exchanged({name: every[name] for name in group}, seed + draw).items():
+            others[name].append(reports)
     sets = {
-        name: read_showings(reports, others.get(name, reports), rules, words, gaps, seed)
+        name: read_showings(reports, others[name] or [reports] * DRAWS, rules, words, gaps, seed)
         for name, reports in every.items()
     }
     return sets, words, gaps, describer
@@ -54,7 +59,8 @@ def main() -> None:
     sets, words, gaps, describer = all_showings(asked.seed)
     print({name: len(shown[0].labels) for name, shown in sets.items()}, flush=True)
     for fold in (FOLDS[at] if at < len(FOLDS) else () for at in asked.only):
-        others = {name: shown for name, shown in sets.items() if name not in fold}
+        hidden = (*fold, *LATER) if fold else ()
+        others = {name: shown for name, shown in sets.items() if name not in hidden}
         space = find_space(others, words, gaps, describer)
         seeds = range(asked.seed, asked.seed + asked.networks)
         place = asked.out / file_of(fold)

@@ -34,7 +34,7 @@ GO = [
     ("the prior, cf. Zorblaxova, is stable", "the prior, cf. [NAME], is stable"),
     ("Compared by Padma Jeffries yesterday.", "Compared by [NAME] yesterday."),
     ("Prelim was J. Jeffries here.", "Prelim was [NAME] here."),
-    ("as José Ortiz-Reyes asked", "as [NAME] asked"),
+    ("Shown as José Ortiz-Reyes asked", "Shown as [NAME] asked"),
     ("Told Winter, the on-call hospitalist.", "Told [NAME], the on-call hospitalist."),
     ("HISTORY: Grace Hill is a 45-year-old woman.", "HISTORY: [NAME] is a 45-year-old woman."),
     ("Department of Radiology, Boston, MA 02115", "Department of Radiology, [LOCATION]"),
@@ -123,9 +123,10 @@ TOLD = [
     "MSH|^~\\&|PACSGW|\nOBR||||CTCORO^CT CORONARY\nZDS|1.2.840.99999.4.1^Application^DICOM",
     "Reader used Visage 7.1.18, hanging protocol 4. CT advised per NCCN 3.2023.",
     "Embolisation with PVA 355-500 or Embosphere. Trastuzumab (8/6 mg/kg).",
-    "RTOG 0617 dose 60/2 not 74.",
+    "RTOG 0617 dose 60 not 74.",
     "The marker was 412-88-19 over three visits.",
-    "H|report\nP|\nPage 3 of 11. Moved from bay C to room 412B.",
+    "H|report\nP|\nPage 3 of 11. Moved from bay C.",
+    "H|report\nP|\nPage 3 of 11. Moved to room 412B.",
 ]
 
 
