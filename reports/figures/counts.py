@@ -10,7 +10,7 @@ import numpy as np
 from reports.content import SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.axes import Scale, Ticks, x_axis
-from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect
+from reports.drawing.marks import Box, Drawing, Line, Polygon, Rect, reflows
 from reports.drawing.style import CAPTION, GUTTER, NOTE, palette
 from reports.drawing.typeset import fit, paragraph, put, width_of
 from reports.numbers import count, interval, percent
@@ -25,6 +25,7 @@ HALVES: Final = Ticks((0.0, 0.5, 1.0), percent)
 """Ticks of an axis of shares in a small panel."""
 
 
+@reflows
 def histogram_panel(
     drawing: Drawing, frame: Box, shown: CaseHistogram, *, title: str, below: str, name: str
 ) -> None:
