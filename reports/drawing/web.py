@@ -280,9 +280,9 @@ class _Body:
         """Give some elements of the body; figures one after the other stand side by side."""
         said = ""
         for drawn, run in groupby(_joined(parts, self._heads), lambda part: part.role == "Figure"):
-            inside = [self._element(part) for part in run]
-            several = drawn and len(inside) > 1
-            said += f'<div class="beside">{"".join(inside)}</div>' if several else "".join(inside)
+            each = [self._element(part) for part in run]
+            beside = '<div class="beside">{}</div>' if drawn and len(each) > 1 else "{}"
+            said += beside.format("".join(each))
         return said
 
     def _heads(self, table: Element) -> tuple[str, ...]:
@@ -292,6 +292,7 @@ class _Body:
         role = element.role
         if role in ("H1", "H2", "H3"):
             self.heading = re.sub("<[^>]*>", "", self._text(element))
+            self.titles += [self.heading] * (role == "H2")
         inside = "".join(self._element(part) for part in element.inside)
         if role == "Figure":
             return self._picture(element)
@@ -306,10 +307,7 @@ class _Body:
             return f"<label>{said}</label>" if role == "LBody" and _asks(element) else said
         name = {"TR": "tr", "TH": "th", "TD": "td"}.get(role, role.lower())
         scope = f' scope="{"col" if element.scope == "Column" else "row"}"' if element.scope else ""
-        place = ""
-        if role == "H2":
-            place = f' id="s{len(self.titles)}"'
-            self.titles.append(self.heading)
+        place = f' id="s{len(self.titles) - 1}"' if role == "H2" else ""
         more = f"{scope}{place}{self._kind(element)}"
         return f"<{name}{more}>{self._text(element)}{inside}</{name}>"
 
@@ -318,8 +316,7 @@ class _Body:
 
         It has a caption, for those who go from table to table by ear.
         """
-        self.tables[self.heading] += 1
-        made = self.tables[self.heading]
+        made = self.tables[self.heading] = self.tables[self.heading] + 1
         name = self.heading if made == 1 else f"{self.heading} ({made})"
         head, *body = (self._element(row) for row in element.inside)
         whole = f'<tr><td colspan="{len(element.inside[0].inside)}"'  # of a table without rows
@@ -354,10 +351,9 @@ class _Body:
         large = not cell and all(t.size >= LEAD.size for t in texts)
         slanted = not head and all(t.font == "Oblique" for t in texts)
         grey = all(t.colour == palette.muted for t in texts)
-        small = grey or all(t.size <= NOTE.size for t in texts)
         kinds = {
             "lead": large,
-            "note": role == "P" and small and not (large or slanted),
+            "note": role == "P" and (grey or texts[0].size <= NOTE.size) and not (large or slanted),
             "state": slanted,
             "quiet": cell and grey and not (head or slanted),
             "strong": cell and not head and all(t.font == "Bold" for t in texts),
