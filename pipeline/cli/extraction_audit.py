@@ -23,15 +23,12 @@ from pipeline.errors import InputError
 from pipeline.store.files import write_whole
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from extraction.audit.gold import GoldReport, Score
+    from extraction.audit.gold import GoldReport
     from extraction.audit.scores import Audit
     from extraction.engines.model import ModelEngine
     from extraction.finding import Outcome
     from extraction.rules.engine import RuleEngine
     from extraction.vocabulary import Vocabulary
-    from reports.pages.extraction_audit import AuditPages, AuditScore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,6 @@ class AuditGiven:
     bootstrap: int = option(1000, "Resamples of reports.", min=0)
     seed: int = option(0, "Seed of the resamples.")
     out: Path | None = option(None, "Also write the JSON here.")
-    pdf: Path | None = option(None, "Also draw pages here.")
     output: Output
 
 
@@ -86,8 +82,6 @@ def audit_extraction(given: AuditGiven) -> None:
         lines += more
     if given.out is not None:
         write_whole(given.out, f"{json.dumps(content, indent=2, allow_nan=False)}\n".encode())
-    if given.pdf is not None:
-        _draw(given.pdf, told)
     given.output.show(content, lines)
 
 
@@ -148,66 +142,6 @@ def _cost(asked: Mapping[str, object]) -> str:
             f"lines left out {asked['answer_lines_left_out']}",
         ]
     return ", ".join(parts)
-
-
-def _draw(path: Path, told: Sequence[tuple[_Read, Audit]]) -> None:
-    """Draw the audits of one or several engines as one PDF, under the engine's name and version."""
-    from reports.drawing.pdf import DocumentInfo, to_pdf
-    from reports.drawing.style import Style
-    from reports.pages.extraction_audit import audit_pages
-
-    style = Style()
-    shown = [_pages(each, found) for each, found in told]
-    pages = [page for content in shown for page in audit_pages(content, style=style)]
-    engines = "; ".join(content.engine for content in shown)
-    title = style.strings("audit.title")
-    write_whole(path, to_pdf(pages, info=DocumentInfo(title, "radcal", engines)))
-
-
-def _pages(read: _Read, audit: Audit) -> AuditPages:
-    from extraction.audit.gold import NOT_MENTIONED
-    from reports.pages.extraction_audit import AuditPages
-
-    states = (NOT_MENTIONED, *read.vocabulary.phrases, "unmapped", "failed")
-    confused = (*audit.phrase_confusion.items(), *audit.pathology_confusion.items())
-    return AuditPages(
-        engine=f"{read.label} {read.version}",
-        reports=audit.reports,
-        failed=audit.failed,
-        unmapped=audit.unmapped,
-        figures={
-            "cell accuracy, micro": audit.cells_micro,
-            "cell accuracy, macro over states": audit.cells_macro,
-            "finding F1 (pathology, certainty)": audit.f1,
-            "hedged statements, exact certainty": audit.hedged_exact,
-        },
-        pathologies=_scores(audit.per_pathology),
-        phrases=_scores(audit.per_phrase),
-        sections=_scores(audit.per_section),
-        states=states,
-        confusion=_grid(audit.phrase_confusion, states),
-        mistakes=tuple((a, b, n) for (a, b), n in confused if a != b),
-    )
-
-
-def _scores(scores: Mapping[str, Score]) -> tuple[AuditScore, ...]:
-    from reports.pages.extraction_audit import AuditScore
-
-    return tuple(
-        AuditScore(name, s.gold, s.predicted, s.precision, s.recall, s.f1)
-        for name, s in scores.items()
-        if s.gold or s.predicted
-    )
-
-
-def _grid(counts: Mapping[tuple[str, str], int], states: tuple[str, ...]) -> np.ndarray:
-    import numpy as np
-
-    place = {state: i for i, state in enumerate(states)}
-    grid = np.zeros((len(states), len(states)), dtype=np.int64)
-    for (said, read), n in counts.items():
-        grid[place[said], place[read]] += n
-    return grid
 
 
 def _reads(given: AuditGiven) -> Iterator[_Read]:

@@ -35,7 +35,6 @@ from pipeline.tables.results import Scale, advice_table, plainest, result_table,
 from reports.content import Instrument, SuppressedCell
 from reports.drawing.style import Style, style_for
 from reports.pages import committee, radiologist
-from reports.pages.committee import html
 
 if TYPE_CHECKING:
     from pipeline.site.site import Site
@@ -204,8 +203,7 @@ class Review(_Drawing):
         filled = committee_content(
             _about(site, issue), results=results, scale=scale, evidence=evidence, facts=facts
         )
-        style = _style(site)
-        page, pdf = html.build(filled, style=style), committee.build(filled, style=style)
+        pdf, page = committee.build_both(filled, style=_style(site))
         files = {"review.html": page, "review.pdf": pdf}
         return files, result_table(_DEPARTMENT, results), advice_table(_DEPARTMENT, results)
 

@@ -1,7 +1,4 @@
-"""Blocks onto pages: a column that fills, breaks and carries header and footer on every page.
-
-Sections of blocks stand before it is known whether they become PDF or HTML.
-"""
+"""Blocks onto pages: a column that fills, breaks and carries header and footer on every page."""
 
 from __future__ import annotations
 
@@ -62,15 +59,11 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing function with a fixed height and an optional caption below.
-
-    ``screen`` is the width at which its parts, side by side, are each as narrow as a phone.
-    """
+    """A drawing function with a fixed height and an optional caption below."""
 
     paint: Callable[[Drawing, Box], None]
     tall: float
     caption: str = ""
-    screen: float = 0.0
 
     def height(self, width: float) -> float:
         """Figure, gap and caption."""

@@ -200,8 +200,9 @@ class Element:
 
     @property
     def values(self) -> list[str]:
-        """What a figure's ``alt`` says behind its lead."""
-        return [each for each in self.alt.removeprefix(self.lead).strip().split("; ") if each]
+        """What a figure's ``alt`` says behind its lead; none where it is one sentence."""
+        after = self.alt.removeprefix(self.lead) if self.lead else ""
+        return [each for each in after.strip().split("; ") if each]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, singledispatch
-from html import escape, unescape
-from itertools import zip_longest
+from html import escape
+from itertools import groupby, zip_longest
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from reports.content import Masthead
 from reports.drawing.marks import (
@@ -50,25 +50,19 @@ _SHORT: Final = 8
 
 
 def to_svg(
-    drawing: Drawing,
-    *,
-    label: str,
-    at: tuple[float, float] = (0.0, 0.0),
-    values: Literal["shown", "whole", "none"] = "shown",
+    drawing: Drawing, *, label: str, at: tuple[float, float] = (0.0, 0.0), hovers: bool = True
 ) -> str:
     """Make one ``<svg>`` element that scales to its container's width; ``at``: its upper left.
 
-    On hovering each mark shows its value, or the whole picture its label, or nothing. It is wide
-    enough for every line of text.
+    On hovering each mark shows its value, or none does. It is wide enough for every line of text.
     """
     far = [x for mark in drawing.marks if isinstance(mark, Text) for x in ends(mark)]
     start, width = min([at[0], *far]), max([at[0] + drawing.width, *far]) - min([at[0], *far])
     size = f"{_n(start)} {_n(at[1])} {_n(width)} {_n(drawing.height)}"
-    body = "".join(map(_draw, _once(drawing.marks, hovers=values == "shown")))
-    name = escape(label, quote=True)
-    said, title = (f' aria-label="{name}"', "") if values != "whole" else ("", _title(label))
-    wide = f' width="{_n(_ENLARGED * width)}"' if values == "shown" else ""
-    return f'<svg viewBox="{size}"{wide} role="img"{said}>{title}{body}</svg>'
+    body = "".join(map(_draw, _once(drawing.marks, hovers=hovers)))
+    wide = f' width="{_n(_ENLARGED * width)}"' if hovers else ""
+    said = f'role="img" aria-label="{escape(label, quote=True)}"'
+    return f'<svg viewBox="{size}"{wide} {said}>{body}</svg>'
 
 
 def _once(marks: Sequence[Mark], *, hovers: bool) -> Iterator[Mark]:
@@ -76,10 +70,6 @@ def _once(marks: Sequence[Mark], *, hovers: bool) -> Iterator[Mark]:
     for mark, after in zip_longest(marks, marks[1:]):
         said = mark.hint and (not hovers or (after is not None and mark.hint == after.hint))
         yield replace(mark, hint="") if said else mark
-
-
-def _title(text: str) -> str:
-    return f"<title>{escape(text)}</title>"
 
 
 def _n(value: float, places: int = 1) -> str:
@@ -91,7 +81,7 @@ def _element(name: str, geometry: str, paint: str, mark: Mark) -> str:
     """Write one element, with a title for hovering."""
     if not mark.hint:
         return f"<{name} {geometry}{paint}/>"
-    return f"<{name} {geometry}{paint}>{_title(mark.hint)}</{name}>"
+    return f"<{name} {geometry}{paint}><title>{escape(mark.hint)}</title></{name}>"
 
 
 def _paint(fill: str | None, stroke: str | None, width: float, dash: tuple[float, ...] = ()) -> str:
@@ -216,23 +206,17 @@ def policy(*, style: str, script: str) -> str:
     )
 
 
-def figures(picture: Drawing, *, words: Strings, caption: str = "") -> str:
-    """Give what a drawing holds, side by side where there is room, with the values as lists."""
-    below = f'<p class="note">{caption}</p>' if caption else ""
-    return f'<div class="beside">{_Body([picture], words).render(picture.root.inside)}</div>{below}'
-
-
 def _again(element: Element, frame: Box) -> str:
     """Draw a figure anew for a phone, unless it is that narrow already or cannot be."""
     if element.again is None or frame.width <= PHONE:
         return ""
     narrow = Drawing(PHONE, min(frame.height, PHONE))
     element.again(narrow, narrow.frame)
-    return f'<div class="narrow">{to_svg(narrow, label=element.lead, values="none")}</div>'
+    return f'<div class="narrow">{to_svg(narrow, label=element.lead, hovers=False)}</div>'
 
 
 def to_html(
-    pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings, sheet: str
+    pages: Sequence[Drawing], *, title: str, head: Masthead, words: Strings, sheet: str = ""
 ) -> bytes:
     """Turn tagged pages into one file; equal pages give equal bytes.
 
@@ -241,10 +225,31 @@ def to_html(
     sheet
         The file that the page saves answers into, as JSON (`reports.pages.return_sheet.Sheet`).
     """
-    body = _Body(pages, words).render(pages[0].root.inside[1:])  # the head has the banner
-    asks = any(page.fields for page in pages)
-    slots = {"title": escape(title), "body": body, "save": _save(words, sheet) * asks}
-    return whole("page.html", slots, head=head, words=words)
+    made = _Body(pages, words)
+    body, looks = _classed(made.render(pages[0].root.inside[1:]))  # the head has the banner
+    style, script = asset("page.css") + looks, asset("page.js")
+    slots = {
+        "title": escape(title),
+        "contents": _contents(made.titles, words),
+        "body": body,
+        "save": _save(words, sheet) * any(page.fields for page in pages),
+        "lang": words.tag,
+        "policy": policy(style=style, script=script),
+        "style": style,
+        "script": script,
+        "skip": escape(words("html.skip")),
+        "banner": escape(head.banner),
+        "stamp": escape(words("page.demonstration")) if head.demonstration else "",
+    }  # what is filled in is not looked at again
+    return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], asset("page.html")).encode("utf-8")
+
+
+def _contents(titles: Sequence[str], words: Strings) -> str:
+    """List the main headings, each leading to its place."""
+    links = "".join(f'<li><a href="#s{i}">{title}</a></li>' for i, title in enumerate(titles))
+    name = escape(words("html.contents"))
+    listed = f"<details><summary>{name}</summary><ol>{links}</ol></details>"
+    return f'<nav aria-label="{name}">{listed}</nav>'
 
 
 def _save(words: Strings, sheet: str) -> str:
@@ -258,45 +263,12 @@ def _save(words: Strings, sheet: str) -> str:
     )
 
 
-def whole(template: str, slots: Mapping[str, str], *, head: Masthead, words: Strings) -> bytes:
-    """Fill a template with its own slots, and with what every file says of itself."""
-    body, looks = _classed(slots["body"])
-    style, script = asset("page.css") + looks, asset("page.js")
-    common = {
-        "body": body,
-        "lang": words.tag,
-        "policy": policy(style=style, script=script),
-        "style": style,
-        "script": script,
-        "skip": escape(words("html.skip")),
-        "banner": escape(head.banner),
-        "stamp": escape(words("page.demonstration")) if head.demonstration else "",
-    }
-    slots = {**slots, **common}  # what is filled in is not looked at again
-    return re.sub(r"\{\{(\w+)\}\}", lambda m: slots[m[1]], asset(template)).encode("utf-8")
-
-
-class Tables:
-    """Tables, each named by the heading above it, and by its number there if not the first."""
-
-    def __init__(self) -> None:
-        self.heading, self._made = "", Counter[str]()
-
-    def table(self, inside: str, look: str = "") -> str:
-        """Put rows into a table with a caption, for those who go from table to table by ear."""
-        self._made[self.heading] += 1
-        made = self._made[self.heading]
-        name = escape(self.heading if made == 1 else f"{self.heading} ({made})", quote=True)
-        area = f'class="scroll" role="region" aria-label="{name}" tabindex="0"'
-        caption = f'<caption><span class="unseen">{name}</span></caption>'
-        return f"<div {area}><table{look}>{caption}{inside}</table></div>"
-
-
 class _Body:
     """The elements of some pages, each with the marks it owns."""
 
     def __init__(self, pages: Sequence[Drawing], words: Strings) -> None:
-        self.words, self.root, self.tables = words, pages[0].root, Tables()
+        self.words, self.titles = words, list[str]()
+        self.heading, self.tables = "", Counter[str]()
         self.owned: dict[int, list[Mark]] = {}
         self.asked = {id(element): each for page in pages for each, _, element in page.fields}
         for page in pages:
@@ -305,8 +277,13 @@ class _Body:
                     self.owned.setdefault(id(owner), []).append(mark)
 
     def render(self, parts: Sequence[Element]) -> str:
-        """Give some elements of the body."""
-        return "".join(self._element(part) for part in _joined(parts, self._heads))
+        """Give some elements of the body; figures one after the other stand side by side."""
+        said = ""
+        for drawn, run in groupby(_joined(parts, self._heads), lambda part: part.role == "Figure"):
+            each = [self._element(part) for part in run]
+            beside = '<div class="beside">{}</div>' if drawn and len(each) > 1 else "{}"
+            said += beside.format("".join(each))
+        return said
 
     def _heads(self, table: Element) -> tuple[str, ...]:
         return tuple(self._text(cell) for cell in table.inside[0].inside)
@@ -314,7 +291,8 @@ class _Body:
     def _element(self, element: Element) -> str:
         role = element.role
         if role in ("H1", "H2", "H3"):
-            self.tables.heading = unescape(re.sub("<[^>]*>", "", self._text(element)))
+            self.heading = re.sub("<[^>]*>", "", self._text(element))
+            self.titles += [self.heading] * (role == "H2")
         inside = "".join(self._element(part) for part in element.inside)
         if role == "Figure":
             return self._picture(element)
@@ -329,11 +307,24 @@ class _Body:
             return f"<label>{said}</label>" if role == "LBody" and _asks(element) else said
         name = {"TR": "tr", "TH": "th", "TD": "td"}.get(role, role.lower())
         scope = f' scope="{"col" if element.scope == "Column" else "row"}"' if element.scope else ""
-        return f"<{name}{scope}{self._kind(element)}>{self._text(element)}{inside}</{name}>"
+        place = f' id="s{len(self.titles) - 1}"' if role == "H2" else ""
+        more = f"{scope}{place}{self._kind(element)}"
+        return f"<{name}{more}>{self._text(element)}{inside}</{name}>"
 
     def _table(self, element: Element) -> str:
+        """Name a table by the heading above it, and by its number there if not the first.
+
+        It has a caption, for those who go from table to table by ear.
+        """
+        made = self.tables[self.heading] = self.tables[self.heading] + 1
+        name = self.heading if made == 1 else f"{self.heading} ({made})"
         head, *body = (self._element(row) for row in element.inside)
-        return self.tables.table(f"<thead>{head}</thead><tbody>{''.join(body)}</tbody>")
+        whole = f'<tr><td colspan="{len(element.inside[0].inside)}"'  # of a table without rows
+        rows = "".join(body).replace("<tr><td", whole)
+        area = f'class="scroll" role="region" aria-label="{name}" tabindex="0"'
+        caption = f'<caption><span class="unseen">{name}</span></caption>'
+        inside = f"{caption}<thead>{head}</thead><tbody>{rows}</tbody>"
+        return f"<div {area}><table>{inside}</table></div>"
 
     def _picture(self, element: Element) -> str:
         marks, box = self.owned.get(id(element)), element.box
@@ -344,19 +335,33 @@ class _Body:
         narrow = _again(element, box)
         values = "".join(f"<li>{escape(value)}</li>" for value in element.values)
         more = f"<details><summary>{self.words('html.values')}</summary><ul>{values}</ul></details>"
+        logo = ' class="logo"' if any(isinstance(mark, Picture) for mark in marks) else ""
         broad = ' class="broad"' if narrow else ""
-        return f"<figure><div{broad}>{svg}</div>{narrow}{more * bool(values)}</figure>"
+        return f"<figure{logo}><div{broad}>{svg}</div>{narrow}{more * bool(values)}</figure>"
 
     def _texts(self, element: Element) -> list[Text]:
         return [mark for mark in self.owned.get(id(element), ()) if isinstance(mark, Text)]
 
     def _kind(self, element: Element) -> str:
-        texts = self._texts(element)
-        small = element.role == "P" and texts and all(t.size <= NOTE.size for t in texts)
-        if element.role in ("P", "H2") and texts and all(t.size >= LEAD.size for t in texts):
-            return ' class="lead"'
-        right = element.role in ("TD", "TH") and texts and all(t.anchor == "end" for t in texts)
-        return ' class="note"' if small else ' class="n"' if right else ""
+        """Name how an element is set: large, grey, slanted, bold, flush right, on several lines."""
+        texts, role = self._texts(element), element.role
+        if not texts or role not in ("P", "H2", "TH", "TD"):
+            return ""
+        cell, head = role in ("TH", "TD"), element.scope == "Column"
+        large = not cell and all(t.size >= LEAD.size for t in texts)
+        slanted = not head and all(t.font == "Oblique" for t in texts)
+        grey = all(t.colour == palette.muted for t in texts)
+        kinds = {
+            "lead": large,
+            "note": role == "P" and (grey or texts[0].size <= NOTE.size) and not (large or slanted),
+            "state": slanted,
+            "quiet": cell and grey and not (head or slanted),
+            "strong": cell and not head and all(t.font == "Bold" for t in texts),
+            "n": cell and all(t.anchor == "end" for t in texts),
+            "wraps": cell and not head and len({t.y for t in texts}) > 1,
+        }
+        named = " ".join(name for name, on in kinds.items() if on)
+        return f' class="{named}"' if named else ""
 
     def _text(self, element: Element) -> str:
         """Join an element's lines; bold stands out where not all of it is bold."""

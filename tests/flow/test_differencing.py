@@ -46,8 +46,6 @@ RATES = np.array([[1.0, 2.2, 2.0], [0.7, 3.0, 1.2]])
 WINDOW = 12
 SMALL = ((4, 0, 20), (0, 1, 8), (4, None, 17), (0, None, 20), (None, 0, 33), (None, 1, 2))
 """Reader, kind of case and month of some cells."""
-ANY = 1e6
-"""More statements than there are."""
 ISSUES = range(len(MONTHS) - WINDOW + 1)
 MINIMUM = CONFIG.reports.min_exams
 READERS_ENOUGH = CONFIG.reports.min_readers
@@ -362,10 +360,9 @@ def unrounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def everything_joined(department: Department, reading: Reading) -> list[Said]:
-    """Write down pages, kinds of cases, and what HTML lets one choose by, of two years.
+    """Write down pages and kinds of cases of two years.
 
-    What else are findings stand for the kinds of a case here: no table of pages tells them apart.
-    A choice hides lines and adds up nothing, so it says that there is a statement, and no more. A
+    What else are findings stand for the kinds of a case here: no table of pages tells them apart. A
     profile's counts and shares are those of its phrases; the department's decisions are worded by
     the rounded rows of all readers.
     """
@@ -375,10 +372,6 @@ def everything_joined(department: Department, reading: Reading) -> list[Said]:
         cells = department.cells[department.cells["month"].isin([MONTHS[m] for m in span])]
         said += _of_results(_results(cells, "department").overall, (), span, reading)
         said += _of_run_charts(cells, span, reading)
-        offered = [some(phrases=[p], months=span) for p in range(SHAPE[2])]
-        offered += [some(finding=kind, months=span) for kind in range(SHAPE[1])]
-        offered += [some(months=[m]) for m in span]
-        said += [Said(each, 1, ANY) for each in offered if department.n[each].any()]
         for r in range(SHAPE[0]):
             said += _of_reader(cells, r, span, reading, findings=False)
     return _each_once(said)
@@ -386,7 +379,7 @@ def everything_joined(department: Department, reading: Reading) -> list[Said]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rounds", [True, False])
-def test_nothing_small_is_recovered_from_pages_choices_and_kinds_together_unless_exact(
+def test_nothing_small_is_recovered_from_pages_and_kinds_together_unless_exact(
     department: Department, monkeypatch: pytest.MonkeyPatch, *, rounds: bool
 ) -> None:
     if not rounds:

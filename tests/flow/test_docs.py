@@ -22,7 +22,7 @@ PLACE = re.compile(
     r"[`( ]((?:calibration|extraction|reports|pipeline|tests|benchmarks)/[\w/.-]*\w)"
 )
 SETTING = re.compile(r"\[([a-z]+)\]`?\s+`?([a-z_]+)`")
-NOT_TESTS = {"html", "to_html"}
+NOT_TESTS = {"to_html"}
 DASH = "\N{EN DASH}"
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import typer
-from pypdf import PdfReader
 from typer.testing import CliRunner
 
 from pipeline.errors import ConfigurationError, InputError
@@ -116,24 +115,10 @@ def test_audit_prints_figures_and_writes_them(app: typer.Typer, tmp_path: Path) 
     data = json.loads(out.read_text())
     assert data["reports"] == 150
     assert f"{data['finding_f1']['value']:.3f}" in text
-
-
-def test_an_audit_is_drawn_with_the_figures_it_prints(app: typer.Typer, tmp_path: Path) -> None:
-    gold, pdf, out = FIXTURES / "gold_ct.jsonl", tmp_path / "audit.pdf", tmp_path / "audit.json"
-    asked = ("--bootstrap", "20", "--quiet", "--pdf", pdf, "--out", out)
-    run(app, "audit", "extraction", "--gold", gold, *asked)
-    data = json.loads(out.read_text())
-    first, second = (page.extract_text() for page in PdfReader(pdf).pages)
-    assert f"{data['finding_f1']['value']:.3f}" in first
-    for name in ("not mentioned", "findings", "impression"):
-        assert name in first
     for name, score in data["per_pathology"].items():
-        assert (name in first + second) == bool(score["gold"] or score["predicted"])
+        assert (f"  {name} " in text) == bool(score["gold"] or score["predicted"])
     cells = sum(n for _, _, n in data["phrase_confusion"])
     assert cells == sum(n for triples in data["modality_confusion"].values() for *_, n in triples)
-    again = tmp_path / "again.pdf"
-    run(app, "audit", "extraction", "--gold", gold, "--bootstrap", "20", "--quiet", "--pdf", again)
-    assert again.read_bytes() == pdf.read_bytes()
 
 
 def test_vocabulary_check_shows_what_changes(

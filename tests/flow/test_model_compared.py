@@ -65,7 +65,7 @@ def test_command_sets_rules_beside_a_model_with_two_sets_of_examples(
     command = [
         "audit", "extraction", "--gold", str(gold), "--engine", "rules", "--engine", "server:small",
         "--server", url, "--examples", str(tmp_path / "one"), "--examples", str(tmp_path / "two"),
-        "--bootstrap", "20", "--json", "--pdf", str(tmp_path / "audit.pdf"),
+        "--bootstrap", "20", "--json",
     ]  # fmt: skip
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert result.exit_code == 0, result.output
@@ -75,7 +75,6 @@ def test_command_sets_rules_beside_a_model_with_two_sets_of_examples(
     assert found["engines"][1]["asked"]["questions"] > 0
     pairs = {(each["first"], each["second"]) for each in found["differences"]}
     assert pairs == {(labels[0], labels[1]), (labels[0], labels[2]), (labels[1], labels[2])}
-    assert (tmp_path / "audit.pdf").read_bytes().startswith(b"%PDF")
     assert {each["model"] for each in stage.asked} == {"small"}
 
 

@@ -1,4 +1,4 @@
-"""The HTML companion: one file, no network, the PDF's numbers, sortable and hoverable."""
+"""The HTML companion: one file, no network, the PDF's numbers, hoverable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from reports.disclosure import guard_committee
 from reports.drawing.style import Style, style_for
 from reports.drawing.tables import Table
 from reports.pages import committee, radiologist
-from reports.pages.committee import html
 from tests.fixtures.reports import sample_contents as samples
 
 STYLE = Style()
@@ -26,7 +25,7 @@ VOID = {"meta", "br", "input"}
 
 
 class Reader(HTMLParser):
-    """Collects table rows and complains about tags that do not close."""
+    """Collects the rows of tables by their captions, and complains about tags left open."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,11 +37,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in VOID:
             self.open.append(tag)
-        given = dict(attrs)
-        if tag == "table":
-            self.current = str(given["data-id"])
-            self.tables.setdefault(self.current, [])
-        elif tag == "tr":
+        if tag == "tr":
             self.tables[self.current].append([])
         elif tag in ("td", "th"):
             self.tables[self.current][-1].append("")
@@ -56,6 +51,9 @@ class Reader(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] == "title":
             self.titles.append(data)
+        elif "caption" in self.open:
+            self.current = data
+            self.tables[data] = []
         elif "td" in self.open or "th" in self.open:
             self.tables[self.current][-1][-1] += data
 
@@ -75,7 +73,7 @@ def review() -> review_content.CommitteeContent:
 
 @pytest.fixture(scope="module")
 def page(review: review_content.CommitteeContent) -> bytes:
-    return html.build(review, style=STYLE)
+    return committee.build_both(review, style=STYLE)[1]
 
 
 def test_nothing_is_loaded_from_anywhere(page: bytes) -> None:
@@ -102,7 +100,7 @@ def test_every_cell_of_the_pdfs_tables_is_in_the_html(
 def test_every_number_of_the_htmls_tables_is_printed_in_the_pdf(
     review: review_content.CommitteeContent, page: bytes
 ) -> None:
-    pdf = pypdf.PdfReader(io.BytesIO(committee.build(review, style=STYLE)))
+    pdf = pypdf.PdfReader(io.BytesIO(committee.build_both(review, style=STYLE)[0]))
     printed = " ".join(" ".join(sheet.extract_text().split()) for sheet in pdf.pages)
     rows = [row for table in read(page).tables.values() for row in table]
     numbers = [
@@ -125,12 +123,12 @@ def test_marks_carry_their_values_for_hovering(page: bytes) -> None:
 def test_the_same_content_gives_the_same_bytes(
     review: review_content.CommitteeContent, page: bytes
 ) -> None:
-    assert html.build(review, style=STYLE) == page
+    assert committee.build_both(review, style=STYLE)[1] == page
 
 
 def test_markup_in_configured_text_stays_text() -> None:
     head = samples.masthead(institution="<script>alert(1)</script>", banner="A & B {{style}}")
-    text = html.build(samples.committee(masthead=head), style=STYLE).decode("utf-8")
+    text = committee.build_both(samples.committee(masthead=head), style=STYLE)[1].decode("utf-8")
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert "A &amp; B {{style}}" in text
@@ -138,7 +136,7 @@ def test_markup_in_configured_text_stays_text() -> None:
 
 def test_missing_parts_say_so() -> None:
     filled = replace(samples.committee(), scale_use=None, sensitivity=None)
-    text = html.build(filled, style=STYLE).decode("utf-8")
+    text = committee.build_both(filled, style=STYLE)[1].decode("utf-8")
     assert text.count(">not computed in this run<") == 2
 
 
@@ -166,7 +164,7 @@ def test_a_browser_asks_the_network_for_nothing_and_finds_values_to_hover_over(
     page: bytes, tmp_path: Path
 ) -> None:
     look = (
-        "const told = document.createElement('table'); told.dataset.id = 'told';"
+        "const told = document.createElement('table'); told.createCaption().textContent = 'told';"
         "const row = told.insertRow();"
         "row.insertCell().textContent = performance.getEntriesByType('resource').length;"
         "row.insertCell().textContent = document.querySelectorAll('svg title').length;"
@@ -177,75 +175,32 @@ def test_a_browser_asks_the_network_for_nothing_and_finds_values_to_hover_over(
     assert int(hovers) > 100
 
 
-@pytest.mark.slow
-def test_tables_of_readers_sort_by_code_only(page: bytes) -> None:
-    for name in ("readers", "profiles"):
-        table = re.search(rf'data-id="{name}".*?</thead>', page.decode("utf-8"), re.DOTALL)
-        assert table is not None
-        heads = re.findall(r"<th.*?</th>", table[0])
-        assert ["<button" in head for head in heads] == [True] + [False] * (len(heads) - 1)
+def test_readers_stand_in_code_order_and_nothing_sorts_them(page: bytes) -> None:
+    tables, text = read(page).tables, page.decode("utf-8")
+    for name in ("What each reader is told, in code order", "Readers, in code order"):
+        codes = [row[0] for row in tables[name][1:]]
+        assert codes == sorted(codes)
+        assert len(codes) > 5
+    assert "<button" not in text
+    assert "aria-sort" not in text
 
 
-def test_a_browser_sorts_by_number_and_keeps_too_few_last(page: bytes, tmp_path: Path) -> None:
-    click = "document.querySelectorAll('table[data-id=sensitivity] button')[1].click();"
-    up = _in_chromium(page, click, tmp_path).tables["sensitivity"][1:5]  # the first of its tables
-    sizes = [row[1] for row in up]
-    assert sizes[-1] == "too few"
-    numbers = [int(size.replace(",", "")) for size in sizes[:-1]]
-    assert numbers == sorted(numbers)
-    assert len(numbers) == 3
-    down = _in_chromium(page, click + click, tmp_path).tables["sensitivity"][1:5]
-    assert down[-1][1] == "too few"
-    assert down[0][1] == f"{numbers[-1]:,}"
+def test_the_contents_lead_to_every_main_heading(page: bytes) -> None:
+    text = page.decode("utf-8")
+    nav = re.search(r'<nav aria-label="Contents">.*?</nav>', text)
+    assert nav is not None
+    headings = re.findall(r'<h2 id="(s\d+)"[^>]*>(.*?)</h2>', text)
+    assert re.findall(r'<a href="#(s\d+)">(.*?)</a>', nav[0]) == headings
+    assert len(headings) == text.count("<h2") > 15
 
 
-def test_a_browser_shows_the_rows_of_the_finding_and_phrase_chosen_and_says_what_has_none(
-    page: bytes, tmp_path: Path
-) -> None:
-    choose = """
-        const told = document.createElement('table'); told.dataset.id = 'told';
-        const choices = Array.from(document.querySelectorAll('.filter select'));
-        const all = (what) => Array.from(document.querySelectorAll(what));
-        const shown = (what) => all(what).filter((e) => !e.hidden);
-        const row = (...cells) => { const r = told.insertRow();
-          cells.forEach((c) => { r.insertCell().textContent = c; }); };
-        const pick = (k, value) => { choices[k].value = value;
-          choices[k].dispatchEvent(new Event('change')); };
-        pick(0, 'pneumothorax'); pick(1, 'likely');
-        row(...shown('table[data-id=pathologies] tbody tr').map((r) => r.cells[0].textContent));
-        row(...shown('table[data-id=terms] tbody tr').map((r) => r.cells[0].textContent));
-        row(shown('table[data-id=readers] tbody tr').length);
-        row(...choices.map((choice) => choice.options.length));
-        const whole = (id) =>
-          document.querySelector(`table[data-id=${id}]`).parentNode.dataset.whole;
-        row(...['pathologies', 'terms', 'manifest'].map((id) => whole(id) ?? ''));
-        pick(0, ''); pick(1, '');
-        const month = choices.length - 1;
-        pick(month, '2026-03');
-        row(shown('details li').filter((li) => /2026-0[124-9]/.test(li.textContent)).length,
-          shown('details li').filter((li) => li.textContent.includes('2026-03')).length,
-          whole('readers') ?? '');
-        pick(month, '');
-        row(all('[data-whole]').length - 1, ...Array.from(choices[1].options, (o) => o.value));
-        document.body.append(told);
-    """
-    found = _in_chromium(page, choose, tmp_path).tables["told"]
-    assert found[0] == ["pneumothorax"]
-    assert found[1] == ["likely"]
-    assert int(found[2][0]) > 5
-    assert len(found[3]) >= 3
-    assert found[4] == [
-        "Not split by: Phrase.",
-        "Not split by: Finding.",
-        "Not split by: Finding, Phrase.",
-    ]
-    assert found[5][0] == "0"
-    assert int(found[5][1]) > 0
-    assert found[5][2] == "Not split by: Month."
-    assert found[6][0] == "0"
-    said = found[6][2:]
-    assert said.index("present") < said.index("likely") < said.index("unlikely") < len(said) - 1
-    assert said[-1] == "absent"
+def test_a_table_without_rows_says_so_across_its_columns_and_wide_cells_wrap(page: bytes) -> None:
+    text = page.decode("utf-8")
+    assert re.search(r'<tr><td colspan="[2-9]" class="state">[^<]+</td></tr>', text)
+    wraps = re.findall(r'<t[dh][^>]* class="[^"]*wraps[^"]*">([^<]+)<', text)
+    assert any(len(said) > 60 for said in wraps)
+    assert re.search(r'<th scope="row" class="strong">[^<]+</th>', text)
+    assert re.search(r'<th scope="row" class="quiet">[^<]+</th>', text)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -253,7 +208,7 @@ def test_no_line_of_a_figure_is_cut_off(language: str) -> None:
     style = style_for("A4", language=language)
     contents = samples.radiologist(), samples.with_three_actions()
     pages = [radiologist.build_both(each, style=style)[1].decode() for each in contents]
-    pages.append(html.build(samples.committee(), style=style).decode())
+    pages.append(committee.build_both(samples.committee(), style=style)[1].decode())
     lines = 0
     for page in pages:
         anchors = dict(re.findall(r"\.(m\d+)\{[^}]*text-anchor:(\w+)", page))

@@ -27,14 +27,14 @@ DRAWN: dict[str, Callable[[], bytes]] = {
     "feedback of too few": lambda: radiologist.build_both(
         samples.radiologist(seed=3, overall=SuppressedCell(20)), style=Style()
     )[0],
-    "review": lambda: committee.build(samples.committee(), style=Style()),
-    "review of many": lambda: committee.build(samples.committee(readers=30), style=Style()),
+    "review": lambda: committee.build_both(samples.committee(), style=Style())[0],
+    "review of many": lambda: committee.build_both(samples.committee(readers=30), style=Style())[0],
     "German feedback": lambda: radiologist.build_both(
         samples.radiologist(seed=1, n=900), style=style_for("A4", language="de")
     )[0],
-    "German review": lambda: committee.build(
+    "German review": lambda: committee.build_both(
         samples.committee(), style=style_for("A4", language="de")
-    ),
+    )[0],
     "stopped run": lambda: run_report.build(samples.stopped_run(), style=Style()),
 }
 

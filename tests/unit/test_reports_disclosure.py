@@ -26,7 +26,6 @@ from reports.drawing.marks import Drawing, Text
 from reports.drawing.style import Style, style_for
 from reports.numbers import percent, percent_interval
 from reports.pages import committee, radiologist
-from reports.pages.committee import html
 from reports.pages.radiologist import later
 from reports.pages.radiologist.chart import PhraseChart
 from reports.strings import Strings
@@ -176,7 +175,7 @@ def test_a_review_of_four_readers_shows_no_department_figure_in_pdf_or_html() ->
     guarded = guard_committee(filled)
     assert guarded.department == content.SuppressedCell(5, "readers")
     printed = strings(committee.pages(filled, style=Style()))
-    page = html.build(filled, style=Style()).decode()
+    page = committee.build_both(filled, style=Style())[1].decode()
     for text in (printed.replace(" | ", " "), page):
         assert text.count("fewer than 5 readers contributed") == 1
         assert "Which exams this run read" in text  # no figure rests on them

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from dataclasses import replace
@@ -19,7 +20,6 @@ from pipeline.tables.results import Period
 from reports.drawing.marks import Picture
 from reports.drawing.style import MARGIN, LogoError, Style, check, fitted
 from reports.pages import committee, radiologist
-from reports.pages.committee import html
 from tests.fixtures.reports import sample_contents as samples
 
 
@@ -53,7 +53,13 @@ def test_the_logo_stands_right_of_the_title_in_pdf_and_html() -> None:
     assert [image.image.size for image in pdf.pages[0].images] == [(300, 60)]
     assert len(pdf.pages[1].images) == 0
     review = samples.committee(masthead=head)
-    assert b'<img class="logo" width="300" height="60"' in html.build(review, style=style)
+    own, both = (
+        radiologist.build_both(filled, style=style),
+        committee.build_both(review, style=style),
+    )
+    for _, page in (own, both):
+        shown = re.findall(rb'<figure class="logo">.*?</figure>', page)
+        assert [b"<image " in each and b"<details>" not in each for each in shown] == [True]
     assert any(isinstance(m, Picture) for m in committee.pages(review, style=style)[0].marks)
 
 

@@ -30,7 +30,6 @@ from reports.figures.run import exam_flow
 from reports.held_back import _GROUPS
 from reports.numbers import MANNERS, Language
 from reports.pages import committee, radiologist, run_report
-from reports.pages.committee import html
 from reports.pages.radiologist.later import case_table
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings, translated
@@ -312,7 +311,7 @@ def test_no_decimal_of_a_german_page_is_written_with_a_point() -> None:
         drawn += radiologist.pages(filled, style=style)
     marks = (m for page in drawn for m in page.marks if isinstance(m, Text))
     texts = {mark.string.replace("rules 1.0", "rules") for mark in marks}
-    page = html.build(samples.committee(), style=style).decode()
+    page = committee.build_both(samples.committee(), style=style)[1].decode()
     texts |= set(
         re.findall(r">([^<>]+)<", re.sub(r"<(style|script)>.*?</\1>", "", page, flags=re.S))
     )

@@ -56,7 +56,7 @@ def test_a_value_is_said_once_however_many_marks_carry_it() -> None:
     drawing = Drawing(100, 50)
     drawing.add(Line(0, 0, 9, 0, "#000000", hint="x"), Disc(1, 0, 3, hint="x"))
     assert to_svg(drawing, label="a").count("<title>") == 1
-    assert to_svg(drawing, label="a", values="none").count("<title>") == 0
+    assert to_svg(drawing, label="a", hovers=False).count("<title>") == 0
 
 
 def test_an_unknown_mark_is_refused() -> None:

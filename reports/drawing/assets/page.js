@@ -1,39 +1,4 @@
 "use strict";
-// Sort a table by a column; cells without a number stay last in either direction.
-function valueOf(cell) {
-  const given = cell.dataset.value;
-  const text = (given === undefined ? cell.textContent : given).trim();
-  const german = document.documentElement.lang.startsWith("de");
-  const plain = text.replace(german ? /\./g : /,/g, "").replace(",", ".").replace(/\u2212/g, "-").replace(/\s/g, " ");
-  const number = /^[<>+\u2248]?\s*-?\d/.test(plain) ? parseFloat(plain.replace(/^[<>+\u2248]\s*/, "")) : NaN;
-  return { text: text, number: number };
-}
-function sortBy(table, column, descending) {
-  const body = table.tBodies[0];
-  const rows = Array.from(body.rows).map((row) => ({ row: row, key: valueOf(row.cells[column]) }));
-  const numeric = rows.some((r) => !Number.isNaN(r.key.number));
-  const sign = descending ? -1 : 1;
-  rows.sort((a, b) => {
-    if (!numeric) return sign * a.key.text.localeCompare(b.key.text);
-    const left = Number.isNaN(a.key.number), right = Number.isNaN(b.key.number);
-    if (left || right) return left - right;
-    return sign * (a.key.number - b.key.number);
-  });
-  rows.forEach((r) => body.appendChild(r.row));
-}
-document.querySelectorAll("table").forEach((table) => {
-  const heads = Array.from(table.tHead.rows[0].cells);
-  heads.forEach((head, column) => {
-    const button = head.querySelector("button");
-    if (button === null) return;
-    button.addEventListener("click", () => {
-      const descending = head.getAttribute("aria-sort") === "ascending";
-      heads.filter((other) => other.hasAttribute("aria-sort")).forEach((other) => other.setAttribute("aria-sort", "none"));
-      head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-      sortBy(table, column, descending);
-    });
-  });
-});
 // On a phone a table that is too wide becomes a block a row, each cell with its head before it; the roles say that
 // it still is a table. Elsewhere it goes on to the right: its first column stays, with a shadow.
 const areas = document.querySelectorAll(".scroll"), phone = matchMedia("screen and (max-width: 30rem)");
@@ -52,39 +17,6 @@ const measure = () => areas.forEach((area) => {
 });
 addEventListener("resize", measure);
 measure();
-// Show rows and values that hold what is looked for. A line that names no finding (phrase) at all is
-// of every one, and what holds none but such lines says so; head rows and pictures stay.
-const filter = document.querySelector(".filter");
-if (filter !== null) {
-  const field = filter.querySelector("input"), told = filter.querySelector("output");
-  const choices = Array.from(filter.querySelectorAll("select"));
-  const known = choices.map((choice) => new Set(Array.from(choice.options, (o) => o.value).filter(Boolean)));
-  const lines = Array.from(document.querySelectorAll("tbody tr, figure details li"), (line) => {
-    const parts = line.cells ? Array.from(line.cells, (c) => c.textContent.trim()) : line.textContent.split(/[:,] */);
-    return { line: line, row: Boolean(line.cells), text: line.textContent.toLowerCase(),
-      names: known.map((names) => parts.filter((part) => names.has(part))) };
-  });
-  const rows = lines.filter((each) => each.row);
-  const blocks = Array.from(document.querySelectorAll(".scroll, .beside"), (block) => ({ block: block,
-    split: known.map((_, k) => lines.some((each) => each.names[k].length > 0 && block.contains(each.line))) }));
-  const show = () => {
-    const wanted = field.value.trim().toLowerCase();
-    lines.forEach((each) => {
-      const fits = choices.every((choice, k) => choice.value === "" || each.names[k].length === 0 || each.names[k].includes(choice.value));
-      each.line.hidden = !fits || (each.row && !each.text.includes(wanted));
-    });
-    blocks.forEach((each) => {
-      const unsplit = choices.filter((choice, k) => choice.value !== "" && !each.split[k]);
-      const what = unsplit.map((choice) => choice.parentNode.firstChild.textContent.trim()).join(", ");
-      if (what) each.block.dataset.whole = filter.dataset.whole.replace("{what}", what); else delete each.block.dataset.whole;
-    });
-    const left = rows.filter((each) => !each.line.hidden).length;
-    const all = wanted === "" && choices.every((choice) => choice.value === "");
-    told.textContent = all ? "" : filter.dataset.rows.replace("{n}", left).replace("{of}", rows.length);
-  };
-  field.addEventListener("input", show);
-  choices.forEach((choice) => choice.addEventListener("change", show));
-}
 // Save what was ticked and written as a sheet; nothing is sent. A click on a ticked box, or Delete, clears it.
 const save = document.querySelector(".save");
 if (save !== null) {

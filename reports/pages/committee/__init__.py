@@ -1,7 +1,7 @@
 """The quality committee's review: what to decide, readers, words, exams; then figures in full.
 
 Readers appear by code, in code order; figures by reader and for the department appear only from
-``minimum_readers`` readers on. The same sections become the PDF here and HTML in ``html.py``.
+``minimum_readers`` readers on.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from reports.drawing.layout import Composer, Prose, Section, compose, composed
 from reports.drawing.marks import Drawing
 from reports.drawing.pdf import published
 from reports.drawing.style import BODY, CAPTION, LEAD, Style, Type, in_language
+from reports.drawing.web import to_html
 from reports.numbers import count, points
 from reports.out_of_order import outweigh, unsure
 from reports.pages.committee import sections as later
@@ -29,16 +30,19 @@ from reports.pages.committee.sections import department, exams, pathologies, wit
 from reports.review_content import CommitteeContent, statements
 from reports.strings import Strings, translated
 
-__all__ = ["build", "headline", "pages", "sections"]
+__all__ = ["build_both", "headline", "pages", "sections"]
 
 _ONE_PAGE: Final = (1.16, 1.08, 1.0, 0.93, 0.86, 0.8, 0.72, 0.64)
 # Share of the first page that must be free for what follows to begin on it.
 _SHARED: Final = 0.4
 
 
-def build(content: CommitteeContent, *, style: Style) -> bytes:
-    """Make the PDF; the same content and style give the same bytes."""
-    return published("committee", pages(content, style=style), content.masthead, style.strings)
+@in_language
+def build_both(content: CommitteeContent, *, style: Style) -> tuple[bytes, bytes]:
+    """Make the PDF, and the same pages as one HTML file; equal contents give equal bytes."""
+    words, head, drawn = style.strings, content.masthead, pages(content, style=style)
+    page = to_html(drawn, title=words("committee.title"), head=head, words=words)
+    return published("committee", drawn, head, words), page
 
 
 @in_language

@@ -12,7 +12,7 @@ import numpy as np
 from calibration.run_chart import FIRM, LEAST
 from reports.content import SuppressedCell
 from reports.drawing.layout import Figure, Prose, Section, statement
-from reports.drawing.marks import PHONE, Box, Drawing
+from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY, CAPTION, GUTTER
 from reports.figures.series import met_by, printed, run_chart
 from reports.numbers import count, percent, points
@@ -64,7 +64,7 @@ def _charts(charts: Sequence[RunChart], words: Strings) -> Figure:
     months = charts[0].process.n
     if LEAST <= months < FIRM:
         caption.append(words("run_chart.provisional", n=months, least=FIRM))
-    return Figure(paint, _CHART, " ".join(caption), screen=2 * PHONE + GUTTER)
+    return Figure(paint, _CHART, " ".join(caption))
 
 
 def _later(content: CommitteeContent, words: Strings) -> list[str]:

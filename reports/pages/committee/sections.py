@@ -16,8 +16,8 @@ from calibration.result import GroupResult
 from reports.content import Exclusion, FlowStep, PathologyAdvice, SuppressedCell
 from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
-from reports.drawing.marks import PHONE, Box, Drawing
-from reports.drawing.style import BODY, GUTTER
+from reports.drawing.marks import Box, Drawing
+from reports.drawing.style import BODY
 from reports.figures.counts import spreads
 from reports.figures.phrase_chart import Sign, phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import RowState, missed, phrase_rows
@@ -248,8 +248,8 @@ def disagreement(content: CommitteeContent, words: Strings) -> Section:
         return Section(title, (statement(words("state.not_computed")),), lead)
     if isinstance(found.plain, SuppressedCell) and isinstance(found.hedged, SuppressedCell):
         return Section(title, (statement(state_of(found.plain, words)),), lead)
-    caption, wide = words("committee.disagreement_note"), 2 * PHONE + GUTTER
-    figure = Figure(partial(spreads, found=found, words=words), 118.0, caption, wide)
+    caption = words("committee.disagreement_note")
+    figure = Figure(partial(spreads, found=found, words=words), 118.0, caption)
     return Section(title, (figure,), lead, room=220.0)
 
 
