@@ -1,9 +1,4 @@
-"""The one pass over the rows: (row index, label) → counts, in blocks that stay in the cache.
-
-Labels take few distinct values (0 and 1, or one value per CT phrase), so a label's code is its
-place among those of the first rows, and is verified; the first label that is not among them sends
-the whole column to a general, slower pass.
-"""
+"""The one pass over the rows: (row index, label) → counts."""
 
 from __future__ import annotations
 
@@ -14,10 +9,6 @@ from numpy.typing import ArrayLike
 from calibration.arrays import FloatArray, IntArray, numbers
 from calibration.errors import TallyError, refuse
 
-_BLOCK = 1 << 16
-_SAMPLE = 1 << 12
-_MOST_VALUES = 200
-_MOST_CELLS = 1 << 16
 _DENSE_CELLS = 20_000_000
 
 
@@ -25,6 +16,8 @@ def count_cells(
     row: IntArray, label: FloatArray, weight: FloatArray | None, *, rows: int
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Distinct labels (L,), occupied cells row · L + code (C,), and their weights (C,).
+
+    Of the labels 0 and 1 are always two.
 
     Parameters
     ----------
@@ -37,51 +30,16 @@ def count_cells(
     rows
         Number of rows, G · K.
     """
-    fast = _fast_counts(row, label, weight, rows)
-    if fast is not None:
-        return _occupied(*fast)
-    codes, values = label_codes(label)
-    cells = row * len(values) + codes
+    codes, found = pd.factorize(label)
+    values = np.union1d(found, [0.0, 1.0])
+    cells = row * len(values) + np.searchsorted(values, found)[codes]
     size = rows * len(values)
     if size <= _DENSE_CELLS:
         dense = np.bincount(cells, weights=weight, minlength=size).astype(np.float64)
-        return _occupied(values, dense)
-    found, inverse = np.unique(cells, return_inverse=True)
-    return values, found, np.bincount(inverse, weights=weight).astype(np.float64)
-
-
-def _occupied(values: FloatArray, dense: FloatArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    occupied = np.flatnonzero(dense)
-    return values, occupied.astype(np.int64), dense[occupied]
-
-
-def label_codes(label: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Code of every label (N,) and the distinct values, increasing, 0 and 1 always among them."""
-    codes, found = pd.factorize(label)
-    values = np.union1d(found, [0.0, 1.0])
-    return np.searchsorted(values, found)[codes].astype(np.int64), values
-
-
-def _fast_counts(
-    row: IntArray, label: FloatArray, weight: FloatArray | None, rows: int
-) -> tuple[FloatArray, FloatArray] | None:
-    """Distinct labels and dense counts, or None if the general pass is needed."""
-    values = np.union1d(label[:_SAMPLE], [0.0, 1.0])
-    size = rows * len(values)
-    if len(values) > _MOST_VALUES or size > _MOST_CELLS:
-        return None
-    dense = np.zeros(size)
-    for start in range(0, len(row), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        part = label[block]
-        code = np.searchsorted(values, part)
-        if not np.array_equal(values[code], part):
-            return None
-        cell = row[block] * len(values)
-        cell += code
-        some = None if weight is None else weight[block]
-        dense += np.bincount(cell, weights=some, minlength=size)
-    return values, dense
+        occupied = np.flatnonzero(dense)
+        return values, occupied.astype(np.int64), dense[occupied]
+    cells, inverse = np.unique(cells, return_inverse=True)
+    return values, cells, np.bincount(inverse, weights=weight).astype(np.float64)
 
 
 def checked_indices(name: str, values: ArrayLike, limit: int) -> IntArray:
