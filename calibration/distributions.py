@@ -133,96 +133,7 @@ class Atom:
         return mass, self.at * mass
 
 
-@dataclass(frozen=True, slots=True)
-class UniformMixture:
-    """A histogram: weight w_j spread evenly over (edge_j, edge_{j+1}]; the weights sum to 1.
-
-    Its moments are rounded once, so that a survey means the same on every processor.
-
-    Parameters
-    ----------
-    edges
-        Increasing, inside [0, 1], shape (J + 1,).
-    weights
-        Not negative, renormalised by the constructor helper :meth:`from_counts`, shape (J,).
-    """
-
-    edges: tuple[float, ...]
-    weights: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        edges, weights = numbers("edges", self.edges), numbers("weights", self.weights)
-        flat = edges.ndim == weights.ndim == 1
-        if not flat or len(edges) != len(weights) + 1 or not np.all(np.diff(edges) > 0):
-            raise CalibrationError("UniformMixture: needs J weights and J + 1 increasing edges.")
-        if not (edges[0] >= 0 and edges[-1] <= 1 and np.all(weights >= 0)):
-            raise CalibrationError("UniformMixture: edges lie in [0, 1] and weights are ≥ 0.")
-        if abs(float(weights.sum()) - 1.0) > 1e-9:
-            raise CalibrationError("UniformMixture: the weights must sum to 1; use from_counts.")
-        object.__setattr__(self, "edges", tuple(edges.tolist()))
-        object.__setattr__(self, "weights", tuple(weights.tolist()))
-
-    @classmethod
-    def from_counts(cls, edges: FloatArray, counts: FloatArray) -> UniformMixture:
-        """Renormalise counts or proportions (J,) over the ranges between edges (J + 1,)."""
-        asked = numbers("counts", counts)
-        total = float(np.sum(asked))
-        if not 0 < total < np.inf:
-            raise CalibrationError("UniformMixture: no respondent in any range.")
-        return cls(edges, asked / total)  # type: ignore[arg-type]
-
-    @property
-    def mean(self) -> float:
-        """E[S], exact."""
-        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
-        return math.fsum(weights * (edges[:-1] + edges[1:])) / 2.0
-
-    @property
-    def variance(self) -> float:
-        """Var[S], exact."""
-        edges, weights = np.asarray(self.edges), np.asarray(self.weights)
-        low, high = edges[:-1], edges[1:]
-        centred = (low + high) / 2.0 - self.mean
-        return math.fsum(weights * (centred**2 + (high - low) ** 2 / 12.0))
-
-    def cdf(self, x: FloatArray) -> FloatArray:
-        """P(S ≤ x), piecewise linear."""
-        cumulative = np.concatenate([[0.0], np.cumsum(self.weights)])
-        cumulative[-1] = 1.0
-        return np.asarray(np.interp(x, self.edges, cumulative), dtype=np.float64)
-
-    def partial_mean(self, x: FloatArray) -> FloatArray:
-        """E[S · 1(S ≤ x)], piecewise quadratic."""
-        edges = np.asarray(self.edges)
-        heights = np.asarray(self.weights) / np.diff(edges)
-        upper = np.clip(np.asarray(x, dtype=np.float64)[..., None], edges[:-1], edges[1:])
-        return np.asarray(((upper**2 - edges[:-1] ** 2) / 2.0) @ heights, dtype=np.float64)
-
-    def quantile(self, q: float) -> float:
-        """Smallest x with P(S ≤ x) ≥ q."""
-        _check_probability(q)
-        cumulative = np.concatenate([[0.0], np.cumsum(self.weights)])
-        cumulative[-1] = 1.0
-        last = max(int(np.searchsorted(cumulative, q, side="left")), 1)
-        share = (q - cumulative[last - 1]) / (cumulative[last] - cumulative[last - 1] or 1.0)
-        return float(self.edges[last - 1] + share * (self.edges[last] - self.edges[last - 1]))
-
-    def density(self, x: FloatArray) -> FloatArray:
-        """Density at x, zero outside the ranges."""
-        edges = np.asarray(self.edges)
-        heights = np.concatenate([[0.0], np.asarray(self.weights) / np.diff(edges), [0.0]])
-        return np.asarray(heights[np.searchsorted(edges, x, side="left")], dtype=np.float64)
-
-    def probability_positive(self) -> float:
-        """P(S ≥ ½)."""
-        return float(1.0 - self.cdf(np.asarray(0.5)))
-
-    def interval_tables(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mass and partial mean of every (edge, edge], each (M,)."""
-        return np.diff(self.cdf(edges)), np.diff(self.partial_mean(edges))
-
-
-Distribution: TypeAlias = Beta | Atom | UniformMixture
+Distribution: TypeAlias = Beta | Atom
 
 
 def _check_probability(q: float) -> None:
@@ -245,7 +156,9 @@ _CLAMP = 1e-8
 
 
 def moments_of_ranges(edges: FloatArray, proportions: FloatArray) -> tuple[float, float]:
-    """Mean and variance of respondents spread evenly within each range.
+    """Mean and variance of respondents spread evenly within each range, exact.
+
+    Each is rounded once, so that a survey means the same on every processor.
 
     Parameters
     ----------
@@ -253,9 +166,23 @@ def moments_of_ranges(edges: FloatArray, proportions: FloatArray) -> tuple[float
         Ends of the ranges, increasing, shape (J + 1,).
     proportions
         Respondents per range as counts or proportions; renormalised, shape (J,).
+
+    Raises
+    ------
+    CalibrationError
+        If the ranges do not increase inside [0, 1], or hold no respondent or fewer than none.
     """
-    mixture = UniformMixture.from_counts(edges, proportions)
-    return mixture.mean, mixture.variance
+    edges, people = numbers("edges", edges), numbers("proportions", proportions)
+    flat = edges.ndim == people.ndim == 1
+    if not flat or len(edges) != len(people) + 1 or not np.all(np.diff(edges) > 0):
+        raise CalibrationError("ranges: need J proportions and J + 1 increasing edges.")
+    total = float(people.sum())
+    if not (0 < total < np.inf and np.all(people >= 0) and edges[0] >= 0 and edges[-1] <= 1):
+        raise CalibrationError("ranges: they lie in [0, 1], and respondents are ≥ 0, not all 0.")
+    low, high, weights = edges[:-1], edges[1:], people / total
+    mean = math.fsum(weights * (low + high)) / 2.0
+    centred = (low + high) / 2.0 - mean
+    return mean, math.fsum(weights * (centred**2 + (high - low) ** 2 / 12.0))
 
 
 def moments_of_percentages(percentages: Sequence[float] | FloatArray) -> tuple[float, float]:
@@ -312,8 +239,8 @@ def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phra
     """
     from scipy.optimize import minimize  # here: all who only look a phrase up would wait for it
 
-    start_of = UniformMixture.from_counts(edges, counts)  # checks both
-    edges, counts = np.asarray(start_of.edges), numbers("counts", counts)
+    edges, counts = numbers("edges", edges), numbers("counts", counts)
+    mean, variance = moments_of_ranges(edges, counts)  # checks both
     if np.count_nonzero(counts) < 2:
         raise SurveyError(
             f"{phrase!r}: every respondent chose the same range, so the likelihood has no "
@@ -321,7 +248,7 @@ def fit_likelihood(edges: FloatArray, counts: FloatArray, *, phrase: str = "phra
         )
     kept = counts > 0
     low, high, weight = edges[:-1][kept], edges[1:][kept], counts[kept] / counts.sum()
-    start = fit_moments(start_of.mean, start_of.variance, phrase=phrase)
+    start = fit_moments(mean, variance, phrase=phrase)
 
     def loss(theta: FloatArray) -> float:
         alpha, beta = np.exp(theta)

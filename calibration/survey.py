@@ -24,7 +24,6 @@ from calibration.distributions import (
     Atom,
     Beta,
     Distribution,
-    UniformMixture,
     fit_moments,
     moments_of_ranges,
 )
@@ -273,7 +272,7 @@ def _builtin_distribution(
     return fit_moments(mean, variance, phrase=row["phrase"]), respondents
 
 
-_KINDS = {Atom: "atom", Beta: "beta", UniformMixture: "mixture"}
+_KINDS = {Atom: "atom", Beta: "beta"}
 
 
 def _distribution_of(row: Mapping[str, object]) -> Distribution:

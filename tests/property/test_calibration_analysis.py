@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.analysis import Settings, Study
-from calibration.distributions import Atom, Beta, UniformMixture
+from calibration.distributions import Atom, Beta
 from calibration.plain import plain_fields
 from calibration.substitution import GuardRails
 from calibration.survey import PhraseTable
@@ -19,7 +19,6 @@ from calibration.tally import Tally
 distributions = st.one_of(
     st.builds(Beta, st.floats(0.05, 1e4), st.floats(0.05, 1e4)),
     st.builds(Atom, st.sampled_from([0.0, 0.5, 1.0])),
-    st.just(UniformMixture((0.0, 0.25, 1.0), (0.75, 0.25))),
 )
 
 

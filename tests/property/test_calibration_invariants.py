@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calibration.bins import BinRule, bin_edges, bin_tables
 from calibration.curve import calibration_error, curve_points
-from calibration.distributions import Atom, Beta, Distribution, UniformMixture
+from calibration.distributions import Atom, Beta, Distribution
 from calibration.phrase_calibration import phrase_error, wilson
 from calibration.scores import brier
 from calibration.substitution.cost import substituted_error, substitution_cost
@@ -23,10 +23,7 @@ SETTINGS = settings(max_examples=60)
 parameters = st.floats(0.05, 60.0)
 betas = st.builds(Beta, parameters, parameters)
 atoms = st.builds(Atom, st.sampled_from([0.0, 0.3, 0.5, 1.0]) | st.floats(0.0, 1.0))
-mixtures = st.lists(st.floats(0.01, 5.0), min_size=2, max_size=6).map(
-    lambda w: UniformMixture.from_counts(np.linspace(0, 1, len(w) + 1), np.array(w))
-)
-distributions = betas | atoms | mixtures
+distributions = betas | atoms
 tables = st.lists(distributions, min_size=1, max_size=5)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.bins import bin_edges, bin_tables
-from calibration.distributions import Atom, Beta, UniformMixture
+from calibration.distributions import Atom, Beta, moments_of_ranges
 from calibration.errors import CalibrationError, SurveyError
 from calibration.scores import label_values
 from calibration.survey import BUILTIN, PhraseTable, builtin
@@ -19,13 +19,11 @@ def test_beta_mean_and_variance_follow_from_its_parameters() -> None:
     assert beta.variance == pytest.approx(16 / 1100)
 
 
-def test_uniform_mixture_has_the_moments_of_its_pieces() -> None:
+def test_respondents_of_ranges_have_the_moments_of_their_pieces() -> None:
     # half on (0, .5], half on (.5, 1]: the uniform itself, mean 1/2, variance 1/12
-    mixture = UniformMixture((0.0, 0.5, 1.0), (0.5, 0.5))
-    assert mixture.mean == pytest.approx(0.5)
-    assert mixture.variance == pytest.approx(1 / 12)
-    assert mixture.partial_mean(np.array([0.5])) == pytest.approx(0.125)  # ∫_0^.5 s ds
-    assert mixture.quantile(0.25) == pytest.approx(0.25)
+    mean, variance = moments_of_ranges(np.array([0.0, 0.5, 1.0]), np.array([4.0, 4.0]))
+    assert mean == pytest.approx(0.5)
+    assert variance == pytest.approx(1 / 12)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +108,14 @@ def test_unusable_parameters_are_refused() -> None:
         Beta(0.0, 1.0)
     with pytest.raises(CalibrationError, match="must lie in"):
         Atom(1.5)
-    with pytest.raises(CalibrationError, match="increasing edges"):
-        UniformMixture((0.0, 0.0), (1.0,))
-    with pytest.raises(CalibrationError, match="increasing edges"):
-        UniformMixture((0.0, np.nan, 1.0), (0.5, 0.5))
+    for edges in ([0.0, 0.0, 1.0], [0.0, np.nan, 1.0], [0.0, 1.0]):
+        with pytest.raises(CalibrationError, match="increasing edges"):
+            moments_of_ranges(np.array(edges), np.array([0.5, 0.5]))
+    for edges, people in (([0.0, 0.5, 1.1], [1, 1]), ([0.0, 0.5, 1.0], [2, -1])):
+        with pytest.raises(CalibrationError, match=r"lie in \[0, 1\], and respondents are"):
+            moments_of_ranges(np.array(edges), np.array(people))
+    with pytest.raises(CalibrationError, match="not all 0"):
+        moments_of_ranges(np.array([0.0, 0.5, 1.0]), np.zeros(2))
     with pytest.raises(CalibrationError, match="probability must lie in"):
         Beta(1.0, 2.0).quantile(-1.0)
     for bins in (0, 2.5, "10"):

@@ -25,7 +25,6 @@ from calibration import (
 from calibration.distributions import (
     Atom,
     Beta,
-    UniformMixture,
     fit_likelihood,
     fit_moments,
     moments_of_percentages,
@@ -59,7 +58,6 @@ SCALARS: list[tuple[Callable[..., object], Mapping[str, Any]]] = [
     (strata, {"values": [1.0, 2.0], "count": 2}),
 ]
 ARRAYS: list[tuple[Callable[..., object], Mapping[str, Any], tuple[str, ...]]] = [
-    (UniformMixture, {"edges": [0, 1], "weights": [1]}, ("edges", "weights")),
     (fit_likelihood, {"edges": [0, 0.5, 0.7, 1], "counts": [3, 5, 4]}, ("edges", "counts")),
     (moments_of_percentages, {"percentages": [10, 50]}, ("percentages",)),
     (moments_of_ranges, {"edges": [0, 0.5, 1], "proportions": [1, 3]}, ("edges", "proportions")),

@@ -21,7 +21,7 @@ from calibration.diagnostics import (
     smooth_calibration_error,
     spiegelhalter_z,
 )
-from calibration.distributions import Atom, Beta, UniformMixture
+from calibration.distributions import Atom, Beta
 from calibration.errors import CalibrationError, TallyError
 from calibration.estimate import Likeness, Options, likeness
 from calibration.neighbours.stated_confidence import fit_baseline
@@ -311,8 +311,7 @@ def test_band_of_one_observation_is_that_of_agresti_and_coull() -> None:
 
 def test_band_weighs_a_bin_by_the_observations_it_is_worth() -> None:
     """Bin 1 holds all of phrase a and half of b: worth (10 + 10)² / (10 + 5) = 80/3."""
-    half = UniformMixture((0.0, 0.5, 1.0), (0.5, 0.5))
-    tables = phrase_bins((Atom(0.25), half), bins=2)
+    tables = phrase_bins((Atom(0.25), Beta(1.0, 1.0)), bins=2)
     low, high = band([10.0, 20.0], [2.0, 10.0], tables)
     worth, rate = 80 / 3, (2.0 + 5.0) / 20.0
     moved = (rate * worth + 2.0) / (worth + 4.0)
