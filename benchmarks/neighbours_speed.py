@@ -46,7 +46,6 @@ def readers(g: np.random.Generator) -> Work:
         "confidence ECE": lambda: binned.confidence_ece(**both),
         "class-wise ECE": lambda: binned.classwise_ece(**both),
         "Brier score of votes": lambda: per_item.brier_of_votes(**both),
-        "log score of votes": lambda: per_item.log_score_of_votes(**both),
         "accuracy": lambda: binned.majority_accuracy(**both),
         "control of 5 votes per item": lambda: disagreement.reader_control(
             votes=votes, size=5, rng=g

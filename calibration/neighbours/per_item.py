@@ -5,8 +5,8 @@
   v_c is Binomial(n, f_c) and its mean absolute deviation is known exactly (de Moivre):
   E|v_c/n − f_c| = 2 f_c (1 − f_c) · b(⌊n f_c⌋; n − 1, f_c) with b the binomial probability.
 * DistCE is **not proper** with few votes: for π = (.6, .3, .1) and one vote it is least at
-  (1, 0, 0), with three votes at (.66, .34, 0). With 2 to 5 readers use the Brier or log score of
-  the votes, which are least at π whatever the number of votes, or the squared distance
+  (1, 0, 0), with three votes at (.66, .34, 0). With 2 to 5 readers use the Brier score of the
+  votes, which is least at π whatever the number of votes, or the squared distance
   Σ(f − π̄)² − Σ π̄(1 − π̄)/(n − 1), whose mean is Σ(f − π)² exactly.
 * **EntCE** (Eq. 5, in nats): is the prediction as undecided as the readers are?
 * **RankCS** (Eq. 6): does it order the classes as the readers do? The paper leaves ties open (its
@@ -22,7 +22,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import entr, xlogy
+from scipy.special import entr
 from scipy.stats import binom
 
 from calibration.arrays import BoolArray, FloatArray
@@ -89,13 +89,6 @@ def brier_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
     shares = frequencies(counts)
     loss = (predictions**2).sum(axis=1) - 2.0 * (predictions * shares).sum(axis=1) + 1.0
     return ItemScore(loss, "Brier score of the votes")
-
-
-def log_score_of_votes(*, probs: ArrayLike, votes: ArrayLike) -> ItemScore:
-    """Mean over votes of −log f at the class voted for, in nats; infinite if f is 0 there."""
-    predictions, counts = checked_pair(probs, votes)
-    loss = -xlogy(frequencies(counts), predictions).sum(axis=1)
-    return ItemScore(np.asarray(loss + 0.0, dtype=np.float64), "log score of the votes (nats)")
 
 
 def _floor(probs: FloatArray, votes: FloatArray) -> FloatArray:

@@ -135,7 +135,6 @@ GRID = [[i / 50, j / 50, (50 - i - j) / 50] for i in range(51) for j in range(51
         (per_item.distribution_calibration_error, 3, [0.66, 0.34, 0.0]),
         (per_item.brier_of_votes, 1, [0.6, 0.3, 0.1]),
         (per_item.brier_of_votes, 3, [0.6, 0.3, 0.1]),
-        (per_item.log_score_of_votes, 1, [0.6, 0.3, 0.1]),
     ],
 )
 def test_few_votes_pull_the_distance_but_not_the_proper_scores(

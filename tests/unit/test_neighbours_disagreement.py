@@ -20,7 +20,6 @@ from calibration.neighbours.per_item import (
     brier_of_votes,
     distribution_calibration_error,
     entropy_calibration_error,
-    log_score_of_votes,
     noise_floor,
     ranking_calibration_score,
 )
@@ -103,15 +102,10 @@ def test_distance_less_its_floor_is_zero_on_average_for_a_right_prediction() -> 
     assert distribution_calibration_error(probs=probs, votes=votes) > 0.2
 
 
-def test_brier_and_log_score_of_votes_by_hand() -> None:
-    # Votes 3:1. Brier (3·((.2)² + (.2)²) + (.8² + .8²))/4; log −(3 ln .8 + ln .2)/4.
+def test_brier_score_of_votes_by_hand() -> None:
+    # Votes 3:1. Brier (3·((.2)² + (.2)²) + (.8² + .8²))/4.
     both = {"probs": [[0.8, 0.2]], "votes": [[3, 1]]}
     assert brier_of_votes(**both) == pytest.approx((3 * 0.08 + 1.28) / 4)
-    assert log_score_of_votes(**both) == pytest.approx(-(3 * math.log(0.8) + math.log(0.2)) / 4)
-
-
-def test_log_score_is_infinite_where_a_vote_was_called_impossible() -> None:
-    assert log_score_of_votes(probs=[[1.0, 0.0]], votes=[[3, 1]]) == math.inf
 
 
 def test_a_score_is_a_number_that_keeps_its_items() -> None:
