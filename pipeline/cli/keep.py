@@ -38,7 +38,6 @@ def register(app: typer.Typer) -> None:
     key = group("Keep the key of a workspace's vault.")
     key.command("replace")(taking(replace))
     app.add_typer(key, name="key")
-    audit.command("shifts")(taking(audit_shifts))
     audit.add_typer(log, name="log")
     log.command("verify")(taking(verify_log))
 
@@ -241,22 +240,6 @@ def replace(config: ConfigArgument, output: Output) -> None:
     events.append("key replaced", **counts)
     told = "give the new key to every run from now on, and keep the old one for older copies"
     output.tell({**counts, "next": told})
-
-
-def audit_shifts(config: ConfigArgument, output: Output) -> None:
-    """Count the patients by how many date shifts fit their times and stated months."""
-    from pipeline.site.site import Site
-    from pipeline.vault.shifts import shift_summary
-
-    site = Site.open(str(config.resolve()))
-    store = site.workspace
-    keys = store.keys("analysis", "clean_exams") if store.root.is_dir() else []
-    if not keys:
-        why = "no exams in the analysis zone yet. A run makes them."
-        raise ConfigurationError(f"{store.root}: {why}")
-    columns = ["patient_code", "performed_at", "performed_month", "month_is_own"]
-    exams = store.read("analysis", "clean_exams", keys, columns=columns)
-    output.tell(shift_summary(exams, site.month_zone))
 
 
 def verify_log(

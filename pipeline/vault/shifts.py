@@ -19,14 +19,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-import numpy as np
 import pandas as pd
 
 _MAX_SHIFT_DAYS: Final = 365
 LEAST_SHIFTS: Final = 8
 """At least so many date shifts fit any patient's exams and their stated months."""
-ONE_EXAM_SHIFTS: Final = 28
-"""Shifts that a single exam leaves at least: the days of a February."""
 _LEEWAY_DAYS: Final = 15
 """Most days by which the calendar of the stated months runs ahead or behind."""
 _SPANS_DAYS: Final = (0, 30, 60, 120, 240, 10**6)
@@ -142,54 +139,3 @@ def bounds(months: pd.Series, zone: str) -> tuple[pd.Series[pd.Timestamp], pd.Se
         for i in (0, 1)
     )
     return first, next_one
-
-
-def feasible_shifts(exams: pd.DataFrame, zone: str = "UTC") -> pd.Series:
-    """Count the date shifts that fit each patient's exams.
-
-    Parameters
-    ----------
-    exams
-        ``patient_code, performed_at`` (shifted, UTC), ``performed_month`` (as stated, ``YYYY-MM``)
-        and, where some have the month of an earlier exam, ``month_is_own``.
-    zone
-        The time zone whose months are stated.
-
-    Returns
-    -------
-    pd.Series
-        Whole days, by ``patient_code``.
-
-    Examples
-    --------
-    >>> exams = pd.DataFrame({"patient_code": ["A", "B", "B"]})
-    >>> days = ["2026-03-10", "2026-03-01", "2026-03-31"]
-    >>> exams["performed_at"] = pd.to_datetime(days, utc=True) + pd.Timedelta(days=100)
-    >>> exams["performed_month"] = "2026-03"
-    >>> feasible_shifts(exams).tolist()
-    [31, 1]
-    """
-    if "month_is_own" in exams:
-        exams = exams[exams["month_is_own"]]
-    start, end = bounds(pd.to_datetime(exams["performed_month"], format="%Y-%m"), zone)
-    limits = exams[["patient_code"]].assign(  # back into the month: start <= t - s < end
-        least=np.floor((exams["performed_at"] - end) / _DAY) + 1,
-        most=np.floor((exams["performed_at"] - start) / _DAY),
-    )
-    by_patient = limits.groupby("patient_code", sort=True)
-    least = by_patient["least"].max().clip(lower=-_MAX_SHIFT_DAYS)
-    most = by_patient["most"].min().clip(upper=_MAX_SHIFT_DAYS)
-    none = (least <= 0) & (most >= 0)
-    return (most - least + 1 - none).astype(np.int64)
-
-
-def shift_summary(exams: pd.DataFrame, zone: str = "UTC") -> dict[str, int]:
-    """Count patients by how many shifts fit their exams."""
-    left, most = feasible_shifts(exams, zone), ONE_EXAM_SHIFTS - 1
-    return {
-        "patients": len(left),
-        f"{ONE_EXAM_SHIFTS} or more": int((left >= ONE_EXAM_SHIFTS).sum()),
-        f"{LEAST_SHIFTS} to {most}": int(left.between(LEAST_SHIFTS, most).sum()),
-        f"2 to {LEAST_SHIFTS - 1}": int(left.between(2, LEAST_SHIFTS - 1).sum()),
-        "exactly 1": int((left == 1).sum()),
-    }
