@@ -1,18 +1,16 @@
-"""``radcal check``: a run rehearsed in seconds, without writing anything but the page asked for."""
+"""``radcal check``: a run rehearsed in seconds, without writing anything."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from pipeline.cli.common import ConfigArgument, Output, flag, option, taking
+from pipeline.cli.common import ConfigArgument, Output, flag, taking
 from pipeline.errors import EXIT_QUARANTINED, ConfigurationError
-from pipeline.store.files import plain, require_folder, write_whole
+from pipeline.store.files import plain
 
 if TYPE_CHECKING:
     from pipeline.run.rehearsal import Rehearsal, SourceSeen
@@ -30,7 +28,6 @@ class Given:
     """Options of ``radcal check``."""
 
     config: ConfigArgument
-    html: Path | None = option(None, "Also write it as a page, for a ticket.")
     values: bool = flag("--values", "Show unmapped values that may be names; not for a ticket.")
     output: Output
 
@@ -43,22 +40,14 @@ def register(app: typer.Typer) -> None:
 def check(given: Given) -> None:
     """Rehearse a run on its sources' first rows: key, files, columns, unmapped values, time.
 
-    Nothing is written but the page asked for, and nothing shown names anybody, unless --values
-    asks for it. Exit code 2: a run would be refused. 3: it would set rows aside.
+    Nothing is written, and nothing shown names anybody, unless --values asks for it. Exit code 2:
+    a run would be refused. 3: it would set rows aside.
     """
-    if given.values and given.html is not None:
-        raise ConfigurationError(
-            "--values may show names, and a page is passed on: give one of --values and --html."
-        )
     from pipeline.run.rehearsal import rehearse
     from pipeline.site.site import Site
 
-    if given.html is not None:
-        require_folder(given.html)
     found = rehearse(Site.open(str(given.config.resolve())), values=given.values)
     tables = list(_tables(found))
-    if given.html is not None:
-        write_whole(given.html, _page(tables).encode())
     counts = {"faults": found.faults, "set_aside": found.set_aside}
     given.output.show({**plain(found), **counts}, _lines(tables))
     if found.faults or found.set_aside:
@@ -112,19 +101,3 @@ def _lines(tables: Sequence[_Table]) -> Iterator[str]:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
             yield "  " + "  ".join([*cells, row[-1]]).rstrip().replace("\n", "\n" + " " * 10)
         yield ""
-
-
-def _page(tables: Sequence[_Table]) -> str:
-    """Write the tables as one page that loads nothing."""
-    parts = [
-        '<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>radcal check</title>',
-        "<style>body{font:14px sans-serif;margin:2em}td,th{text-align:left;vertical-align:top;"
-        "padding:.15em 1em .15em 0;white-space:pre-wrap}th{border-bottom:1px solid}</style>",
-        "<h1>radcal check</h1>",
-    ]
-    for table in tables:
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in table.head)
-        rows = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in table.rows)
-        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-        parts.append(f"<h2>{escape(table.title)}</h2>\n<table>\n<tr>{head}</tr>\n{body}\n</table>")
-    return "\n".join(parts) + "\n"

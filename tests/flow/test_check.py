@@ -194,16 +194,8 @@ def test_lines_that_are_taken_for_reports_are_told_with_what_puts_them_together(
     assert 'text = "LINE by LINE_NO"' in told
 
 
-def test_values_that_may_be_names_go_into_no_ticket(folder: Path) -> None:
-    told = checked(folder, "--values", "--html", str(folder / "ticket.html"))
-    assert isinstance(told.exception, ConfigurationError)
-    assert not (folder / "ticket.html").exists()
-
-
-def test_neither_terminal_nor_page_names_anybody(folder: Path) -> None:
-    page = folder / "ticket.html"
-    told = checked(folder, "--html", str(page)).output + page.read_text()
-    assert "<table>" in told
+def test_what_is_printed_names_nobody(folder: Path) -> None:
+    told = checked(folder).output
     assert "RAD" in told
     for secret in SECRETS:
         assert secret.casefold() not in told.casefold().replace(str(folder).casefold(), "")
@@ -414,13 +406,6 @@ def test_a_table_of_the_sites_own_stands_in_place_of_the_survey_that_is_there_by
     assert "likly" in idle
     assert "lends one): very unlikely, unlikely, " in unscored
     assert Site.open(str(folder / "radcal.toml")).phrases.phrases == ("absent", "likly")
-
-
-def test_a_page_is_not_written_into_a_folder_that_is_not_there(folder: Path) -> None:
-    refused = checked(folder, "--html", str(folder / "drive" / "ticket.html"))
-    assert isinstance(refused.exception, ConfigurationError)
-    assert "drive: no such folder" in str(refused.exception)
-    assert not (folder / "drive").exists()
 
 
 def test_a_dask_scheduler_that_does_not_answer_is_told_before_anything_is_read(
