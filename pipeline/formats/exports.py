@@ -34,6 +34,7 @@ from pipeline.formats.columns import (
 )
 from pipeline.formats.decoding import AUTO, FALLBACK, blank, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Row, SetAside, batches
+from pipeline.formats.markup import with_characters
 from pipeline.formats.people import named_reader
 from pipeline.formats.records import (
     HEADER_WITHIN,
@@ -382,6 +383,7 @@ def needed_text(cells: dict[str, str], statuses: Mapping[str, str]) -> dict[str,
 def _exam(cells: Mapping[str, str], exam_codes: Mapping[str, str]) -> dict[str, str] | SetAside:
     decimals = {n: _DECIMAL.fullmatch(cells.get(n, "")) for n in (*_IDS, "reader_id")}
     exam = {**cells, **{name: whole[1] for name, whole in decimals.items() if whole}}
+    exam |= {n: with_characters(v) for n, v in exam.items() if n != "text" and "&" in v}
     found = text_in_cell(exam["text"])
     if isinstance(found, SetAside):
         return found

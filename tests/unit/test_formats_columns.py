@@ -42,6 +42,12 @@ def first(path: Path, columns: Mapping[str, Spec] | None = None) -> dict[str, st
     return dict(batch.exams.astype(str).iloc[0])
 
 
+def test_a_reference_to_a_character_is_that_character_in_every_column(tmp_path: Path) -> None:
+    row = [*ROW[:2], "O&#39;Neill", *ROW[3:], "CT chest &amp; abdomen"]
+    found = first(lines_of(tmp_path / "a.csv", [[*HEADER, "exam_name"], row]))
+    assert (found["reader_id"], found["exam_name"]) == ("O'Neill", "CT chest & abdomen")
+
+
 def test_of_several_columns_the_first_that_is_filled_is_taken() -> None:
     spec = ["signed", "dictated"]
     assert cell("signed_at", spec, signed="10:30", dictated="10:00") == "10:30"
