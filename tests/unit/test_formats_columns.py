@@ -18,7 +18,7 @@ from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.cells import report, written
 from pipeline.formats.columns import ColumnMap, Spec, date_and_time, keys_of, nested_keys
 from pipeline.formats.exports import TableOptions, read
-from pipeline.formats.values import date_formats, iso_times
+from pipeline.formats.times import date_formats, iso_times
 from pipeline.site.site import Site
 
 HEADER = ["accession", "patient_id", "reader_id", "modality", "performed_at", "signed_at", "text"]
