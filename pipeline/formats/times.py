@@ -21,7 +21,7 @@ from pipeline.formats.values import data
 
 EPOCH: Final = "epoch"
 """The name of a format: seconds or milliseconds since 1970 in UTC."""
-ZONED: Final = r"^(.*(?::\d|\d{9}).*[\dMm.]) ?([A-Z]{3,5})$"
+ZONED: Final = r"^(.{0,40}(?::\d|\d{9}).{0,24}[\dMm.]) ?([A-Z]{3,5})$"
 """A time of day and the name of a zone behind it."""
 _ZONE_WITHIN: Final = r"(:\d\d) ([A-Z]{3,5}) (\d{4})$"
 """The name before the year, as Unix and Java write it."""

@@ -131,6 +131,8 @@ def test_a_name_of_the_sites_own_zone_is_its_offset_and_tells_the_doubled_hours_
     assert between_clocks(stamps, zone, named=True).tolist() == [first != last]
 
 
-@pytest.mark.parametrize("written", ["2026-07-01 10:00 PDT", "2026-07-01 EDT", "07-01 10:00 EDT"])
+@pytest.mark.parametrize(
+    "written", ["2026-07-01 10:00 PDT", "2026-07-01 EDT", "07-01 10:00 EDT", "10:1 " * 100_000]
+)
 def test_a_name_of_another_zone_or_behind_no_time_of_day_is_read_as_nothing(written: str) -> None:
     assert utc_times(iso_times(pd.Series([written])), NEW_YORK).isna().all()
