@@ -63,7 +63,7 @@ def _ages(kept: pd.DataFrame, least: int, odd: int) -> Iterator[Finding]:
         dated = int((unknown["patient_birth_date"].str.strip() != "").sum())
         unread = f" that can be read ({dated:,} have one: see [input] time_format)" * bool(dated)
         told = f"{len(unknown):,} of {len(films):,} X-rays have neither an age nor a birth date"
-        beside = f" ({odd:,} rows have one that is nobody's, or cannot be read)" * bool(odd)
+        beside = f" (in {odd:,} rows what is stated is nobody's, or cannot be read)" * bool(odd)
         told += f"{unread}{beside} and {data('remedies')['notes']['ages']}"
         yield Finding("ages", "note", told)
 

@@ -392,7 +392,7 @@ def test_an_age_that_is_nobodys_is_told_from_none(folder: Path) -> None:
     (folder / "ris.csv").write_text("\n".join([HEAD, *rows]))
     findings = json.loads(checked(folder, "--json").output)["findings"]
     told = {each["subject"]: each["told"] for each in findings}["ages"]
-    assert "(1 rows have one that is nobody's, or cannot be read)" in told
+    assert "(in 1 rows what is stated is nobody's, or cannot be read)" in told
 
 
 def test_sources_of_one_name_in_several_folders_are_all_read(folder: Path) -> None:
