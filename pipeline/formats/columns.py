@@ -24,7 +24,9 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
+from pipeline.errors import InputError
 from pipeline.formats.cells import LINE_NUMBER, SEVERAL, report, written
+from pipeline.formats.tables import shown_names
 from pipeline.formats.values import data
 
 STEP: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6})\]")
@@ -313,3 +315,19 @@ def date_and_time(cells: Sequence[str]) -> str:
     if filled and filled[0][1:2] == ":":
         filled[0] = f"0{filled[0]}"
     return " ".join([_MIDNIGHT.sub("", date) if filled else date, *filled])
+
+
+def require(source: str, names: Sequence[str], columns: Columns, twice: Sequence[str] = ()) -> None:
+    """Refuse a source that lacks a needed column, or has one twice that is asked for by name."""
+    if twice:
+        raise InputError(
+            f"{source}: {len(twice)} column(s) stand in the header more than once: "
+            f"{', '.join(twice)}. Say which under [input.columns]: "
+            f'"{twice[0]}#1" is the first, "{twice[0]}#2" the second.'
+        )
+    if columns.missing:
+        wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
+        raise InputError(
+            f"{source}: {len(columns.missing)} needed column(s) missing: {wanted}. It has "
+            f"{shown_names(names)}. Map yours under [input.columns]."
+        )

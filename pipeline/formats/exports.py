@@ -11,7 +11,7 @@ import csv
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, count, islice, repeat
 from pathlib import Path
@@ -31,9 +31,11 @@ from pipeline.formats.columns import (
     keys_of,
     nested_keys,
     numbers_of,
+    require,
 )
 from pipeline.formats.decoding import AUTO, FALLBACK, blank, opened_lines, require_file, suffix_of
 from pipeline.formats.exams import EMPTY, ExamBatch, FeedRow, Row, SetAside, batches
+from pipeline.formats.markup import with_characters
 from pipeline.formats.people import named_reader
 from pipeline.formats.records import (
     HEADER_WITHIN,
@@ -43,7 +45,6 @@ from pipeline.formats.records import (
     records,
     with_quotes_of,
 )
-from pipeline.formats.tables import shown_names
 from pipeline.formats.values import known_words, modality_of, takes_back
 from pipeline.formats.whole import Whole
 from pipeline.formats.workbooks import Below, opened_sheets
@@ -116,12 +117,19 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
         yield from batches(source.name, [(1, EMPTY)], size=1)
         return
     require_file(source)
-    try:
+    with _explained(source, options, kind):
         whole = _looked_through(opener(source, options))
         tables = opener(source, options)
         rows = chain.from_iterable(_rows(each, options, whole) for each in tables)
         told = ((0, note) for note in whole.notes)
         yield from batches(source.name, chain(rows, told), size=options.batch_rows)
+
+
+@contextmanager
+def _explained(source: Path, options: TableOptions, kind: str) -> Iterator[None]:
+    """Say in words of ours what a library cannot read."""
+    try:
+        yield
     except UnicodeDecodeError as error:
         raise InputError(
             f"{source.name}: not valid {options.encoding} at byte {error.start} of a block. "
@@ -136,9 +144,10 @@ def read(source: Path, options: TableOptions) -> Iterator[ExamBatch]:
 
 
 def unread(source: Path, options: TableOptions) -> list[str]:
-    """Give the names of the columns of which nothing is read."""
-    tables = () if blank(source) else _OPENERS[f".{options.kind}"](source, options)
-    found = (name for table in tables for name in table.names if name not in table.columns.names)
+    """Give the names of the columns of which nothing is read; refuse what `read` would refuse."""
+    with _explained(source, options, f".{options.kind}"):
+        tables = () if blank(source) else _OPENERS[f".{options.kind}"](source, options)
+        found = [name for each in tables for name in each.names if name not in each.columns.names]
     return list(dict.fromkeys(filter(str.strip, found)))
 
 
@@ -329,22 +338,6 @@ def _dated(record: Record, columns: Columns, later: int) -> Record:
 _OPENERS: Final = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet, ".xlsx": _workbook}
 
 
-def require(source: str, names: Sequence[str], columns: Columns, twice: Sequence[str] = ()) -> None:
-    """Refuse a source that lacks a needed column, or has one twice that is asked for by name."""
-    if twice:
-        raise InputError(
-            f"{source}: {len(twice)} column(s) stand in the header more than once: "
-            f"{', '.join(twice)}. Say which under [input.columns]: "
-            f'"{twice[0]}#1" is the first, "{twice[0]}#2" the second.'
-        )
-    if columns.missing:
-        wanted = "; ".join(f"{c!r} ({why})" for c, why in columns.missing.items())
-        raise InputError(
-            f"{source}: {len(columns.missing)} needed column(s) missing: {wanted}. It has "
-            f"{shown_names(names)}. Map yours under [input.columns]."
-        )
-
-
 def _looked_through(tables: Iterable[Table]) -> Whole:
     """Learn of a source's texts how long they are and how they end."""
     whole = Whole()
@@ -382,6 +375,7 @@ def needed_text(cells: dict[str, str], statuses: Mapping[str, str]) -> dict[str,
 def _exam(cells: Mapping[str, str], exam_codes: Mapping[str, str]) -> dict[str, str] | SetAside:
     decimals = {n: _DECIMAL.fullmatch(cells.get(n, "")) for n in (*_IDS, "reader_id")}
     exam = {**cells, **{name: whole[1] for name, whole in decimals.items() if whole}}
+    exam |= {n: with_characters(v) for n, v in exam.items() if n != "text" and "&" in v}
     found = text_in_cell(exam["text"])
     if isinstance(found, SetAside):
         return found

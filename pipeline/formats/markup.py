@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from html import unescape
+from html.entities import html5
 from typing import Final, NamedTuple
 
 from pipeline.formats.values import known_words
@@ -27,6 +28,9 @@ _BREAK: Final = re.compile(r"(?i)</?(?:br|p|div|li|tr|h[1-6])(?:[ \t][^<>]{0,200
 _MARKS: Final = re.compile(
     r"(?i)</?(?:b|i|u|em|strong|span|font|ul|ol|table|tbody|td|th)(?:[ \t][^<>]{0,200})?/?>"
 )
+_CLOSED: Final = re.compile(r"(?i)</(?:b|i|u|em|strong|span|font|ul|ol|table|tbody|td|th)>")
+"""No report says this of itself: its marks are no words."""
+_REFERENCE: Final = re.compile(r"&(?:#\d{1,8}|#[xX][0-9a-fA-F]{1,8}|[A-Za-z][A-Za-z0-9]{1,31});")
 _SPELT: Final = re.compile(r"(?:\\r)?\\n|\\r(?![a-z])")
 """Line breaks as some exports spell them."""
 _ESCAPED: Final = re.compile(r"\\(?:\.(?:br|sp\+?\d{0,2}|ce)|X0D0A|X0D\\\\X0A|X0[AD])\\", re.I)
@@ -246,13 +250,16 @@ def with_tags(text: str) -> str:
 def without_marks(text: str) -> str:
     r"""Give the lines of a text that is no page of HTML but whose line breaks are spelt out.
 
-    ``<br>`` and ``<p>`` are line breaks wherever they stand, and marks and character references
-    then go; ``\n`` written as two signs is one where the text has no line break of its own.
+    ``<br>`` and ``<p>`` are line breaks wherever they stand; marks go beside these, or where one
+    ends; references are the characters that they name; ``\n`` written as two signs is a line break
+    where the text has none of its own.
 
     Examples
     --------
     >>> without_marks("FINDINGS:<br>5 &lt; 6 mm<BR/><b>IMPRESSION:</b> clear")
     'FINDINGS:\n5 < 6 mm\nIMPRESSION: clear'
+    >>> without_marks("<b>IMPRESSION:</b> 6 &times; 4 mm, R&D; 3 &central nodules, R < L")
+    'IMPRESSION: 6 × 4 mm, R&D; 3 &central nodules, R < L'
     >>> without_marks(r"FINDINGS:\r\nClear.\n"), without_marks("R < L, <1 cm")
     ('FINDINGS:\nClear.\n', 'R < L, <1 cm')
     """
@@ -260,6 +267,23 @@ def without_marks(text: str) -> str:
     text = _ESCAPED.sub("\n", text) if "\\" in text else text
     if "\\" in text and "\n" not in text.strip():
         text = _SPELT.sub("\n", text).replace("\\t", "\t")
-    if "<" in text and _BREAK.search(text):
-        text = _characters(_MARKS.sub("", _BREAK.sub("\n", text))).replace("\u00a0", " ")
-    return text
+    if "<" in text and (_BREAK.search(text) or _CLOSED.search(text)):
+        text = _MARKS.sub("", _BREAK.sub("\n", text)).replace("\u00a0", " ")
+    return with_characters(text).replace("\u00a0", " ") if "&" in text else text
+
+
+def with_characters(text: str) -> str:
+    """Write the characters that whole references name, in a text that is no page of HTML.
+
+    Examples
+    --------
+    >>> with_characters("O&#39;Neill &amp; M&uuml;ller"), with_characters("heart &lungs; R&D")
+    ("O'Neill & Müller", 'heart &lungs; R&D')
+    """
+    text = _LONG_NUMBER.sub("\N{REPLACEMENT CHARACTER}", text)
+    return _REFERENCE.sub(lambda one: _named(one[0]), text)
+
+
+def _named(reference: str) -> str:
+    name = reference[1:]
+    return unescape(reference) if name.startswith("#") else html5.get(name, reference)

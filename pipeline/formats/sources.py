@@ -23,7 +23,7 @@ from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS, digest_of, sha
 from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats import exports, fhir, hl7v2
 from pipeline.formats.cells import LINE_NUMBER, whole_reports
-from pipeline.formats.columns import ColumnMap, Columns, keys_of
+from pipeline.formats.columns import ColumnMap, Columns, keys_of, require
 from pipeline.formats.decoding import AUTO, content_digest, files_of, opened, suffix_of
 from pipeline.formats.exams import ExamBatch, Row, batches
 from pipeline.formats.people import named_reader
@@ -208,7 +208,7 @@ def queried(address: str, settings: Input, *, batch_rows: int) -> Iterator[ExamB
             rows = database.execute(text(settings.query or ""))
             names = list(rows.keys())
             columns = ColumnMap(settings.columns).within(keys_of(names))
-            exports.require("input.query", names, columns)
+            require("input.query", names, columns)
             found = _query_rows(rows, columns, settings.statuses)
             whole = whole_reports(found) if LINE_NUMBER in columns.places else found
             yield from batches("query", whole, size=batch_rows)

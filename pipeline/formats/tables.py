@@ -161,7 +161,8 @@ def shown_names(names: Iterable[object]) -> str:
     if not each:
         return "no column that could be found"
     if any(_NO_NAME.search(name) for name in each):
-        return f"{len(each)} columns, but its first row does not read like a header"
+        missing = "does not read like a header: put that of its neighbours above it, if it has none"
+        return f"{len(each)} columns, but its first row {missing}"
     more = f" and {len(each) - _SHOWN} more" if len(each) > _SHOWN else ""
     return f"the columns {', '.join(each[:_SHOWN])}{more}"
 

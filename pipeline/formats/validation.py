@@ -15,7 +15,7 @@ from typing import Final
 
 import pandas as pd
 
-from pipeline.formats import values
+from pipeline.formats import times, values
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import shown_values
 
@@ -35,11 +35,12 @@ _WITHOUT_PICTURES: Final = frozenset({"SR", "PR", "KO", "OT", "DOC", "SEG", "REG
 """DICOM's words for what stands beside a study's pictures: its report, marks, documents."""
 _TIMES: Final = ("performed_at", "signed_at", "sent_at")
 _BETWEEN_CLOCKS: Final = "time in an hour that a clock change doubles or leaves out"
+_OTHER_SEASON: Final = "time under the name of its zone's other season (EST in July)"
 _NO_STATUS: Final = "report without a status among others that have one, taken for final"
 _OTHER_ZONE: Final = "time of sending (MSH-7) of another zone than input.time_zone"
 _OFFSET: Final = r"(?<=[T \d:.])[+-](?!00:?00$)\d\d:?\d\d$"
 """At the end of a time; that of UTC is a machine's own and says nothing of where it stands."""
-_NO_AGE: Final = "age or birth date that cannot be read, or is nobody's"
+NO_AGE: Final = "age or birth date that cannot be read, or is nobody's"
 _BORN_IN: Final = r"^((?:18|19|20)\d\d)(?:-?(0\d|1[0-2])(?:-?00)?)?$"
 """A birth date of which the day, or the month too, is unknown: left out, or 00."""
 _LISTED: Final = 20
@@ -127,13 +128,14 @@ def validate(batch: ExamBatch, *, source: str, options: IngestOptions, seen: set
     quarantined = pd.concat(parts, ignore_index=True) if parts else batch.quarantined
     notes = _unknown(raw, fails, as_written=options.as_written) + Counter(batch.notes)
     signed = _end_of_day(raw["signed_at"])
-    twice = values.between_clocks(raw["performed_at"], zone) | values.between_clocks(signed, zone)
+    for told, named in ((_BETWEEN_CLOCKS, False), (_OTHER_SEASON, True)):
+        each = (times.between_clocks(t, zone, named=named) for t in (raw["performed_at"], signed))
+        notes[told] = int((next(each) | next(each))[reason == ""].sum())
     stated = raw["status"].str.strip() != ""
     notes[_NO_STATUS] = int((~stated & (reason == "")).sum()) * bool(stated.any())
     notes[_OTHER_ZONE] = int(_other_zone(raw, zone)[reason == ""].sum())
-    notes[_BETWEEN_CLOCKS] = int(twice[reason == ""].sum())
     has_one = (raw[["patient_age_years", "patient_birth_date"]] != "").any(axis=1)
-    notes[_NO_AGE] = int((has_one & exams["patient_age_years"].isna())[reason == ""].sum())
+    notes[NO_AGE] = int((has_one & exams["patient_age_years"].isna())[reason == ""].sum())
     return replace(batch, exams=kept, quarantined=quarantined, notes=+notes, faults=_counted(fails))
 
 
@@ -147,9 +149,9 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
         status=_texts(statuses, raw.index),
         patient_class=_worded(raw["patient_class"], "patient_class"),
         patient_sex=_worded(raw["patient_sex"], "sex"),
-        performed_at=_not_lost(values.utc_times(raw["performed_at"], zone)),
-        signed_at=_not_lost(values.utc_times(_end_of_day(raw["signed_at"]), zone, last=True)),
-        sent_at=_not_lost(values.utc_times(raw["sent_at"], zone, last=True)),
+        performed_at=_not_lost(times.utc_times(raw["performed_at"], zone)),
+        signed_at=_not_lost(times.utc_times(_end_of_day(raw["signed_at"]), zone, last=True)),
+        sent_at=_not_lost(times.utc_times(raw["sent_at"], zone, last=True)),
         sequence=_sequence(raw["version"]),
         patient_domain=_patient_domain(raw, shared=options.patient_ids_shared),
         version=raw["version"].where(raw["version"] != "", "1"),
@@ -241,8 +243,8 @@ def _any(raw: pd.DataFrame, is_so: Callable[[pd.Series], pd.Series]) -> pd.Serie
     return pd.DataFrame({name: is_so(raw[name]) for name in names}, index=raw.index).any(axis=1)
 
 
-def _not_lost(times: pd.Series) -> pd.Series:
-    return times.where(times >= _EARLIEST)
+def _not_lost(found: pd.Series) -> pd.Series:
+    return found.where(found >= _EARLIEST)
 
 
 def _retractions(exams: pd.DataFrame) -> pd.DataFrame:
@@ -267,10 +269,10 @@ def _repeats(exams: pd.DataFrame, seen: set[str]) -> pd.Series:
 
 def _dated(exams: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     """Rewrite the times of the site's own formats in ISO 8601."""
-    times = {name: values.iso_times(exams[name], options.time_formats) for name in _TIMES}
-    performed = values.utc_times(times["performed_at"], options.time_zone)
+    found = {name: times.iso_times(exams[name], options.time_formats) for name in _TIMES}
+    performed = times.utc_times(found["performed_at"], options.time_zone)
     born = _born(exams["patient_birth_date"], performed, options.time_formats)
-    return exams.assign(patient_birth_date=born, **times)
+    return exams.assign(patient_birth_date=born, **found)
 
 
 def _born(stated: pd.Series, performed: pd.Series, formats: tuple[str, ...]) -> pd.Series:
@@ -279,11 +281,11 @@ def _born(stated: pd.Series, performed: pd.Series, formats: tuple[str, ...]) -> 
     A year of two figures is one of 1969 to 2068 to every program: whom that lets be born after
     their exam was born a hundred years before.
     """
-    born = values.iso_times(stated, values.date_formats(formats))
+    born = times.iso_times(stated, times.date_formats(formats))
     whole = [form for form in formats if not re.search("%[yx]", form)]
     day = pd.to_datetime(born, utc=True, errors="coerce", format="ISO8601")
     back = (day > performed + CLOCK_TOLERANCE) & (
-        born != values.iso_times(stated, values.date_formats(whole))
+        born != times.iso_times(stated, times.date_formats(whole))
     )
     born[back] = [f"{int(date[:4]) - 100}{date[4:]}" for date in born[back]]
     return born
@@ -318,8 +320,8 @@ def _other_zone(raw: pd.DataFrame, zone: str) -> pd.Series:
     sent, performed = raw["sent_at"].str.strip(), raw["performed_at"].str.strip()
     named = sent.str.contains(rf"T.*{_OFFSET}", regex=True)
     named &= performed.str.fullmatch(r"[\d-]{10}T[\d:.]+")
-    here = values.utc_times(sent.where(named, "").str.replace(_OFFSET, "", regex=True), zone)
-    other: pd.Series = named & (here != values.utc_times(sent.where(named, ""), zone))
+    here = times.utc_times(sent.where(named, "").str.replace(_OFFSET, "", regex=True), zone)
+    other: pd.Series = named & (here != times.utc_times(sent.where(named, ""), zone))
     return other
 
 

@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
@@ -18,21 +19,24 @@ from typing import Final
 import pandas as pd
 import pyarrow.parquet as pq
 
-from extraction.certainty import is_foreign
 from pipeline.config.basis import EXAM_COLUMNS, OPTIONAL_COLUMNS
 from pipeline.errors import RadcalError
 from pipeline.formats.decoding import files_of
 from pipeline.formats.exams import ExamBatch
 from pipeline.formats.people import masked, shown_values
-from pipeline.formats.readers import reader_notes
 from pipeline.formats.sources import FOLDERS, queried
-from pipeline.formats.values import data, formats_that_read, iso_times, utc_times
+from pipeline.formats.times import ZONED, formats_that_read, iso_times, utc_times
+from pipeline.formats.validation import NO_AGE
+from pipeline.formats.values import data
+from pipeline.run.doubts import doubts
 from pipeline.site.site import Finding, Site, finding, site_findings
 from pipeline.stages import clean, ingest
 from pipeline.stages.deliver import ready
 
 _ROWS: Final = 5_000
 _SOURCES: Final = 5
+_HEADS: Final = 200
+"""Of so many sources the head is looked at."""
 _FIRST: Final = 3
 _LISTED: Final = 10
 _TRIED: Final = 200
@@ -159,8 +163,9 @@ def rehearse(site: Site, *, values: bool = False) -> Rehearsal:
         return Rehearsal(tuple(findings))
     raw = pd.concat([part.raw for part in parts], ignore_index=True)
     kept = pd.concat([part.kept for part in parts], ignore_index=True)
-    least = site.config.pairing.min_age_years
-    findings += [*_language(site, kept), *_notes(kept), *_ages(kept, least)]
+    odd_ages = sum(part.unknown[NO_AGE] for part in parts)
+    findings += doubts(site, raw, kept, odd_ages=odd_ages)
+    findings += _refused(site, list(readable.items())[_SOURCES:_HEADS])
     findings.append(finding("delivery", lambda: ready(site)))
     if not len(kept):
         is_all = len(sources) == len(readable) and all(each.whole for each in sources)
@@ -319,8 +324,20 @@ def _times(site: Site, raw: pd.DataFrame) -> Iterator[Unmapped]:
             continue
         usual = formats_that_read(list(unread.unique()[:_TRIED]))
         line = " or ".join(f'[input] time_format = "{form}"' for form in usual)
+        named = bool(unread.str.extract(ZONED).notna().any(axis=None))
+        line = line or data("remedies")["values"]["zone"] * named
         told = f"{name} written as ‹{masked(unread.iloc[0])}›"
         yield Unmapped(told, len(unread), line or "[input] time_format = how it is written")
+
+
+def _refused(site: Site, rest: Sequence[tuple[str, Path | None]]) -> list[Finding]:
+    """Look at the head of sources that are not read: one that lacks a column stops a run."""
+
+    def looked(source: Path | None) -> str:
+        return ", ".join(site.once(ingest.formats).unread(source)) if source else ""
+
+    heads = [finding(name, partial(looked, source)) for name, source in rest]
+    return [each for each in heads if each.state == "fault"]
 
 
 def _codes(site: Site, raw: pd.DataFrame, kept: pd.DataFrame) -> Iterator[Unmapped]:
@@ -339,56 +356,6 @@ def _codes(site: Site, raw: pd.DataFrame, kept: pd.DataFrame) -> Iterator[Unmapp
         if code:
             told = f"exam code {code}, no chest exam by its name"
             yield Unmapped(told, count, f"exam_codes: {code},true  (if it is one)")
-
-
-def _language(site: Site, kept: pd.DataFrame) -> Iterator[Finding]:
-    """Tell of reports in another language than English, which no engine is asked to read."""
-    foreign = sum(map(is_foreign, kept["text"]))
-    if foreign:
-        told = f"{foreign:,} of {len(kept):,} reports are not in English and would not be read"
-        is_much = foreign > site.config.extraction.max_failed_share * len(kept)
-        yield Finding("language", "fault" if is_much else "note", told)
-
-
-def _notes(kept: pd.DataFrame) -> Iterator[Finding]:
-    """Tell what looks wrong in the readers' ids."""
-    films = kept.loc[kept["modality"] == "XR", "reader_id"]
-    nobody = int((films.str.strip() == "").sum())
-    if nobody:
-        told = f"{nobody:,} of {len(films):,} X-rays name no reader and count for nobody; "
-        told += "[input.columns] reader_id, for messages [input.hl7] reader"
-        yield Finding("reader ids", "fault" if nobody == len(films) else "note", told)
-    several = kept.groupby("accession")[["patient_id", "performed_at"]].nunique().max(axis=1) > 1
-    if several.any():
-        told = f"{int(several.sum()):,} stand for several patients or times of an exam"
-        yield Finding("accession numbers", "note", f"{told}; is it the right column?")
-    version = ["accession", "patient_id", "modality", "signed_at", "status", "sequence", "sent_at"]
-    named = kept[kept["reader_id"].str.strip() != ""].groupby(version, dropna=False)["reader_id"]
-    if twice := sum(each > 1 for each in named.nunique()):
-        told = f"{twice:,} reports have two readers at one time and would be left out; "
-        told += 'a row for each? [input.columns] status = "STATUS + ROLE", and under '
-        told += '[input.statuses] "Final Resident" = "prelim", "Final Attending" = "final"'
-        yield Finding("reader ids", "note", told)
-    if apart := sum(each > 1 for each in kept.groupby(version, dropna=False)["text"].nunique()):
-        yield Finding("versions", "note", f"{apart:,} {data('remedies')['notes']['apart']}")
-    readers = kept[["reader_id", "reader_name"]].drop_duplicates()
-    for note, count in reader_notes(readers.itertuples(index=False, name=None)).items():
-        yield Finding("reader ids", "note", f"{count:,} {note}; see [input.reader_ids]")
-
-
-def _ages(kept: pd.DataFrame, least: int) -> Iterator[Finding]:
-    """Tell of X-rays whose patient's age nobody knows: they count as no adult's."""
-    if not least or not len(kept):
-        return
-    films = kept[kept["modality"] == "XR"]
-    unknown = films[films["patient_age_years"].isna()]
-    if len(unknown):
-        dated = int((unknown["patient_birth_date"].str.strip() != "").sum())
-        unread = f" that can be read ({dated:,} have one: see [input] time_format)" * bool(dated)
-        told = f"{len(unknown):,} of {len(films):,} X-rays have neither an age nor a birth date"
-        told += f"{unread} and are left out; export birth dates too (FHIR: Patient resources), or "
-        told += "set [pairing] min_age_years = 0 to take them in"
-        yield Finding("ages", "note", told)
 
 
 def _minutes(site: Site, rows: float, raw: pd.DataFrame) -> float:

@@ -22,6 +22,7 @@ from pipeline.vault.key import new_key
 from pipeline.vault.vault import Vault
 
 HEAD = "accession,patient_id,reader_id,reader_name,modality,exam_code,exam_name,performed_at,signed_at,status,patient_age_years,text"  # noqa: E501
+ROME = "Europe/Rome"
 WHOM = '[reports]\ncontact = "office"\nreturns_by = "1 May"\n'
 SECRETS = ("Zeppelin", "4711008", "KS1", "Quarantana", "Walrus")
 app = typer.Typer()
@@ -173,6 +174,48 @@ def test_rows_of_two_readers_at_one_time_are_told_with_what_tells_them_apart(fol
     told = " ".join(checked(folder).output.split())
     assert "3 reports have two readers at one time and would be left out" in told
     assert 'status = "STATUS + ROLE"' in told
+
+
+def test_a_file_without_its_header_is_a_fault_however_many_stand_before_it(folder: Path) -> None:
+    for n in range(8):
+        head = HEAD if n != 6 else row(60)
+        (folder / f"drop{n}.csv").write_text(f"{head}\n{row(n)}\n")
+    (folder / "radcal.toml").write_text(f'{WHOM}[input]\npaths = ["drop*.csv"]\n')
+    told = checked(folder, "--json")
+    found = {each["subject"]: each["state"] for each in json.loads(told.output)["findings"]}
+    assert (found["drop6.csv"], told.exit_code) == ("fault", 2)
+    assert not {f"drop{n}.csv" for n in (5, 7)} & set(found)
+
+
+def test_one_number_at_two_sites_is_no_doubt_of_the_column(folder: Path) -> None:
+    south = [row(i).replace(",4711008", ",815") for i in range(3)]
+    rows = [*(f"{row(i)},N" for i in range(3)), *(f"{each},S" for each in south)]
+    (folder / "ris.csv").write_text("\n".join([f"{HEAD},site", *rows]))
+    found = json.loads(checked(folder, "--json").output)["findings"]
+    assert "accession numbers" not in {each["subject"] for each in found}
+
+
+@pytest.mark.parametrize(
+    ("zone", "mark", "is_told"),
+    [("UTC", "", True), ("UTC", "Z", False), (ROME, "", False)],
+)
+def test_a_zone_left_at_utc_is_told_where_times_have_no_offset(
+    folder: Path, zone: str, mark: str, is_told: bool
+) -> None:
+    export = (folder / "ris.csv").read_text().replace("T10:00", f"T10:00{mark}")
+    (folder / "ris.csv").write_text(export)
+    config = f'{WHOM}[input]\npaths = ["ris.csv"]\ntime_zone = "{zone}"\n'
+    (folder / "radcal.toml").write_text(config)
+    found = json.loads(checked(folder, "--json").output)["findings"]
+    told = [each["told"] for each in found if each["subject"] == "time zone"]
+    assert [each[:14] for each in told] == ["29 of 29 times"] * is_told
+
+
+def test_times_under_a_name_of_another_zone_are_told_what_to_do(folder: Path) -> None:
+    export = (folder / "ris.csv").read_text().replace("T10:00", "T10:00 EDT")
+    (folder / "ris.csv").write_text(export)
+    told = " ".join(checked(folder).output.split())
+    assert "[input] time_zone has no such name for its clocks" in told
 
 
 def test_a_tables_columns_of_which_nothing_is_read_are_named(folder: Path) -> None:
@@ -334,6 +377,14 @@ def test_a_birth_date_that_cannot_be_read_is_told_from_none(folder: Path) -> Non
     assert told.startswith(
         "2 of 3 X-rays have neither an age nor a birth date that can be read (1 have"
     )
+
+
+def test_an_age_that_is_nobodys_is_told_from_none(folder: Path) -> None:
+    rows = [row(0), row(1).replace(",50,", ",300,")]
+    (folder / "ris.csv").write_text("\n".join([HEAD, *rows]))
+    findings = json.loads(checked(folder, "--json").output)["findings"]
+    told = {each["subject"]: each["told"] for each in findings}["ages"]
+    assert "(in 1 rows what is stated is nobody's, or cannot be read)" in told
 
 
 def test_sources_of_one_name_in_several_folders_are_all_read(folder: Path) -> None:

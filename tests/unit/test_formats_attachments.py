@@ -145,6 +145,21 @@ def test_a_number_that_names_no_character_stops_nothing() -> None:
     assert without_marks("Dry.<br>&#" + "9" * 6000 + ";") == "Dry.\n\ufffd"
 
 
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("<b></b>No effusion. Node (6 &times; 4 mm).", "No effusion. Node (6 × 4 mm)."),
+        ("<b>IMPRESSION:</b>\nNo effusion.", "IMPRESSION:\nNo effusion."),
+        ("Cobb angle 15&#176;, effusion &lt; 5&nbsp;mm", "Cobb angle 15°, effusion < 5 mm"),
+        ("&lt;b&gt;&lt;/b&gt;Dry &amp;amp; clear", "Dry & clear"),
+    ],
+)
+def test_marks_and_references_of_a_text_without_line_breaks_are_no_words(
+    cell: str, text: str
+) -> None:
+    assert text_in_cell(cell) == (text, "")
+
+
 def test_text_declared_a_pdf_is_still_none() -> None:
     assert chosen([Attachment(b"See the system.", "application/pdf")]) == NOT_TEXT
 
@@ -337,7 +352,7 @@ def test_a_text_is_read_however_often_and_in_whatever_way_it_was_wrapped_up(cell
 @pytest.mark.parametrize(
     "cell",
     [
-        "  Clear.\n", "x =3D 5 mm", "5 &lt; 6 &amp; stable", "NORMAL" * 20, "0123456789" * 6,
+        "  Clear.\n", "x =3D 5 mm", "R&D; 5 < 6 <i> &central", "NORMAL" * 20, "0123456789" * 6,
         "Lungs/heart/pleura/bones/soft+tissues/all+without+change.", "Ratio =\n0.5; T=0.",
     ],
 )  # fmt: skip

@@ -18,7 +18,7 @@ from pipeline.errors import ConfigurationError, InputError
 from pipeline.formats.cells import report, written
 from pipeline.formats.columns import ColumnMap, Spec, date_and_time, keys_of, nested_keys
 from pipeline.formats.exports import TableOptions, read
-from pipeline.formats.values import date_formats, iso_times
+from pipeline.formats.times import date_formats, iso_times
 from pipeline.site.site import Site
 
 HEADER = ["accession", "patient_id", "reader_id", "modality", "performed_at", "signed_at", "text"]
@@ -40,6 +40,12 @@ def first(path: Path, columns: Mapping[str, Spec] | None = None) -> dict[str, st
     (batch,) = read(path, TableOptions(columns=columns or {}))
     assert batch.quarantined.empty
     return dict(batch.exams.astype(str).iloc[0])
+
+
+def test_a_reference_to_a_character_is_that_character_in_every_column(tmp_path: Path) -> None:
+    row = [*ROW[:2], "O&#39;Neill", *ROW[3:], "CT chest &amp; abdomen"]
+    found = first(lines_of(tmp_path / "a.csv", [[*HEADER, "exam_name"], row]))
+    assert (found["reader_id"], found["exam_name"]) == ("O'Neill", "CT chest & abdomen")
 
 
 def test_of_several_columns_the_first_that_is_filled_is_taken() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from pipeline.formats.values import between_clocks, iso_times, modality_of, status_of, utc_times
+from pipeline.formats.times import between_clocks, iso_times, utc_times
+from pipeline.formats.values import modality_of, status_of
 
 
 @pytest.mark.parametrize(
@@ -98,3 +99,40 @@ def test_an_hour_is_read_as_written_whichever_sign_of_hours_the_format_has(
     written: str, form: str, time: str
 ) -> None:
     assert iso_times(pd.Series([written]), [form]).tolist() == [f"2026-03-04T{time}:00"]
+
+
+NEW_YORK, JAVA = "America/New_York", "%a %b %d %H:%M:%S %Z %Y"
+
+
+@pytest.mark.parametrize(
+    ("written", "form", "zone", "first", "last"),
+    [
+        ("2026-07-01 10:00:00 EDT", "", NEW_YORK, "07-01T14:00", "07-01T14:00"),
+        ("2026-07-01T10:00BST", "", "Europe/London", "07-01T09:00", "07-01T09:00"),
+        ("2026-11-01 01:30 EDT", "", NEW_YORK, "11-01T05:30", "11-01T05:30"),
+        ("2026-11-01 01:30 EST", "", NEW_YORK, "11-01T06:30", "11-01T06:30"),
+        ("2026-07-01 10:00 EST", "", NEW_YORK, "07-01T14:00", "07-01T15:00"),
+        ("7/1/2026 10:00 PM EDT", "%m/%d/%Y %I:%M %p", NEW_YORK, "07-02T02:00", "07-02T02:00"),
+        ("1.7.2026 10:00 CEST", "%d.%m.%Y %H:%M %Z", "Europe/Berlin", "07-01T08:00", "07-01T08:00"),
+        ("Wed Jul 01 10:00:00 EDT 2026", JAVA, NEW_YORK, "07-01T14:00", "07-01T14:00"),
+        ("20260701100000 EDT", "", NEW_YORK, "07-01T14:00", "07-01T14:00"),
+        ("2026-07-01 10:00 IST", "", "Asia/Kolkata", "07-01T04:30", "07-01T04:30"),
+        ("2026-07-01 10:00 IST", "", "Europe/Dublin", "07-01T09:00", "07-01T09:00"),
+        ("2026-07-01 10:00 GMT", "", "Europe/London", "07-01T10:00", "07-01T10:00"),
+    ],
+)  # fmt: skip
+def test_a_name_of_the_sites_own_zone_is_its_offset_and_tells_the_doubled_hours_apart(
+    written: str, form: str, zone: str, first: str, last: str
+) -> None:
+    stamps = iso_times(pd.Series([written]), [form])
+    assert utc_times(stamps, zone).tolist() == [pd.Timestamp(f"2026-{first}Z")]
+    assert utc_times(stamps, zone, last=True).tolist() == [pd.Timestamp(f"2026-{last}Z")]
+    assert not between_clocks(stamps, zone).any()
+    assert between_clocks(stamps, zone, named=True).tolist() == [first != last]
+
+
+@pytest.mark.parametrize(
+    "written", ["2026-07-01 10:00 PDT", "2026-07-01 EDT", "07-01 10:00 EDT", "10:1 " * 100_000]
+)
+def test_a_name_of_another_zone_or_behind_no_time_of_day_is_read_as_nothing(written: str) -> None:
+    assert utc_times(iso_times(pd.Series([written])), NEW_YORK).isna().all()

@@ -439,6 +439,19 @@ def test_hour_of_a_clock_change_is_the_first_when_performed_and_the_last_when_si
     assert judged.notes == ({noted: 1} if first != last else {})
 
 
+def test_a_name_that_the_clocks_do_not_show_then_is_read_both_ways_and_counted(
+    tmp_path: Path,
+) -> None:
+    row = GOOD | {"performed_at": "2026-07-01 10:00 CET", "signed_at": "2026-07-01 10:00 CET"}
+    (batch,) = read(exports(tmp_path, row), TableOptions())
+    checks = options(time_zone=BERLIN, now=pd.Timestamp("2027-01-01", tz="UTC"))
+    judged = validate(batch, source="exams.csv", options=checks, seen=set())
+    assert judged.exams["performed_at"].item() == pd.Timestamp("2026-07-01T08:00Z")
+    assert judged.exams["signed_at"].item() == pd.Timestamp("2026-07-01T09:00Z")
+    told = "time under the name of its zone's other season (EST in July)"
+    assert judged.notes == {told: 1}
+
+
 def test_report_sent_again_is_the_same_version_of_it(tmp_path: Path) -> None:
     sent = [GOOD | {"sent_at": f"2026-03-04T1{hour}:00:00Z"} for hour in (1, 2, 2)]
     kept, bad = ingested(tmp_path, *sent)

@@ -28,7 +28,8 @@ from pipeline.formats.hl7v2.framing import Separators
 from pipeline.formats.hl7v2.text import GONE, UNSURE, Observations, observations
 from pipeline.formats.people import attributed, drafter, numbers_of, reader_of
 from pipeline.formats.readers import dictator, signer
-from pipeline.formats.values import RETRACTED, first_time, iso_time, modality_of, status_of
+from pipeline.formats.times import first_time, iso_time
+from pipeline.formats.values import RETRACTED, modality_of, status_of
 
 _COMMON: Final = frozenset({"PID", "PD1", "NK1", "PV1", "PV2", "GT1", "TXA"})
 
