@@ -89,9 +89,10 @@ def by_site(profile: ReaderProfile, words: Strings) -> str:
 
 
 def at_sites(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
-    """Say of a reader of several sites whether what is told holds at each."""
-    seen = profile.pattern.verdict.sites
-    return (words(f"verdict.sites.{seen}"),) if seen else ()
+    """Say of a reader of several sites whether what is told of all hedges holds at each."""
+    verdict = profile.pattern.verdict
+    of = "none_" * (verdict.state == "none")
+    return (words(f"verdict.sites.{of}{verdict.sites}"),) if verdict.sites else ()
 
 
 def leaning(profile: ReaderProfile, ct_readers: CtReaders, words: Strings) -> str:

@@ -313,7 +313,7 @@ def _beyond(swap: Swap, profile: ReaderProfile, scale: Scale) -> PhraseRate | No
 def advised(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     """Print the advised word, with the one that may lie nearer; stands in quotation marks."""
     other = _nearest(swap, scale)
-    if not other or _beyond(swap, profile, scale):
+    if not other or swap.apart or _beyond(swap, profile, scale):
         return swap.instead
     return words("verdict.swap.either", one=swap.instead, other=other)
 
@@ -321,12 +321,15 @@ def advised(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) ->
 def _open(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
     """Say that two words are left where another than the advised one may lie nearer.
 
-    Where that one would be turned round with a word of the reader's, or none lies nearer though the
-    interval visibly misses the advised one, it is only a step, or goes too far.
+    Where that one would be turned round with a word of the reader's, or may not be nearer at each
+    of the reader's sites, or none lies nearer though the interval visibly misses the advised one,
+    it is only a step, or goes too far.
     """
     other, side = _nearest(swap, scale), side_of(swap.instead_meaning, swap.meaning)
-    passes = _beyond(swap, profile, scale)
-    if other and (not passes or _nearest(swap, scale, within=-VISIBLE)):
+    passes, nearer = _beyond(swap, profile, scale), _nearest(swap, scale, within=-VISIBLE)
+    if nearer and swap.apart:
+        return words("verdict.swap.step_sites", word=nearer, meaning=percent(scale[nearer]))
+    if other and not swap.apart and (not passes or nearer):
         shown = {"phrase": swap.phrase, "instead": swap.instead, "word": other}
         shown["meaning"] = percent(scale[other])
         if not passes:

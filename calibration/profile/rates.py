@@ -107,9 +107,12 @@ class Rate:
         """The rate of a word that was not chosen because of it."""
         return replace(self, degrees=_LISTED * self.degrees)
 
-    def less(self, offset: float) -> Rate:
-        """Give the rate with its log-odds lower by ``offset``."""
-        return replace(self, centre=self.centre - offset, plain_centre=self.plain_centre - offset)
+    def less(self, offset: float, variance: float = 0.0) -> Rate:
+        """Give the rate with its log-odds lower by ``offset``, known less by ``variance``."""
+        return Rate(
+            self.centre - offset, self.variance + variance, self.plain_centre - offset,
+            self.plain_variance + variance, self.weight, self.degrees,
+        )  # fmt: skip
 
     @property
     def value(self) -> float:

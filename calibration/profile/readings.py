@@ -84,7 +84,8 @@ class Reading:
         n, mass = self.uses.n[r], self.uses.mass[r]
         more, uses = (n * self.leaning[r]).sum(axis=0), n.sum(axis=0) + 2.0 * _EVEN
         now, then = (logit((mass.sum(axis=0) + _EVEN + by) / uses) for by in (0.0, more))
-        return replace(self.choices, lean=then - now)
+        lower, differ = self.sites[r].lower(len(now))
+        return replace(self.choices, lean=then - now, sites=lower, differ=differ)
 
 
 def all_rates(
@@ -154,6 +155,10 @@ def read_reader(
     habits = () if reading.one_label else tuple(_habits(reading, r))
     own = [(each.phrase, each.finding) for each in habits if each.finding]
     said: tuple[Habit | Swap, ...] = (*advice, *habits)
+    if choices.differ.any():
+        # A word whose swap the sites hold back was chosen because it lies far off all the same.
+        alike = replace(choices, differ=np.zeros_like(choices.differ))
+        said = (*said, *choose_swaps(reading.uses, r, choices=alike, settings=settings))
     chosen = tuple(each.phrase for each in said if each.finding is None)
     phrases = tuple(
         _phrase(reading.uses, reading.choices, r, k, chosen=chosen)

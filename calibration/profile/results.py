@@ -260,7 +260,8 @@ class Swap:
     """Write ``instead`` for ``phrase``, in one finding or in all (None).
 
     ``probability`` is P(|rate − meaning of instead| < |rate − meaning of phrase|), ``gain`` the
-    expected fall of the squared error per use.
+    expected fall of the squared error per use. ``apart`` says of one considered that it may not
+    stand at each of the reader's sites, of one advised that another, which gains more, may not.
     """
 
     phrase: str
@@ -273,6 +274,7 @@ class Swap:
     instead_meaning: float
     probability: float
     gain: Interval
+    apart: bool = field(default=False, metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)

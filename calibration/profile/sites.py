@@ -12,6 +12,8 @@ share `_DIFFER` of readers whose sites differ, their marginal likelihoods give P
 do, a site's d_s is drawn toward b by `_SPREAD`² / (`_SPREAD`² + v_s). A reader's line at a site is
 the line of all exams, moved by that less its mean over all exams. Slopes are taken to be alike.
 
+A swap is held against both: the reader's line at each site, and its own word's exams there alone.
+
 Only sites with `ProfileSettings.least_statements` hedges of the reader are told apart.
 """
 
@@ -57,17 +59,30 @@ class Apart:
 class Sites:
     """A reader's hedges at the sites with enough of them, most first; None where they are unknown.
 
-    Without ``apart`` there are no two to compare.
+    Without ``apart`` there are no two to compare; ``words`` are each word's by its own exams alone.
     """
 
     rates: tuple[PhraseRate, ...] | None = None
     apart: Apart | None = None
     several: bool = False
+    words: tuple[Apart, ...] = ()
 
     @property
     def differ(self) -> float:
         """P(they differ), 0 where none are compared."""
         return 0.0 if self.apart is None else self.apart.probability
+
+    def lower(self, words: int) -> tuple[FloatArray, FloatArray]:
+        """By how much rates of each word lie lower at each site on the log-odds, if sites differ.
+
+        By the line and by the word's own exams: that and its variance, (K, 2, S, 2), and P(differ),
+        (K, 2); of no site where none are compared.
+        """
+        if self.apart is None:
+            return np.zeros((words, 2, 0, 2)), np.zeros((words, 2))
+        both = [(self.apart, own) for own in self.words]
+        moved = [[np.stack([-each.moved, each.variance], 1) for each in two] for two in both]
+        return np.array(moved), np.array([[each.probability for each in two] for two in both])
 
 
 def sites(
@@ -87,13 +102,14 @@ def sites(
         off, weight = read.mass - read.n * chance, weight / (1.0 + remainder * weight)
         mass = here.total(here.rows.count * here.rows.label)
         sums = (uses, mass, worth.n, worth.mass, off, weight, uses * means)
-        each.append(tuple(part.sum(axis=(1, 2)) for part in sums))
+        each.append(tuple(part.sum(axis=1) for part in sums))
     every = np.moveaxis(np.array(each), 2, 0)
     return tuple(_of_reader(own, rows.sites, settings) for own in every)
 
 
-def _of_reader(own: FloatArray, names: tuple[str, ...], settings: ProfileSettings) -> Sites:
-    """Compare one reader's sites; ``own`` (1 + S, 7) begins with exams of no known site."""
+def _of_reader(of: FloatArray, names: tuple[str, ...], settings: ProfileSettings) -> Sites:
+    """Compare one reader's sites; ``of`` (1 + S, 7, K) begins with exams of no known site."""
+    own = of.sum(axis=2)
     (unknown, *_), known = own[0], own[1:]
     if unknown > _UNKNOWN * own[:, 0].sum() or not known[:, 0].any():
         return Sites()
@@ -101,11 +117,15 @@ def _of_reader(own: FloatArray, names: tuple[str, ...], settings: ProfileSetting
     order = enough[np.argsort(-known[enough, 0], kind="stable")]
     rates = tuple(_rates(known[order], [names[s] for s in order.tolist()]))
     several = int((known[:, 0] > 0.0).sum()) > 1
-    told = known[order]
     if len(order) < 2:
         return Sites(rates, several=several)
+    line, *words = (_apart(each[order]) for each in (known, *np.moveaxis(of[1:], 2, 0)))
+    return Sites(rates, line, several, tuple(words))
+
+
+def _apart(told: FloatArray) -> Apart:
     variance = 1.0 / np.maximum(told[:, 5], _LEAST)
-    return Sites(rates, compared(told[:, 4] * variance, variance), several)
+    return compared(told[:, 4] * variance, variance)
 
 
 def compared(off: FloatArray, variance: FloatArray) -> Apart:

@@ -16,7 +16,10 @@ reach `ProfileSettings.swap_probability`, and promise no less of an unlikely fin
 E[(p − M_k)² − (p − M_l)²] = (M_l − M_k)(2 E p − M_k − M_l) is taken. A swap in all findings is
 tried first. Single findings are tried instead if the findings together support none, or one of
 them is against each: its own data contradict it, or it carries it (by what all others show it is
-not nearer with probability `_ELSEWHERE`).
+not nearer with probability `_ELSEWHERE`). Of a reader of several sites a substitute has to be
+nearer with probability `_AT_EACH` at the one where it is least so, averaged over sites that differ
+and that do not, by the reader's line there and by the word's own exams (`sites`); where the first
+is not, one that reaches less far may be.
 
 Swaps that are right one by one can be wrong together: "most likely" becomes "may represent" while
 "likely", whose rate is no higher, stays. So a reader's swaps, all followed at once, may not reverse
@@ -28,8 +31,8 @@ it is held back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -46,6 +49,9 @@ _OWN = 10.0
 _EVEN = 0.5
 # P(nearer) that a swap in all findings needs without what any one of them showed.
 _ELSEWHERE = 0.8
+# The same at the site where it is least so, averaged over sites that differ and that do not: by the
+# line, and by the word's own exams, of which less is asked because few tell.
+_AT_EACH = (0.8, 0.7)
 # Difference of two rates, or of what two words say, below which printed figures show no order.
 _ALIKE = 0.02
 LOW = 0.25
@@ -62,6 +68,7 @@ class Choices:
     have done to the log-odds of each word's rate, ``lean`` (K,) how they move with CT's own doubt
     taken for what it leans to; ``allowed`` (K, K) says which word may stand for
     which; ``doubt`` (K,) is half of each meaning's 95 % interval by the survey's respondents.
+    ``sites`` (K, 2, S, 2) and ``differ`` (K, 2) are those of `Sites.lower`.
     """
 
     names: tuple[str, ...]
@@ -73,6 +80,8 @@ class Choices:
     allowed: BoolArray
     doubt: FloatArray
     lean: FloatArray
+    sites: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 0, 2)))
+    differ: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,6 +119,7 @@ class _Move:
     target: int
     probability: float
     gain: float
+    apart: bool = False
 
 
 def choose_swaps(
@@ -117,7 +127,7 @@ def choose_swaps(
 ) -> tuple[Swap, ...]:
     """Give at most three swaps of reader r, by what all uses cautiously gain."""
     words = range(len(choices.names))
-    found = [each for k in words for each in _moves(uses, r, k, choices, settings)]
+    found = [each for k in words for each in _moves(uses, r, k, choices, settings) if each]
     found.sort(key=lambda moves: -_swap(uses, r, moves[0], choices)[0])
     whole = {moves[0].word: moves for moves in found if moves[0].finding is None}
     order, taken = _Order(uses, r, choices, settings, whole), list[_Move]()
@@ -130,8 +140,20 @@ def choose_swaps(
 
 def _moves(
     uses: Uses, r: int, k: int, choices: Choices, settings: ProfileSettings
+) -> Iterator[list[_Move]]:
+    """Give the substitutes of a word that stand by themselves, largest gain first, by scope.
+
+    Those that do not at each site are left out; what stays beside them is marked as ``apart``.
+    """
+    for moves in _in_scope(uses, r, k, choices, settings):
+        held = [_is_apart(move, uses.rate(r, k, move.finding), choices) for move in moves]
+        yield [replace(m, apart=held[0]) for m, off in zip(moves, held, strict=True) if not off]
+
+
+def _in_scope(
+    uses: Uses, r: int, k: int, choices: Choices, settings: ProfileSettings
 ) -> list[list[_Move]]:
-    """Give the substitutes of a word that stand by themselves, largest gain first, by scope."""
+    """Give the substitutes of a word in all findings, or else in single ones."""
     each, whole = uses.n[r, :, k], list[_Move]()
     if each.sum() >= settings.least_uses:
         whole = _substitutes(k, None, uses.rate(r, k, None), choices, settings)
@@ -244,7 +266,8 @@ def nearest_words(
             move = _Move(k, finding, target, sure, -gain)
             if sure < settings.swap_probability:
                 move = next(iter(_substitutes(k, finding, rate, choices, settings)), move)
-            found.append(_swap(uses, r, move, choices)[1])
+            apart = _is_apart(move, rate, choices)
+            found.append(_swap(uses, r, replace(move, apart=apart), choices)[1])
     return tuple(found)
 
 
@@ -301,6 +324,17 @@ def _nearer_drawn(k: int, target: int, rate: Rate, choices: Choices) -> float:
     return min(found)
 
 
+def _is_apart(move: _Move, rate: Rate, choices: Choices) -> bool:
+    """Whether a swap does not stand at each site: P(nearer) there, averaged over alike sites."""
+    word, target, sure = move.word, move.target, move.probability
+    both = choices.differ[word].tolist(), choices.sites[word].tolist()
+    for least, p, lower in zip(_AT_EACH, *both, strict=True):
+        at = [_nearer_drawn(word, target, rate.less(*each), choices) for each in lower]
+        if at and p * min(at) + (1.0 - p) * sure < least:
+            return True
+    return False
+
+
 def _contradicted(
     uses: Uses, r: int, k: int, target: int, choices: Choices, settings: ProfileSettings
 ) -> bool:
@@ -333,6 +367,6 @@ def _swap(uses: Uses, r: int, move: _Move, choices: Choices) -> tuple[float, Swa
     where, gain = None if finding is None else choices.findings[finding], Interval(move.gain, *ends)
     swap = Swap(
         choices.names[k], where, choices.names[move.target], n, observed, rate, here, there,
-        move.probability, gain,
+        move.probability, gain, move.apart,
     )  # fmt: skip
     return n * (move.gain + ends[0]), swap

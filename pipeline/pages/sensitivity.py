@@ -87,8 +87,19 @@ class _Question:
 
     def other(self, name: str, choice: str) -> SensitivityRow:
         """Calibrate one of the choices not made."""
+        return self.row(name, self._of(choice))
+
+    def _of(self, choice: str) -> pd.DataFrame:
         rows = self.evidence.alternatives
-        return self.row(name, rows[rows["choice"] == choice])
+        return rows[rows["choice"] == choice]
+
+    def without(self, what: str, choice: str) -> SensitivityRow:
+        """Calibrate without some exams; of none, or so few that nothing printed moves, say so."""
+        left = self.other(f"without {what}", choice)
+        tables = (self.evidence.cells, self._of(choice))
+        every, kept = (rounded(tally_of(each, self.scale.phrases)) for each in tables)
+        alike = np.array_equal(every.counts, kept.counts)
+        return replace(left, name=left.name + " (none known, or too few to tell)" * alike)
 
     def either(self, made: str, choices: Iterable[tuple[str, str]]) -> tuple[SensitivityRow, ...]:
         """Calibrate under each of a setting's values, (value, name); ``made`` is the issue's."""
@@ -136,8 +147,8 @@ def _windows(ask: _Question) -> SensitivityTable:
 def _verification(ask: _Question) -> SensitivityTable:
     rows = [
         ask.chosen("every X-ray with a CT in time"),
-        ask.other("without X-ray reports that recommend a CT", QUIET),
-        ask.other("without CTs that the X-ray's reader signed too", OTHERS),
+        ask.without("X-ray reports that recommend a CT", QUIET),
+        ask.without("CTs that the X-ray's reader signed too", OTHERS),
     ]
     weighted = _weighted(ask.evidence)
     if weighted is not None:

@@ -49,6 +49,7 @@ from reports.content import SuppressedCell
 from reports.figures.phrase_rows import RowState, phrase_rows
 from reports.review_content import ReaderRow, RunChart, ScaleUse
 from reports.rounded import reader_row as rounded_row
+from reports.strings import Strings, translated
 
 CONFIG = Configuration(input={"paths": ["a"]}, calibration={"bootstrap": 100})
 SCALE = Scale(builtin("diagnostic-certainty-scale"), CONFIG)
@@ -209,6 +210,21 @@ def test_every_sensitivity_table_marks_the_choice_made_once() -> None:
     assert len(labels.rows) == 2
     references = {row.phrase_error.value for t in tables for row in t.rows if row.reference}
     assert len(references) == 1
+
+
+@pytest.mark.parametrize(("own", "said"), [(0, True), (1, True), (60, False)])
+def test_a_choice_that_leaves_no_exam_out_says_so(own: int, said: bool) -> None:
+    whole = hospital()
+    pairs = whole.block.pairs.assign(ct_own=np.arange(len(whole.block.pairs)) < own)
+    block = replace(whole.block, pairs=pairs)
+    compared = sensitivity_tables(replace(whole, block=block).evidence, scale=SCALE)[1]
+    recommend, signed = (row.name for row in compared.rows[1:3])
+    assert recommend == "without X-ray reports that recommend a CT"
+    name = "without CTs that the X-ray's reader signed too"
+    assert signed == name + " (none known, or too few to tell)" * said
+    (other,) = translated((signed,), Strings.load(language="de"))
+    assert other.startswith("ohne CT, die der Befunder")
+    assert other.endswith("für einen Unterschied)") == said
 
 
 def test_the_choice_made_has_the_figures_of_the_rest_of_the_review() -> None:

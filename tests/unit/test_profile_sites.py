@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pandas as pd
 import pytest
 
 from calibration.profile import DepartmentProfile, ReaderProfile, profile
+from calibration.profile.rates import Rate
 from calibration.profile.shared import Evidence
 from calibration.profile.sites import compared
+from calibration.profile.swaps import Choices, _is_apart, _Move
 from pipeline.config import Configuration
 from pipeline.pages.content import coverage_of
 from reports.disclosure import _of_reader
@@ -49,6 +52,14 @@ def said(found: ReaderProfile) -> tuple[str, str | None, str | None]:
     return found.pattern.direction, verdict.untold, verdict.sites
 
 
+SAID = {name: mean for name, mean in zip(SCALE.phrases, SCALE.means, strict=True) if name in {
+    "most likely", "likely", "may represent", "unlikely", "very unlikely"}}  # fmt: skip
+
+
+def swaps(found: ReaderProfile) -> list[tuple[str, str, bool]]:
+    return [(each.phrase, each.instead, each.apart) for each in found.advice]
+
+
 def test_who_is_off_both_ways_at_two_sites_is_not_told_that_nothing_is_to_be_changed() -> None:
     rows = at(0.8, -0.8)
     assert said(of_r00(rows.drop(columns="site")))[0] == "none"
@@ -74,7 +85,40 @@ def test_a_pattern_of_both_sites_is_told_and_said_to_be_looked_at() -> None:
     assert any("each of your sites, looked at separately, bear out" in text for text in behind)
 
 
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_swap_that_may_not_be_nearer_at_each_site_is_held_back_and_says_so(language: str) -> None:
+    rows, words = at(-1.2, -0.3, seed=6), WORDS[language]
+    together = swaps(of_r00(rows.drop(columns="site")))
+    assert ("probably", "may represent", False) in together
+    found = of_r00(rows)
+    assert (said(found)[0], found.advice) == ("overcalls", ())
+    held = {each.phrase: each for each in found.considered if each.apart and not each.finding}
+    assert {phrase for phrase, _, _ in together} <= set(held)
+    assert held["probably"].probability >= 0.9
+    told = in_words(found, words=words, scale=SAID)
+    ends = words.sentences["verdict.stay.sites"].rpartition("}")[2]
+    assert told.stay.endswith(ends)
+    assert "probably" in told.stay
+    others = words.sentences["verdict.held.sites"].partition("{")[0]
+    assert [text.startswith(others) for text in told.left].count(True) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_word_that_reaches_less_far_and_is_nearer_at_each_site_is_a_step(language: str) -> None:
+    rows, words = at(-1.4, -0.4), WORDS[language]
+    found = of_r00(rows)
+    assert ("most likely", "likely", True) in swaps(found)
+    assert ("probably", "may represent", False) in swaps(of_r00(rows.drop(columns="site")))
+    assert "probably" not in {each.phrase for each in found.advice}
+    told = in_words(found, words=words, scale=SAID | {"suspicious for": 0.66})
+    card = next(each for each in told.actions if each.swap.phrase == "most likely")
+    assert card.instead == "likely"
+    step = words("verdict.swap.step_sites", word="suspicious for", meaning="66\u00a0%")
+    assert step in card.evidence
+
+
 def test_readers_whose_sites_are_alike_are_judged_as_without_them() -> None:
+    given, kept = Counter[str](), Counter[str]()
     for seed in range(6):
         frame = department([(0.0, 1.0), (0.7, 1.0), (0.0, 0.6)] * 2, statements=600, seed=seed)
         exam = pd.factorize(frame["exam"])[0]
@@ -82,12 +126,28 @@ def test_readers_whose_sites_are_alike_are_judged_as_without_them() -> None:
         told = profile(named, phrases=SCALE), profile(frame, phrases=SCALE)
         for each, plain in zip(*told, strict=True):
             assert said(each)[:2] == said(plain)[:2]
+            given.update(f"{seed} {plain.reader} {swap}" for swap in swaps(plain))
+            kept.update(f"{seed} {each.reader} {swap}" for swap in swaps(each))
+    assert given.total() > 25
+    assert (given - kept).total() <= 1
 
 
 def test_a_reader_of_one_site_has_nothing_to_compare_and_says_nothing_of_it() -> None:
     found = profile(at(0.0, 0.0), phrases=SCALE).reader("r01")
     assert found.pattern.verdict.sites is None
     assert [each.phrase for each in found.sites or ()] == ["north"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_beside_a_single_word_what_is_said_of_sites_stands_by_itself(named: bool) -> None:
+    """It pointed to what the start says of hedges as a whole, and the start spoke of one word."""
+    rows = at(0.0, 0.0, each=900)
+    off = (rows["reader"] == "r00") & (rows["phrase"] == "likely") & (rows.index % 2 == 0)
+    rows = rows.assign(label=rows["label"].where(~off, 0.0))
+    found, words = of_r00(rows if named else rows.drop(columns="site")), WORDS["en"]
+    told = in_words(found, words=words)
+    assert (said(found)[0], told.first[:13]) == ("none", "Your “likely”")
+    assert [*told.behind] == [words("verdict.sites.none_hold")] * named
 
 
 def test_a_site_of_few_hedges_is_open_and_has_no_figure() -> None:
@@ -209,3 +269,21 @@ def test_what_a_site_says_of_its_ct_readers_reaches_the_pages() -> None:
         found = coverage_of(rows, config)
         assert found is not None
         assert found.ct_readers == known
+
+
+@pytest.mark.parametrize(("line", "own", "held"), [
+    (0.19, 0.29, False), (0.21, 0.0, True), (0.0, 0.31, True),
+])  # fmt: skip
+def test_what_a_swap_is_held_against_by_hand(line: float, own: float, held: bool) -> None:
+    """True in .60 over all and in .75 at a site: there .77 is nearer than .66, so P = 1 − p."""
+    nothing, apart = np.zeros(2), np.array([[0.69, 1e-9], [-0.69, 1e-9]])
+    choices = Choices(
+        names=("likely", "suspicious for"), findings=("",), meaning=np.array([0.77, 0.66]),
+        corrected=np.array([0.77, 0.66]), variance=nothing, shared=nothing,
+        allowed=np.ones((2, 2), dtype=bool), doubt=nothing, lean=nothing,
+        sites=np.tile(apart, (2, 2, 1, 1)), differ=np.array([[line, own]] * 2),
+    )  # fmt: skip
+    rate = Rate(math.log(0.6 / 0.4), 1e-9, math.log(0.6 / 0.4), 1e-9, 1.0)
+    move = _Move(0, None, 1, probability=1.0, gain=0.01)
+    assert _is_apart(move, rate, choices) == held
+    assert not _is_apart(move, rate, replace(choices, differ=np.zeros((2, 2))))
