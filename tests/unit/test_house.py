@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-MOST_MODULES = 345
+MOST_MODULES = 347
 MOST_DEIDENTIFICATION = 25, 3_500
 """Modules, and lines of code without data, of `pipeline/deidentify`."""
 MOST_LINES = 400
@@ -42,8 +42,8 @@ SILENT_TOKENS = {
 }  # fmt: skip
 LONGEST_FUNCTION = 50
 LONGEST_COMMAND = 30
-OFFERED = {"handleError", "log_score_of_votes"}
-"""What nothing in the house calls: logging's own, and a score that its documentation names."""
+OFFERED = {"handleError"}
+"""What nothing in the house calls: logging's own."""
 MOST_PARAMETERS = 6
 
 
