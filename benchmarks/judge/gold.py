@@ -28,7 +28,7 @@ FOLDS = tuple(
 """Authors left out of the training together; a writer's sets all stand in one fold."""
 LATER = ("va", "vb", "vc", "vd", "ve", "vf", "vg", "vh")
 """Authors from whom the networks for use alone learn: they wrote when the folds were trained."""
-UNLEARNED = ("ua", "ub", "uc", "ud")
+UNLEARNED = tuple(f"u{at}" for at in "abcd") + tuple(f"w{at}" for at in "abcdefghijkl")
 """Authors from whom nothing learned."""
 REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""

@@ -313,8 +313,20 @@ FLOORS = {
     "vf": Floor(0.985, 0.992, 2.6),
     "vg": Floor(0.979, 0.983, 1.95),
     "vh": Floor(0.997, 0.997, 2.05),
+    "wa": Floor(0.975, 0.966, 1.15),
+    "wb": Floor(0.993, 0.976, 1.4),
+    "wc": Floor(0.997, 0.977, 1.35),
+    "wd": Floor(0.97, 0.959, 3.45),
+    "we": Floor(0.997, 0.967, 1.55),
+    "wf": Floor(0.997, 0.98, 1.75),
+    "wg": Floor(0.997, 0.975, 2),
+    "wh": Floor(0.971, 0.962, 3.85, whole=0.03),
+    "wi": Floor(0.96, 0.97, 0.85),
+    "wj": Floor(0.928, 0.945, 1.45, whole=0.05),
+    "wk": Floor(0.997, 0.997, 0.55),
+    "wl": Floor(0.977, 0.992, 1.55),
 }
-"""By set (fixtures/deid/blind.py); nothing learned from UA to UD."""
+"""By set (fixtures/deid/blind.py); nothing learned from UA to UD, WA to WL."""
 
 
 def blind(name: str) -> list[GoldReport]:
