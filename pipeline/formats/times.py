@@ -72,8 +72,9 @@ def utc_times(values: pd.Series, zone: str, *, last: bool = False) -> pd.Series:
     """
     with_offset, naive, names = _parsed(values, zone)
     local = naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT").dt.tz_convert("UTC")
+    local = _by_name(naive, names, zone).fillna(local.where(names == ""))
     found = with_offset.fillna(local.dt.as_unit("us"))
-    for at in naive.index[naive.notna() & (local.isna() | (names != ""))]:
+    for at in naive.index[naive.notna() & local.isna()]:
         found[at] = (max if last else min)(_instants(naive[at], zone, names[at]))
     return found
 
@@ -89,12 +90,11 @@ def between_clocks(values: pd.Series, zone: str, *, named: bool = False) -> pd.S
     Of those that are `named`: under the name of another season than its clocks show then.
     """
     _, naive, names = _parsed(values, zone)
-    odd = naive.notna() & ((names != "") == named)
-    if not named:
-        odd &= naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT").isna()
-    for at in odd.index[odd & named]:
-        odd[at] = len(set(_instants(naive[at], zone, names[at]))) > 1
-    return odd
+    if named:
+        odd = (names != "") & _by_name(naive, names, zone).isna()
+    else:
+        odd = (names == "") & naive.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT").isna()
+    return naive.notna() & odd
 
 
 @cache
@@ -115,17 +115,21 @@ def zone_names(zone: str) -> Mapping[str, frozenset[timedelta]]:
     return known
 
 
-def _instants(naive: pd.Timestamp, zone: str, name: str) -> list[pd.Timestamp]:
-    """Read a time by the offset before a change of the clock, and by the one behind it.
+def _by_name(naive: pd.Series, names: pd.Series, zone: str) -> pd.Series:
+    """Give the instant of each time behind which the name stands that its zone's clocks show."""
+    found = pd.Series(pd.NaT, index=naive.index, dtype="datetime64[us, UTC]")
+    for name in set(names) - {""}:
+        for offset in zone_names(zone)[name]:
+            at = (naive.where(names == name) - offset).dt.tz_localize("UTC")
+            found = found.fillna(at.where(at.dt.tz_convert(zone).dt.tz_localize(None) == naive))
+    return found
 
-    By that alone which has the name, else also by the offset of the name.
-    """
+
+def _instants(naive: pd.Timestamp, zone: str, name: str) -> list[pd.Timestamp]:
+    """Read a time by the offset before a change of the clock, by that behind it, by a name's."""
     there, bare = ZoneInfo(zone), naive.to_pydatetime()
     each = [bare.replace(tzinfo=there, fold=fold) for fold in (0, 1)]
-    if named := [one for one in each if one.tzname() == name]:
-        each = named
-    elif name:
-        each += [bare.replace(tzinfo=timezone(offset)) for offset in zone_names(zone)[name]]
+    each += [bare.replace(tzinfo=timezone(of)) for of in zone_names(zone).get(name, ())]
     return [pd.Timestamp(one.astimezone(UTC)).as_unit("us") for one in each]
 
 
