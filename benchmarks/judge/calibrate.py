@@ -6,21 +6,18 @@ shift of a fold come from the left-out authors of the other folds.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
-from gold import FOLDS, NEWER, REPORTS, authors, file_of, save
 from numpy.typing import NDArray
+from refit import refit
 from rows import labels
 from sklearn.linear_model import LogisticRegression
 
-from pipeline.deidentify import Deidentifier, Options
+from pipeline.deidentify import Deidentifier
 from pipeline.deidentify.audit import GoldReport
 from pipeline.deidentify.judge import Judge
-from pipeline.deidentify.judge.model import load_weights
 from pipeline.deidentify.judge.tokens import KINDS
 
 
@@ -54,22 +51,5 @@ def slopes(shown: Sequence[Seen]) -> NDArray[np.float32]:
     return np.array(pairs, dtype=np.float32)
 
 
-def main() -> None:
-    """Calibrate the networks of each fold by all other folds, and those for use by everyone."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", type=Path, required=True)
-    folder = parser.parse_args().weights
-    rules, gold = Deidentifier(Options(caution=0)), authors(NEWER)
-    shown = {}
-    for fold in FOLDS:
-        judge = Judge(rules.lexicon, weights=load_weights(folder / file_of(fold)))
-        shown |= {name: seen(gold[name][:REPORTS], rules, judge) for name in fold}
-    for fold in (*FOLDS, ()):
-        worth = slopes([each for name, each in shown.items() if name not in fold])
-        place = folder / file_of(fold)
-        save(replace(load_weights(place), calibration=worth), place)
-        print(place.name, np.round(worth, 3).tolist(), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    refit(__doc__, "calibration", seen, slopes)

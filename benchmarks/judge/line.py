@@ -8,21 +8,18 @@ which the networks are nearly sure teach nothing and are left out.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from gold import FOLDS, NEWER, authors, file_of, save
 from numpy.typing import NDArray
+from refit import refit
 from rows import labels
 from sklearn.linear_model import LogisticRegression
 
-from pipeline.deidentify import Deidentifier, Options
+from pipeline.deidentify import Deidentifier
 from pipeline.deidentify.audit import GoldReport
 from pipeline.deidentify.judge import Judge
-from pipeline.deidentify.judge.model import load_weights
 
 STRENGTH, SURE, RARE = 0.5, np.log(0.95 / 0.05), 0.1
 """The inverse of the penalty, the log-odds from which a run teaches nothing, and the least spread
@@ -49,11 +46,10 @@ def seen(reports: Sequence[GoldReport], rules: Deidentifier, judge: Judge) -> Ru
     return Runs(judge._features(court.shard, weighed, heard, runs), truth)
 
 
-def line(shown: Iterable[Runs]) -> NDArray[np.float32]:
+def line(shown: Sequence[Runs]) -> NDArray[np.float32]:
     """Fit the line: its shift, then a number for each feature."""
-    some = list(shown)
     features, truth = (
-        np.concatenate([getattr(each, name) for each in some]) for name in ("features", "truth")
+        np.concatenate([getattr(each, name) for each in shown]) for name in ("features", "truth")
     )
     unsure = features[:, 1] < SURE
     mean, spread = features[unsure].mean(axis=0), features[unsure].std(axis=0).clip(min=RARE)
@@ -64,22 +60,5 @@ def line(shown: Iterable[Runs]) -> NDArray[np.float32]:
     return fitted.astype(np.float32)
 
 
-def main() -> None:
-    """Fit the line of each fold to all other folds, and that for use to everyone."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--weights", type=Path, required=True)
-    folder = parser.parse_args().weights
-    rules, gold = Deidentifier(Options(caution=0)), authors(NEWER)
-    shown = {}
-    for fold in FOLDS:
-        judge = Judge(rules.lexicon, weights=load_weights(folder / file_of(fold)))
-        shown |= {name: seen(gold[name], rules, judge) for name in fold}
-    for fold in (*FOLDS, ()):
-        fitted = line(each for name, each in shown.items() if name not in fold)
-        place = folder / file_of(fold)
-        save(replace(load_weights(place), runs=fitted), place)
-        print(place.name, np.round(fitted, 3).tolist(), flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    refit(__doc__, "runs", seen, line)
