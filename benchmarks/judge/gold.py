@@ -26,9 +26,7 @@ FOLDS = tuple(
     )
 )
 """Authors left out of the training together; a writer's sets all stand in one fold."""
-LATER = ("va", "vb", "vc", "vd", "ve", "vf", "vg", "vh")
-"""Authors from whom the networks for use alone learn: they wrote when the folds were trained."""
-UNLEARNED = tuple(f"u{at}" for at in "abcd") + tuple(f"w{at}" for at in "abcdefghijkl")
+UNLEARNED = tuple(f"y{at}" for at in "abcdefghijkl")
 """Authors from whom nothing learned."""
 REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""
@@ -39,7 +37,7 @@ NEWER = tuple(name for fold in FOLDS for name in fold)
 OLDER = tuple(
     sorted(
         {p.name.partition(".")[0] for p in (_FOLDER / "blind").iterdir()}.difference(
-            NEWER, LATER, UNLEARNED
+            NEWER, UNLEARNED
         )
     )
 )
@@ -64,7 +62,7 @@ def file_of(fold: Sequence[str]) -> str:
     return f"without_{'-'.join(fold)}.npz" if fold else "weights.npz"
 
 
-def authors(names: Iterable[str] = (*OLDER, *NEWER, *LATER)) -> dict[str, list[GoldReport]]:
+def authors(names: Iterable[str] = (*OLDER, *NEWER)) -> dict[str, list[GoldReport]]:
     """Give the reports of some authors who never saw the rules."""
     blind = importlib.import_module("blind")
     return {name: _gold(blind.read(name)) for name in names}

@@ -8,6 +8,7 @@ of their own, and often without that of their neighbours.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.deidentify import Deidentifier
-from pipeline.deidentify.audit import GoldReport
+from pipeline.deidentify.audit import GoldReport, GoldSpan
 from pipeline.deidentify.judge import Hearing
 from pipeline.deidentify.judge.evidence import VOTES, Evidence, gather, hold
 from pipeline.deidentify.judge.model import LABELS
@@ -28,6 +29,8 @@ SILENCED = (0.0, 0.3, 0.85)
 """What share of the rules' finds is taken from them in each of the first showings."""
 CASES = (str.lower, str.upper)
 """What becomes of all letters in further ones: some write without capitals, some in no others."""
+WORDS = 2, 30
+"""How many words at least, and fewer than how many, are shown of a report in a further one."""
 EXCHANGED = (0.0, 0.5)
 """What share of the rules' finds is taken from them where identifiers were exchanged."""
 MISSED, NEEDLESS = 4.0, 3.0
@@ -66,7 +69,7 @@ def read_showings(
     reports: Sequence[GoldReport], others: Sequence[Sequence[GoldReport]], rules: Deidentifier,
     words: Glossary, gaps: Glossary, seed: int,
 ) -> list[Showing]:  # fmt: skip
-    """Lay a set of annotated reports out: once for each of `SILENCED`, of `CASES`, of `EXCHANGED`.
+    """Lay a set of reports out: by `SILENCED`, by `CASES`, in part, by `EXCHANGED`.
 
     Parameters
     ----------
@@ -79,6 +82,9 @@ def read_showings(
     for change in CASES:
         other = [rules.read(_same_length(report.text, change)) for report in reports]
         shown.append(_shown(other, reports, 0.0, rng, words, gaps))
+    parts = [_part(report, rng) for report in reports]
+    heard = [rules.read(part.text) for part in parts]
+    shown.append(_shown(heard, parts, 0.0, rng, words, gaps))
     for draw, changed in enumerate(others):
         rng = np.random.default_rng(seed + draw) if draw else rng
         heard = [rules.read(report.text) for report in changed]
@@ -89,6 +95,21 @@ def read_showings(
 def _same_length(text: str, change: Callable[[str], str]) -> str:
     changed = change(text)
     return changed if len(changed) == len(text) else text
+
+
+def _part(report: GoldReport, rng: np.random.Generator) -> GoldReport:
+    """Cut some words out of a report, identifiers whole."""
+    text, spans = report.text, report.spans
+    gaps = [match.end() for match in re.finditer(r"\s+", text)]
+    inside = {at for span in spans for at in range(span.start + 1, span.end)}
+    cuts = sorted({0, len(text), *gaps} - inside)
+    first = int(rng.integers(len(cuts) - 1))
+    start, end = cuts[first], cuts[min(first + int(rng.integers(*WORDS)), len(cuts) - 1)]
+    kept = tuple(
+        GoldSpan(start=span.start - start, end=span.end - start, label=span.label)
+        for span in spans if start <= span.start and span.end <= end
+    )  # fmt: skip
+    return GoldReport(id=report.id, text=text[start:end], spans=kept)
 
 
 def _shown(

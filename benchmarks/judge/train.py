@@ -16,7 +16,7 @@ from pathlib import Path
 
 from exchange import exchanged
 from fit import find_space
-from gold import FOLDS, LATER, NEWER, OLDER, REPORTS, authors, file_of, ours, save
+from gold import FOLDS, NEWER, OLDER, REPORTS, authors, file_of, ours, save
 from network import exported, train
 from rows import Showing, read_showings
 
@@ -34,10 +34,10 @@ def all_showings(seed: int) -> tuple[dict[str, list[Showing]], Glossary, Glossar
     rules = Deidentifier(Options(caution=0))
     describer = Describer(rules.lexicon)
     words, gaps = describer.glossaries()
-    shown = authors(OLDER) | ours() | authors((*NEWER, *LATER))
+    shown = authors(OLDER) | ours() | authors(NEWER)
     every = {name: reports[:REPORTS] for name, reports in shown.items()}
     others: dict[str, list[Sequence[GoldReport]]] = {name: [] for name in every}
-    for draw, group in product(range(DRAWS), (OLDER, *FOLDS, LATER)):
+    for draw, group in product(range(DRAWS), (OLDER, *FOLDS)):
         for name, reports in exchanged({name: every[name] for name in group}, seed + draw).items():
             others[name].append(reports)
     sets = {
@@ -59,8 +59,7 @@ def main() -> None:
     sets, words, gaps, describer = all_showings(asked.seed)
     print({name: len(shown[0].labels) for name, shown in sets.items()}, flush=True)
     for fold in (FOLDS[at] if at < len(FOLDS) else () for at in asked.only):
-        hidden = (*fold, *LATER) if fold else ()
-        others = {name: shown for name, shown in sets.items() if name not in hidden}
+        others = {name: shown for name, shown in sets.items() if name not in fold}
         space = find_space(others, words, gaps, describer)
         seeds = range(asked.seed, asked.seed + asked.networks)
         place = asked.out / file_of(fold)

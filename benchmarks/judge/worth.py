@@ -1,9 +1,10 @@
-"""Print what each rule of de-identification is worth on the annotated reports, as Markdown.
+"""Print what each rule of de-identification is worth beside the judge, as Markdown.
 
 ``python benchmarks/judge/worth.py``. For each row of the tables and each rule of code: how many
-spans it takes of what those before it left, which share of them touches an identifier, and how many
-identifiers would be missed without a row, in the first `REPORTS` reports in which it takes
-something. The judge is off.
+spans it takes of what those before it left, in the first `SHOWN` reports of each set, and which
+share of them touches an identifier. For each row also how many identifiers more are missed, and how
+many removals more are needless, where it is left out and rules and judge go on without it, in the
+first `REPORTS` reports in which it takes something. All but `UNLEARNED` sets count.
 """
 
 from __future__ import annotations
@@ -12,94 +13,91 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from gold import authors, ours
 
-from pipeline.deidentify import Deidentifier, Options
+from pipeline.deidentify import Clean, Deidentifier, Options
 from pipeline.deidentify.audit import GoldReport, is_gone, marked
 from pipeline.deidentify.rules import ORDER, SITE, Family, Rules
 from pipeline.deidentify.rules.rows import Row, shipped
-from pipeline.deidentify.spans import Removed
 
-REPORTS = 25
+SHOWN, REPORTS = 60, 300
 
 
-def numbered() -> Iterator[list[Row] | Family]:
-    """Give the rules in their order, each row under a name of its own: table, number."""
+def rows(*, numbered: bool, but: str = "") -> Iterator[list[Row] | Family]:
+    """Give the rules in their order, without one; each row under table and number, if wanted."""
     for step in ORDER:
         if callable(step):
             yield step
         elif step != SITE:
+            named = {f"{step} {at}": row for at, row in enumerate(shipped(step), start=1)}
             yield [
-                row.model_copy(update={"name": f"{step} {at}"})
-                for at, row in enumerate(shipped(step), start=1)
-            ]
-
-
-def without(name: str) -> Rules:
-    """Give the rules without a row."""
-    return Rules(
-        step if callable(step) else [row for row in step if row.name != name] for step in numbered()
-    )
-
-
-def missed(report: GoldReport, removed: Sequence[Removed]) -> int:
-    """Count the identifiers of which something is left."""
-    gone = marked(report.text, removed)
-    wanted = [span for span in report.spans if span.label != "KEEP"]
-    return sum(not is_gone(report.text, span, gone) for span in wanted)
+                row.model_copy(update={"name": name}) if numbered else row
+                for name, row in named.items() if name != but
+            ]  # fmt: skip
 
 
 @dataclass
 class Worth:
-    """What a rule takes."""
+    """What a rule takes, what of it is right, and the reports in which it takes something."""
 
     taken: int = 0
     right: int = 0
-    reports: list[tuple[GoldReport, int]] = field(default_factory=list)
-    """Reports in which it takes something, each with the number of identifiers missed there."""
-
-    def cells(self, lost: object) -> str:
-        """Give the last cells of its line."""
-        share = f"{self.right / self.taken:.3f}" if self.taken else ""
-        return f"{self.taken} | {share} | {lost} |"
+    reports: list[GoldReport] = field(default_factory=list)
 
 
-def weighed(rules: Deidentifier) -> dict[str, Worth]:
-    """Count what every rule takes on all annotated reports."""
-    worth: defaultdict[str, Worth] = defaultdict(Worth)
-    for report in (each for reports in (authors() | ours()).values() for each in reports):
-        wanted = [span for span in report.spans if span.label != "KEEP"]
+def weighed() -> dict[str, Worth]:
+    """Count what every rule takes on the annotated reports."""
+    rules, worth = Deidentifier(Options(caution=0)), defaultdict[str, Worth](Worth)
+    rules.rules = Rules(rows(numbered=True))
+    for report in (each for some in (authors() | ours()).values() for each in some[:SHOWN]):
         removed = rules.read(report.text).claims.removed()
-        left = missed(report, removed)
         for each in removed:
             worth[each.rule].taken += 1
-            touches = any(s.start < each.end and each.start < s.end for s in wanted)
-            worth[each.rule].right += touches
+            touched = any(s.start < each.end and each.start < s.end for s in report.spans)
+            worth[each.rule].right += touched
         for rule in {each.rule for each in removed}:
-            if len(worth[rule].reports) < REPORTS:
-                worth[rule].reports.append((report, left))
+            worth[rule].reports.append(report)
     return worth
 
 
+def mistakes(cleaner: Deidentifier, reports: Sequence[GoldReport]) -> np.ndarray:
+    """Count the identifiers of which something is left, and the needless removals."""
+    count = np.zeros(2, dtype=int)
+    for report, outcome in zip(reports, cleaner.batch([r.text for r in reports]), strict=True):
+        removed = outcome.removed if isinstance(outcome, Clean) else ()
+        gone = marked(report.text, removed)
+        spans = [span for span in report.spans if span.label != "KEEP"]
+        count[0] += sum(not is_gone(report.text, span, gone) for span in spans)
+        touched = (any(s.start < r.end and r.start < s.end for s in spans) for r in removed)
+        count[1] += sum(not each for each in touched)
+    return count
+
+
 def main() -> None:
-    """Count what every rule takes, what of it is right, and what its absence would miss."""
-    rules = Deidentifier(Options(caution=0))
-    rules.rules = Rules(numbered())
-    worth = weighed(rules)
-    print("| table | rule | example | taken | of them right | missed without it |")
+    """Print a line for every rule."""
+    cleaner, worth = Deidentifier(), weighed()
+    whole = cleaner.rules
+    print("| table | rule | example | taken | of them right | missed, needless without it |")
     print("|---|---|---|---|---|---|")
     for step in ORDER:
         for at, row in enumerate(() if callable(step) or step == SITE else shipped(step), start=1):
-            name = f"{step} {at}"
-            rules.rules = without(name)
-            lost = sum(
-                missed(report, rules.read(report.text).claims.removed()) - left
-                for report, left in worth[name].reports
-            )
+            each = worth.pop(f"{step} {at}", Worth())
+            some = each.reports[:REPORTS]
+            cleaner.rules = whole
+            with_it = mistakes(cleaner, some)
+            cleaner.rules = Rules(rows(numbered=False, but=f"{step} {at}"))
+            lost = mistakes(cleaner, some) - with_it
             example = row.example.replace("|", "\\|").replace("\n", "⏎")
-            print(f"| {name} | {row.name} | `{example}` | {worth.pop(name).cells(lost)}")
+            told = f"{_cells(each)} {lost[0]:+}, {lost[1]:+} |"
+            print(f"| {step} {at} | {row.name} | `{example}` | {told}")
     for rule, each in sorted(worth.items(), key=lambda pair: -pair[1].taken):
-        print(f"| (code) | {rule} | | {each.cells('')}")
+        print(f"| (code) | {rule} | | {_cells(each)} |")
+
+
+def _cells(each: Worth) -> str:
+    share = f"{each.right / each.taken:.3f}" if each.taken else ""
+    return f"{each.taken} | {share} |"
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def register(app: typer.Typer) -> None:
 class Lists:
     """Options that say which words to go by, and how far to doubt them."""
 
-    caution: float = option(12.0, "Needless removals a miss weighs; 0: rules alone.", min=0)
+    caution: float = option(16.0, "Needless removals that a miss weighs.", min=0.05)
     words: Path | None = option(None, "Folder with your own word lists (sites.txt, surnames.txt).")
 
 

@@ -160,7 +160,7 @@ class Deidentification(Section):
     second_layer: Literal["none", "presidio"] = "none"
     presidio_model: Place | None = None
     word_lists: Place | None = None
-    caution: float = Field(default=12.0, ge=0, le=1000)
+    caution: float = Field(default=16.0, ge=0.05, le=1000)
     max_quarantined_share: Share = 0.02
 
 

@@ -66,7 +66,7 @@ class Options:
     max_characters
         A longer text is withheld, unread.
     caution
-        How many needless removals a missed identifier weighs; 0 leaves the rules to themselves.
+        How many needless removals a missed identifier weighs; 0 asks no judge (its training).
     """
 
     replacement: Literal["token", "surrogate"] = "token"

@@ -142,12 +142,6 @@ class Lexicon:
         return _trigger_words().union(*lists) - self.unreported - self.rare_names
 
     @cached_property
-    def fillers(self) -> frozenset[str]:
-        """Names that may fill a field beside an identifier, though they be words of reports."""
-        names = self.given_names | self.frequent_surnames | self.unreported
-        return names - self.not_names - self.report_words - _trigger_words()
-
-    @cached_property
     def nobodys(self) -> frozenset[str]:
         """Words that name nobody and no place by themselves, with whatever capitals."""
         places = self.cities.union(self.towns, self.sites, self.hospitals)

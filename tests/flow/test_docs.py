@@ -73,7 +73,7 @@ def test_the_chances_of_the_security_page_are_the_judges() -> None:
     said = [re.findall(r"(?<![\d/])\.\d+", row) for row in table.partition("\n\n")[0].splitlines()]
     caution, near = judge.CAUTION, judge._NEAR
     chances = [
-        [1 / (1 + caution)], [1 / (1 + near * caution)], [judge._GUARDED], [judge._SHORT],
+        [1 / (1 + caution)], [1 / (1 + near * caution)], [judge._GUARDED],
     ]  # fmt: skip
     assert [[float(c) for c in row] for row in said] == [[round(c, 3) for c in r] for r in chances]
 

@@ -50,8 +50,8 @@ def test_a_certainty_phrase_survives_people_of_that_name(text: str) -> None:
         ("Mail chest.possible@films.example.ie at once.", "Mail [EMAIL] at once."),
         ("Mail unlikely-lim@films.example.ie at once.", "Mail [EMAIL] at once."),
         ("Mail j.probable@likely.example.org. Likely benign.", "Mail [EMAIL]. Likely benign."),
-        ("At https://films.example/possible/case?q=likely now.", "At [URL] now."),
-        ("At www.probable-films.example/x now.", "At [URL] now."),
+        ("At https://films.example/possible/case?q=likely.", "At [URL]."),
+        ("At www.probable-films.example/x.", "At [URL]."),
         ("Likely/possible edema. Likely @ base.", "Likely/possible edema. Likely @ base."),
     ],
 )
@@ -77,7 +77,7 @@ def test_the_no_of_a_label_is_no_part_of_the_number() -> None:
 
 
 def test_an_initial_v_is_a_name_and_not_versus() -> None:
-    assert clean("Seen with Dr. V. Young at noon.").text == "Seen with Dr. [NAME] at noon."
+    assert clean("Seen with Dr. V. Young at once.").text == "Seen with Dr. [NAME] at once."
 
 
 @pytest.mark.parametrize(
@@ -208,8 +208,9 @@ def test_a_line_s_end_behind_a_name_takes_no_word_with_it() -> None:
 
 
 def test_a_known_name_that_is_a_word_goes_only_where_it_stands_as_a_name() -> None:
-    text = "White matter is normal. We saw White today. May White agreed."
-    assert clean(text).text == "White matter is normal. We saw [NAME] today. [NAME] agreed."
+    text = "The white matter is normal. Shown to White today, and May White agreed."
+    gone = "The white matter is normal. Shown to [NAME] today, and [NAME] agreed."
+    assert clean(text).text == gone
 
 
 BATCH = [

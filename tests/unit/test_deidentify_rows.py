@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.deidentify import Clean, Deidentifier
+from pipeline.deidentify import Clean, Deidentifier, Options
 from pipeline.deidentify.rules import ORDER, SITE, takes_its_example
 from pipeline.deidentify.rules.rows import Row, read, shipped
 from pipeline.errors import ConfigurationError
@@ -39,8 +39,9 @@ example = "lanyard ⟦QX~417⟧"
 def test_a_site_adds_its_odd_badge_number_in_one_row(tmp_path: Path) -> None:
     (tmp_path / "rules.toml").write_text(BADGE, encoding="utf-8")
     text = "Images hung by lanyard QX~417 today. Likely a granuloma."
-    site = Deidentifier(vocabulary=own_lexicon(tmp_path, option="--words"))
-    without, found = Deidentifier().clean(text), site.clean(text)
+    rules = Options(caution=0)
+    site = Deidentifier(rules, own_lexicon(tmp_path, option="--words"))
+    without, found = Deidentifier(rules).clean(text), site.clean(text)
     assert isinstance(without, Clean)
     assert isinstance(found, Clean)
     assert without.text == text
@@ -55,7 +56,7 @@ def test_a_site_adds_its_odd_badge_number_in_one_row(tmp_path: Path) -> None:
         (BADGE.replace('words = ["lanyard"]', ""), "neither words nor lists nor an anchor"),
         (BADGE.replace("{2}", "{2"), None),
         (BADGE.replace("([A-Z]", "([A-Z"), "rule 1: unterminated character set"),
-        (BADGE + 'checks = ["first unicorn"]', "rule 1: 'unicorn'"),
+        (BADGE + 'checks = ["unicorn"]', "rule 1: 'unicorn'"),
         (BADGE.replace('"lanyard"', '"staff badge"'), r"rule 1: words\.0: .*single words in small"),
         (BADGE.replace('"lanyard"', '"Lanyard"'), r"rule 1: words\.0: .*single words in small"),
         (BADGE.replace("example", "# example"), "example: an expression with ⟦ ⟧ around what goes"),

@@ -12,9 +12,9 @@ Texts are judged by the shard, for speed; what is made of one depends on no othe
 A span that a rule took by its looks alone is given back where every token of it has a p below
 `_GIVEN_BACK`, whatever the caution. Every word and figure is asked about but plain words among
 plain words, locked phrases and guarded clinical expressions (Foley catheter, Kerley B, 3 x 2 cm):
-no weight can reach those. Of a text of a few words only what is nearly sure is taken, and nothing
-given back, because the networks learned from whole reports. The weights are data (`weights.npz`,
-its card `weights.toml`), made by `benchmarks/judge/train.py`.
+no weight can reach those. Of a text of fewer tokens than `_REPORT` less is known, and most such
+are plain: there c falls with their number. The networks learned from reports and pieces of them.
+The weights are data (`weights.npz`, its card `weights.toml`), made by `benchmarks/judge/train.py`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from pipeline.names.lexicon import Lexicon
 
 __all__ = ["CAUTION", "Hearing", "Judge", "Opinion", "Weights"]
 
-CAUTION: Final = 12.0
+CAUTION: Final = 16.0
 """How many needless removals a missed identifier weighs, unless a site says otherwise."""
 Span: TypeAlias = tuple[int, int]
 _Span = TypeVar("_Span", Removed, Span)
@@ -57,10 +57,8 @@ _PLACES: Final = (CATEGORIES.index("HOSPITAL"), CATEGORIES.index("LOCATION"))
 _ALIKE: Final = np.array([0, 1, 1, 2, 2, 2, 2, 3, 4, 4, -1, -1, -1, -1])
 """What kind each vote but none is of: a name, a day, a number, an age, a place."""
 _REASONS: Final = 3
-_FEWEST: Final = 12
-"""A text of fewer tokens is no report."""
-_SHORT: Final = 0.85
-"""The least chance at which a token of such a text goes."""
+_REPORT: Final = 24
+"""A text of fewer tokens is a piece of a report, and judged with so much less caution."""
 _FAINT: Final = 1 / 101
 """The least chance at which a token is heard at all."""
 _IDLE: Final = 1 / 13
@@ -175,7 +173,7 @@ class Judge:
     ) -> None:
         self.weights = weights or model.load_weights()
         self._describer = Describer(lexicon)
-        self._odds, self._near = -math.log(caution), 1 / (1 + _NEAR * caution)
+        self._caution = caution
         self._rules = {rule: at for at, rule in enumerate(self.weights.rules)}
         self._begin()
 
@@ -207,8 +205,10 @@ class Judge:
         heard = np.flatnonzero(missable & (chances > least))
         runs = self._runs(court.shard, asked[heard], chances[heard])
         odds = self._features(court.shard, weighed, heard, runs) @ self.weights.runs
-        whole = (odds > self._odds) | (least[heard[runs.best]] == _SHORT)
-        near = missable & (chances > self._near)
+        sizes = court.shard.counts[court.shard.text[asked]]
+        caution = self._caution * np.minimum(sizes / _REPORT, 1)
+        whole = odds > -np.log(caution[heard[runs.best]])
+        near = missable & (chances > 1 / (1 + _NEAR * caution))
         taken[asked[heard[np.repeat(whole, runs.sizes) & near[heard]]]] = True
         taken |= self._beside(court, weighed, taken, asked[near & (least <= _IDLE)])
         return self._missed(court, weighed, taken[asked] & missable)
@@ -217,8 +217,8 @@ class Judge:
         """Give the least chance at which each asked token is heard."""
         shard, asked = court.shard, weighed.asked
         idle = self.words.trait("idle")[shard.words[asked]] & ~np.isin(weighed.labels, _PLACES)
-        short, guarded = shard.counts[shard.text[asked]] < _FEWEST, court.ballot.votes == _GUARD
-        return np.select([short, guarded[asked], idle], [_SHORT, _GUARDED, _IDLE], _FAINT)
+        guarded = court.ballot.votes[asked] == _GUARD
+        return np.select([guarded, idle], [_GUARDED, _IDLE], _FAINT)
 
     def _runs(self, shard: Shard, slots: Ints, chances: Floats) -> _Runs:
         """Join slots that stand in one expression into runs."""
@@ -295,10 +295,7 @@ class Judge:
         ballot = hold(shard, marks, _joined(shard, removed), categories)
         phrases = _numbered(hearing.phrases for hearing in hearings)
         certain = _covered(*shard.overlapping(_joined(shard, phrases)), len(shard.words))
-        doubtful = _numbered(
-            hearing.claims.doubtful() if count >= _FEWEST else ()
-            for hearing, count in zip(hearings, shard.counts, strict=True)
-        )
+        doubtful = _numbered(hearing.claims.doubtful() for hearing in hearings)
         in_doubt = _covered(*shard.overlapping(_joined(shard, doubtful)), len(shard.words))
         guards = np.frombuffer(marks, dtype=np.uint8) == GUARD
         alone = guards[shard.starts] & ~guards[shard.starts - 1] & ~guards[shard.ends]

@@ -24,7 +24,7 @@ __all__ = ["ORDER", "RULES", "SITE", "Rules", "load", "marked", "of_site", "take
 Family: TypeAlias = Callable[[Window], Iterator[Found]]
 ORDER: Final[tuple[str | Family, ...]] = (
     "contacts", "encoded", "site", "telephones", "numbers", "dates", "spoken",
-    "ages", figures.find, "phones", "forms", "names", "signs", "initials", "places",
+    "ages", figures.find, "phones", "names", "initials", "places",
     places.sites, addresses.listed,
 )  # fmt: skip
 """Tables by name, families by function; ``site`` are the rows that a site lays over ours."""
@@ -34,10 +34,6 @@ _FINDERS: Final[Mapping[str, Finder]] = {
 }  # fmt: skip
 _HEAD: Final = 26
 """How far from its beginning a line that a row opens has its stroke or colon."""
-_CLOSING: Final = 180
-"""How far back from its end a row that closes a line can begin."""
-_SHORT: Final = 5
-"""A line is closed by initials: by a word of fewer letters."""
 _Ranked: TypeAlias = tuple[int, Compiled]
 
 
@@ -49,7 +45,6 @@ class Rules:
         self._words: dict[bool, dict[str, list[_Ranked]]] = {True: {}, False: {}}
         self._anchors: dict[bool, list[_Ranked]] = {True: [], False: []}
         self._opens: list[_Ranked] = []
-        self._closes: list[_Ranked] = []
         self._families: list[tuple[int, Family]] = []
         ranks = count()
         for step in steps:
@@ -62,14 +57,14 @@ class Rules:
 
     def find(self, window: Window) -> list[Found]:
         """Find what the rules take, each in its turn."""
-        found = [*self._called(window), *self._anchored(window), *self._edged(window)]
+        found = [*self._called(window), *self._anchored(window), *self._opening(window)]
         found += [(rank, each) for rank, family in self._families for each in family(window)]
         return [each for _, each in sorted(found, key=itemgetter(0))]
 
     def _add(self, row: Row, rank: int) -> None:
         compiled = (rank, Compiled(row, _FINDERS[row.finder] if row.finder else None))
-        if row.opens or row.closes:
-            (self._opens if row.opens else self._closes).append(compiled)
+        if row.opens:
+            self._opens.append(compiled)
         elif row.anchor:
             self._anchors[False].append(compiled)
             self._anchors[True] += [] if row.abroad else [compiled]
@@ -103,17 +98,14 @@ class Rules:
                 for each in row.find(window, Word(*match.span(), "", capital=False), match, None):
                     yield rank, each
 
-    def _edged(self, window: Window) -> Iterator[tuple[int, Found]]:
-        """Find what opens or closes a line; most lines close with a longer word."""
+    def _opening(self, window: Window) -> Iterator[tuple[int, Found]]:
+        """Find what opens a line."""
         text, end = window.text, -1
-        for line in text.split("\n") if self._opens or self._closes else ():
+        for line in text.split("\n") if self._opens else ():
             start, end = end + 1, end + 1 + len(line)
-            head, close = line[:_HEAD], line[-40:].rstrip(" \t.")[-_SHORT:]
-            opens, first = ":" in head or "/" in head, max(start, end - _CLOSING)
-            closes = close[-2:].isalpha() and not (len(close) == _SHORT and close.isalpha())
-            for rank, row in (*(self._opens if opens else ()), *(self._closes if closes else ())):
-                anchor, edge = row.anchor, row.row.opens
-                match = anchor.match(text, start) if edge else anchor.search(text, first, end)
+            head = line[:_HEAD]
+            for rank, row in self._opens if ":" in head or "/" in head else ():
+                match = row.anchor.match(text, start)
                 if match is not None:
                     place = Word(match.start(), match.end(), "", capital=False)
                     for each in row.find(window, place, match, None):

@@ -95,15 +95,6 @@ def _is_listed(name: str, lexicon: Lexicon) -> bool:
     return first in lexicon.all_names or (not shouted and lexicon.is_stranger(first))
 
 
-def _name(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
-    """Follow one name; what must stand behind it may be asked."""
-    start = _begin(hit)
-    end = name_end(window.text, start, window.lexicon, comma=row.row.comma)
-    goes_on = row.behind is None or row.behind.match(window.text, end) is not None
-    if end > start and goes_on and row.allows(window, start, end, hit):
-        yield row.found(start, end)
-
-
 def _label(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     """Follow a name behind the label of a role (Attending: Jane Doe)."""
     text, start = window.text, _begin(hit)
@@ -128,6 +119,4 @@ def _titled(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
     yield from _followed(row, window, title, _begin(hit), weak=weak)
 
 
-FINDERS: Final[Mapping[str, Finder]] = {
-    "label": _label, "name": _name, "series": _series, "titled": _titled,
-}  # fmt: skip
+FINDERS: Final[Mapping[str, Finder]] = {"label": _label, "series": _series, "titled": _titled}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pipeline.deidentify.rules.checks import is_shouted_sentence, patterns, word_list
+from pipeline.deidentify.rules.checks import patterns, word_list
 from pipeline.deidentify.rules.rows import Compiled, Finder, Hit
 from pipeline.deidentify.rules.window import Window, line_before, past
 from pipeline.deidentify.spans import Found
@@ -49,19 +49,6 @@ def trimmed(text: str, start: int, stop: int, lexicon: Lexicon) -> int:
         if match.group().strip(".:,").casefold() not in lexicon.openers:
             return start + match.start()
     return stop
-
-
-def _place(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
-    """Find the place that begins here, unless its words are those of a report."""
-    start = hit.after.end() if hit.after else hit.place.end
-    match = _P["place"].match(window.text, start)
-    place = match.group() if match else ""
-    if not place or place.split()[0].strip(".").casefold() in window.lexicon.not_names:
-        return
-    if place.isupper():
-        place = _P["sentence"].split(place, maxsplit=1)[0]
-    if not is_shouted_sentence(place, window.lexicon):
-        yield row.found(start, start + len(place))
 
 
 def _kind(row: Compiled, window: Window, hit: Hit) -> Iterator[Found]:
@@ -156,4 +143,4 @@ def _stands_as_place(text: str, start: int, end: int) -> bool:
     return shouted and heads is not None
 
 
-FINDERS: Final[Mapping[str, Finder]] = {"kind": _kind, "place": _place}
+FINDERS: Final[Mapping[str, Finder]] = {"kind": _kind}

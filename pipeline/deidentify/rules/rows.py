@@ -1,7 +1,7 @@
 """A rule as a row of a table: where it looks, what must stand there, what it takes.
 
 A row is called at a **place**: one of its `words` (or of its word `lists`), or each match of its
-`anchor`; `opens` and `closes` are anchors at the edges of a line. There `after` must match behind
+`anchor`; `opens` is an anchor at a line's beginning. There `after` must match behind
 the place and `before` must match up to it, on its line unless `across`. What is taken is the first
 group of `before` or `after` (from the one to the other where both have a group); without a group,
 the anchor's own first group, or the place with what `after` matched. `checks` then ask what the
@@ -53,7 +53,6 @@ class Row(BaseModel):
     without: tuple[str, ...] = ()
     anchor: str = ""
     opens: str = ""
-    closes: str = ""
     needs: tuple[str, ...] = ()
     abroad: bool = False
     run: int = Field(default=0, ge=0, le=200)
@@ -64,9 +63,7 @@ class Row(BaseModel):
     reach: int = Field(default=40, ge=1, le=200)
     across: bool = False
     last: int = Field(default=0, ge=0, le=200)
-    behind: str = ""
     more: str = ""
-    every: bool = False
     checks: tuple[str, ...] = ()
     sure: bool = True
     finder: str = ""
@@ -123,11 +120,10 @@ class Compiled:
 
     def __init__(self, row: Row, finder: Finder | None) -> None:
         self.row = row
-        self.before, self.after, self.more, self.behind = (
-            _Pattern(text) if text else None
-            for text in (row.before, row.after, row.more, row.behind)
+        self.before, self.after, self.more = (
+            _Pattern(text) if text else None for text in (row.before, row.after, row.more)
         )
-        self.anchor = _Pattern(row.anchor or row.opens or row.closes)
+        self.anchor = _Pattern(row.anchor or row.opens)
         self._finder = finder
         self.followers, self.needs = row.followers, row.needs
         self.run, self.last = row.run, row.last
@@ -151,9 +147,7 @@ class Compiled:
         if self._finder is not None:
             yield from self._finder(self, window, hit)
             return
-        spans = self._spans(hit)
-        for start, end in spans if self.row.every else spans[:1]:
-            yield from self._repeated(window, hit, start, end)
+        yield from self._repeated(window, hit, *self._span(hit))
 
     def found(self, start: int, end: int) -> Found:
         """Give a span as the row's."""
@@ -184,16 +178,16 @@ class Compiled:
         line = line_before(text, at, self.row.reach)
         return at - len(line), search(line)
 
-    def _spans(self, hit: Hit) -> list[tuple[int, int]]:
-        """Give what the row takes: its groups, what lies between them, or the place."""
+    def _span(self, hit: Hit) -> tuple[int, int]:
+        """Give what the row takes: its group, what lies between two, or the place."""
         place, anchor, before, base, after = hit
         heads = _taken(self.before, before, base)
         tails = _taken(self.after, after, 0)
         if heads and tails:
-            return [(heads[0][0], tails[-1][1])]
+            return heads[0][0], tails[-1][1]
         own = _taken(self.anchor, anchor, 0)
         whole = (place.start, after.end() if after else place.end)
-        return heads or tails or own or [whole]
+        return (*heads, *tails, *own, whole)[0]
 
 
 def _taken(
@@ -232,7 +226,7 @@ def _row(each: object, where: str) -> Row:
     try:
         row = Row.model_validate(each)
         Compiled(row, None)
-        if not (row.called_by or row.anchor or row.opens or row.closes):
+        if not (row.called_by or row.anchor or row.opens):
             raise ConfigurationError(
                 f"{where}: neither words nor lists nor an anchor say where it looks."
             )
