@@ -21,12 +21,10 @@ sides are tried.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import compress
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from calibration.arrays import FloatArray
@@ -62,11 +60,10 @@ class Later:
         """P(the line changed at any of the cuts)."""
         return float(self.probability.sum())
 
-    def expected(self, line: Evidence, of: Callable[[Evidence], ArrayLike]) -> FloatArray:
-        """Σ P(changed there) of(the line after each cut)."""
-        at = zip(self.probability.tolist(), self.moved, self.variance, strict=True)
-        lines = ((p, Evidence(line.mean + by, line.covariance + v)) for p, by, v in at)
-        return np.asarray(sum(p * np.asarray(of(each)) for p, each in lines))
+    def lines(self, line: Evidence) -> tuple[Evidence, ...]:
+        """Give the line after each cut, if it changed there."""
+        each = zip(self.moved, self.variance, strict=True)
+        return tuple(Evidence(line.mean + by, line.covariance + v) for by, v in each)
 
     def lower(self, log_odds: FloatArray) -> FloatArray:
         """By how much each word's rate lies lower now, had the line changed; its variance, (K, 2).

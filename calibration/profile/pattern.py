@@ -41,7 +41,7 @@ site where, if sites differ, it does with probability `_SEEN`.
 Nor is told what has mended since: that the line changed and it is sound no longer (`lately`) may
 have the probability `PAST` at most. Else the line has ``mended``, or ``moved`` where it is likelier
 than not clearly off now, as one of which nothing would be stated may have. What is told is seen to
-hold of late where, had the reader changed, it does with `_SURE`.
+hold of late where, had the reader changed, it does with `_SEEN` wherever that was.
 
 The instrument's possible share (`shared`) is not the reader's own: a part counts, as clear or as
 beyond half its margin, only where it also does with that share taken off. Nor is CT's own doubt the
@@ -64,6 +64,7 @@ from `asked_probability` on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -92,7 +93,6 @@ _MOST = 64.0
 _SURELY = 0.4
 _HALF, _MORE = 0.5, 0.75
 _ELSEWHERE, _AT_EACH, _EVEN, _SEEN = 0.7, 0.6, 0.5, 0.9
-_SURE = 0.95
 # Shares of a clear shift and of a clear slope from which a part may be stated ("worth a word").
 _WORTH = (0.7, 0.5)
 
@@ -228,25 +228,26 @@ class Case:
         apart = self.sites.apart
         return () if apart is None else apart.lines(self.evidence)
 
-    def at_each(self, settings: ProfileSettings) -> FloatArray:
-        """P(each of `SETS` is sound) where it is least so, if sites differ, shape (8,)."""
-        each = [self._sound(settings, line.draws) for line in self.at_sites()]
+    def at_each(self, lines: Sequence[Evidence], settings: ProfileSettings) -> FloatArray:
+        """P(each of `SETS` is sound) of the line of which it is least so, shape (8,)."""
+        each = [self._sound(settings, line.draws) for line in lines]
         return np.asarray(np.min(each, axis=0))
 
     def _mixed(self, settings: ProfileSettings) -> FloatArray:
         """Average that over sites that differ and that do not; of it less is asked."""
         p, alike = self.sites.differ, self._sound(settings, self.evidence.draws)
-        mixed = p * self.at_each(settings) + (1.0 - p) * alike
+        mixed = p * self.at_each(self.at_sites(), settings) + (1.0 - p) * alike
         return np.asarray(mixed + settings.own_probability - _AT_EACH)
 
     def since(self, settings: ProfileSettings) -> FloatArray:
         """P(the line changed, and each of `SETS` has been sound since), shape (8,)."""
-        return self.later.expected(self.evidence, lambda line: self._sound(settings, line.draws))
+        each = [self._sound(settings, line.draws) for line in self.later.lines(self.evidence)]
+        return np.asarray(self.later.probability @ np.reshape(each, (-1, len(SETS))))
 
     def off_since(self, settings: ProfileSettings) -> float:
         """P(the line changed, and has been clearly off since)."""
-        at = self.usual
-        return float(self.later.expected(self.evidence, lambda e: e.at(at).clearly_off(settings)))
+        at = (line.at(self.usual) for line in self.later.lines(self.evidence))
+        return float(self.later.probability @ [line.clearly_off(settings) for line in at])
 
     def own(self, settings: ProfileSettings) -> tuple[tuple[float, Evidence], ...]:
         """Give the reader's own line at the usual word, as (weight, line) whose weights sum to 1.
@@ -275,6 +276,7 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     settled, untold = settled and not parted, parted or untold
     shift, slope = _coordinates(evidence, settings)
     slight = _slight(case, settings) if settled and not stated else None
+    seen = partial(_seen, case, stated=stated, settings=settings)
     verdict = Verdict(
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
@@ -288,8 +290,8 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         carried=None if settled else parts.carried,
         sound=parts.sound,
         beside=tuple(part for part in stated if part in case.common),
-        sites=_seen(case, stated, settings) if settled and case.sites.several else None,
-        lately=_still(case, stated, settings) if settled and case.later.known else None,
+        sites=seen(at=case.at_sites()) if settled and case.sites.several else None,
+        lately=seen(at=case.later.lines(evidence)) if settled and case.later.known else None,
     )
     return Pattern(
         verdict, shift, slope, evidence.correlation, evidence.inside((-d, d), (-g, g)),
@@ -319,26 +321,12 @@ def _parted(case: Case, parts: _Parts, settings: ProfileSettings, *, told: bool)
     return "moved" if not told and since > _EVEN else None
 
 
-def _still(
-    case: Case, stated: tuple[Part, ...], settings: ProfileSettings
-) -> Literal["hold", "open"]:
-    """Say whether what is told is seen to hold of late, were the reader known to have changed."""
-    if not case.later.changed:
-        return "open"
-    if stated:
-        holds = float(case.since(settings)[STATED.index(stated)])
-    else:
-        holds = case.later.changed - case.off_since(settings)
-    return "hold" if holds >= _SURE * case.later.changed else "open"
-
-
 def _seen(
-    case: Case, stated: tuple[Part, ...], settings: ProfileSettings
+    case: Case, at: Sequence[Evidence], stated: tuple[Part, ...], settings: ProfileSettings
 ) -> Literal["hold", "open"]:
-    """Say whether what is told is seen to hold at each site, were sites known to differ."""
-    at = case.at_sites()
+    """Say whether what is told is seen to hold of each line that may be one: of a site, or now."""
     if stated and at:
-        holds = float(case.at_each(settings)[STATED.index(stated)])
+        holds = float(case.at_each(at, settings)[STATED.index(stated)])
     else:
         off = (each.at(case.usual).clearly_off(settings) for each in at)
         holds = 1.0 - max(off, default=1.0)

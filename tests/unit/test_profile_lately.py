@@ -165,8 +165,8 @@ def test_two_parts_compared_by_hand() -> None:
     left = 0.25 * (0.25 - 0.25**2 / 0.35)
     assert found.variance[0, 0, 0] == pytest.approx(left, rel=1e-4)
     line = Evidence(np.array([-0.5, 0.0]), np.diag([0.01, 0.01]))
-    mean = found.expected(line, lambda each: each.mean) / found.changed
-    assert mean == pytest.approx([-0.5 + found.moved[0, 0], 0.0])
+    (since,) = found.lines(line)
+    assert since.mean == pytest.approx([-0.5 + found.moved[0, 0], 0.0])
     lower = found.lower(np.array([1.0, -1.0]))
     assert lower[:, 0] == pytest.approx([-found.moved[0, 0]] * 2)
     assert lower[0, 1] == pytest.approx(found.variance[0, 0, 0] + found.variance[0, 1, 1])
