@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.departments.exams import CONDITIONS
 from benchmarks.departments.staff import meanings, scale
 from benchmarks.departments.truth import ReaderTruth, draw_department, false_of
-from calibration.profile.pattern import STATED
+from calibration.profile.shared import STATED
 from pipeline.simulate.rates import hedged
 
 FloatArray = NDArray[np.float64]

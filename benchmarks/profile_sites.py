@@ -8,6 +8,11 @@ patterns told, how many are false of all exams and of one site; readers of whom 
 changed and who are clearly off at a site; how many are told that their sites differ, and that what
 is said holds at each; swaps of all findings that are nearer over all, and at each site.
 
+**Mending** (``--mending``: at which share of 24 months): of readers who are off half mend there,
+three in ten of those who are not and have no habit get worse, and all others are steady. Printed
+with months and without: of patterns told, how many are false of the X-rays since; who is told of a
+change; what is said to hold of late and does not; swaps that are nearer over all, and since.
+
 **Leaning**: a share of CT's answers is taken from the X-ray's word. Printed: of readers of whom
 nothing is to be changed, how many are clearly off in disease, and what patterns told are false.
 """
@@ -28,14 +33,20 @@ from scipy.special import expit, logit
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.departments.exams import CONDITIONS, draw_statements
-from benchmarks.departments.staff import Staff, draw_staff, meanings, scale
+from benchmarks.departments.staff import Staff, draw_faulty, draw_staff, meanings, scale
 from benchmarks.departments.truth import ReaderTruth, false_of, truths_of
-from calibration.profile import ReaderProfile, profile
+from calibration.profile import ReaderProfile, Swap, profile
+from pipeline.simulate.rates import hedged
 
 SITES = ("A", "B")
 MIX = 0.4
 """How far, in log rate, sites differ in how often a finding is stated."""
 TINY = 1e-12
+MONTHS, WORSE = 24, 0.3
+KINDS = {
+    (True, True): "mends", (False, True): "off throughout",
+    (True, False): "gets worse", (False, False): "steady",
+}  # fmt: skip
 
 
 def at_sites(
@@ -43,10 +54,17 @@ def at_sites(
 ) -> tuple[pd.DataFrame, list[tuple[ReaderTruth, ...]], tuple[ReaderTruth, ...]]:
     """Draw the exams of two sites; give them, the truth of each site, and that of all exams."""
     sign = rng.choice([-1.0, 1.0])
+    each = (logit(staff.practice.chance) + way * apart / 2.0 for way in (sign, -sign))
+    return in_two(staff, [np.asarray(expit(at)) for at in each], share, rng)
+
+
+def in_two(
+    staff: Staff, chances: list[np.ndarray], share: float, rng: np.random.Generator
+) -> tuple[pd.DataFrame, list[tuple[ReaderTruth, ...]], tuple[ReaderTruth, ...]]:
+    """Draw the exams of two sites where words come true at such rates (R, F, K)."""
     frames, each, weights = [], [], []
-    for site, way, part in zip(SITES, (sign, -sign), (share, 1.0 - share), strict=True):
+    for site, chance, part in zip(SITES, chances, (share, 1.0 - share), strict=True):
         readers = tuple(replace(r, exams=max(round(r.exams * part), 1)) for r in staff.readers)
-        chance = np.asarray(expit(logit(staff.practice.chance) + way * apart / 2.0))
         usual = staff.practice.mention
         mention = usual * np.exp(rng.normal(0.0, MIX, usual.size))
         mention *= min(usual.sum() / mention.sum(), 0.99 / mention.max())
@@ -57,12 +75,54 @@ def at_sites(
         frames.append(rows.assign(site=site, patient=site + rows["patient"]))
         each.append(here)
         weights.append(part * mention)
-    mention, chances = np.sum(weights, axis=0), np.array([here.practice.chance for here in each])
-    over = np.einsum("sf,srfk->rfk", np.array(weights) / (mention + TINY), chances)
+    mention = np.sum(weights, axis=0)
+    over = np.einsum("sf,srfk->rfk", np.array(weights) / (mention + TINY), np.array(chances))
     over = np.where(mention[:, None] > 0.0, over, 0.5)
     every = replace(staff, practice=replace(staff.practice, mention=mention))
     of_each = [truths_of(here, c) for here, c in zip(each, chances, strict=True)]
     return pd.concat(frames), of_each, truths_of(every, over)
+
+
+def mending(
+    staff: Staff, at: float, rng: np.random.Generator
+) -> tuple[pd.DataFrame, list[tuple[ReaderTruth, ...]], tuple[ReaderTruth, ...], list[str]]:
+    """Draw 24 months of a department of whom some change after a share of them, and who."""
+    before, hedges = logit(staff.practice.chance), hedged(meanings())
+    since, kinds = before.copy(), list[str]()
+    for r, reader in enumerate(staff.readers):
+        off = reader if reader.curve else draw_faulty(reader.exams, rng)
+        changes = rng.random() < (0.5 if reader.curve else WORSE * (reader.habit is None))
+        by = (-1.0 if reader.curve else 1.0) * (logit(off.declared()) - logit(meanings()))
+        since[r] += np.where(hedges & changes, by, 0.0)
+        kinds.append(KINDS[changes, bool(reader.curve)])
+    chances = [np.asarray(expit(each)) for each in (before, since)]
+    rows, each, over = in_two(staff, chances, at, rng)
+    patient, code = np.unique(rows["patient"], return_inverse=True)
+    first = np.char.startswith(patient.astype(str), SITES[0])
+    when = np.where(first, rng.uniform(0.0, at, len(first)), rng.uniform(at, 1.0, len(first)))
+    month = (when * MONTHS).astype(int)[code]
+    named = [f"{2024 + each // 12}-{each % 12 + 1:02d}" for each in month.tolist()]
+    return rows.drop(columns="site").assign(month=named), each, over, kinds
+
+
+def of_mending(found: ReaderProfile, over: ReaderTruth, since: ReaderTruth) -> Iterator[str]:
+    """Name what is so of one reader who may have changed."""
+    verdict = found.pattern.verdict
+    told, clear = frozenset(verdict.parts), bool(since.standing.clear())
+    changed = verdict.untold in {"mended", "moved"}
+    state = str(verdict.untold) if changed else verdict.state
+    yield state
+    yield from [f"{state}, clearly off since"] * (clear and not told)
+    if told or state == "none":
+        wrong = bool(told & false_of(since.standing)) if told else clear
+        yield from [f"{state}, false since"] * wrong
+        yield f"{state}, {verdict.lately}"
+        yield from [f"{state}, {verdict.lately}, false since"] * wrong
+    yield from ["asked: a pattern or a swap"] * bool(told or found.advice)
+    for swap in found.advice:
+        yield "swap"
+        yield from ["swap nearer over all"] * _nearer(swap, over)
+        yield from ["swap nearer since"] * _nearer(swap, since)
 
 
 def leaning(
@@ -102,15 +162,15 @@ def of_sites(found: ReaderProfile, over: ReaderTruth, each: list[ReaderTruth]) -
         yield from ["clearly off over all, told part of it"] * bool(told & over.standing.clear())
     for swap in found.advice:
         if swap.finding is None:
-            gains = [_nearer(swap.phrase, swap.instead, t) for t in (over, *each)]
+            gains = [_nearer(swap, t) for t in (over, *each)]
             yield "swap"
             yield from ["swap nearer over all"] * gains[0]
             yield from ["swap nearer at each site"] * (gains[1] and gains[2])
 
 
-def _nearer(phrase: str, instead: str, truth: ReaderTruth) -> bool:
-    rate = truth.rate(phrase, None)
-    now, then = (meanings()[scale().index(word)] for word in (phrase, instead))
+def _nearer(swap: Swap, truth: ReaderTruth) -> bool:
+    rate = truth.rate(swap.phrase, swap.finding)
+    now, then = (meanings()[scale().index(word)] for word in (swap.phrase, swap.instead))
     return bool(abs(rate - then) < abs(rate - now))
 
 
@@ -133,6 +193,7 @@ def main() -> None:
     """Print the counts of each world."""
     options = _options()
     worlds = [("sites", float(a), float(s)) for a in options.apart for s in options.share]
+    worlds += [("mending", float(at), 0.0) for at in options.mending]
     worlds += [("leaning", float(share), 0.0) for share in options.leaning]
     for kind, amount, share in worlds:
         counts: Counter[str] = Counter()
@@ -145,6 +206,12 @@ def main() -> None:
                 judged = profile(rows, phrases=scale())
                 for r, found in enumerate(judged):
                     counts.update(of_sites(found, over[r], [t[r] for t in each]))
+            elif kind == "mending":
+                rows, each, over, does = mending(staff, amount, rng)
+                for tag, given in (("with months", rows), ("without", rows.drop(columns="month"))):
+                    for r, found in enumerate(profile(given, phrases=scale())):
+                        named = ["readers", *of_mending(found, over[r], each[1][r])]
+                        counts.update(f"{does[r]}, {tag}: {name}" for name in named)
             else:
                 rows, truth = leaning(staff, amount, rng)
                 judged = profile(rows, phrases=scale())
@@ -164,6 +231,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--apart", nargs="*", default=["0", "1.2"], help="log odds between sites")
     parser.add_argument("--share", nargs="*", default=["0.5"], help="exams at the first site")
     parser.add_argument("--unnamed", action="store_true", help="leave the sites' names out")
+    parser.add_argument("--mending", nargs="*", default=[], help="share of the months before")
     parser.add_argument("--leaning", nargs="*", default=["0", "0.4"], help="CT answers that follow")
     return parser.parse_args()
 

@@ -101,6 +101,7 @@ def _of_reader(profile: ReaderProfile, minimum: int, *, alone: bool = False) -> 
         sides=tuple(side for side in profile.sides if side.n >= minimum),
         findings=tuple(each for each in profile.findings if each.n >= minimum),
         sites=_sites(profile.sites, minimum),
+        lately=_lately(profile.lately, minimum),
         aside=tuple(_aside(each, minimum) for each in profile.aside),
         absent=_atom(profile.absent, minimum, alone=alone),
         present=_atom(profile.present, minimum, alone=alone),
@@ -113,6 +114,12 @@ def _sites(found: tuple[PhraseRate, ...] | None, minimum: int) -> tuple[PhraseRa
         return None
     enough = all(each.n >= minimum for each in found)
     return tuple(replace(each, phrase="") for each in found) if enough else ()
+
+
+def _lately(found: tuple[PhraseRate, ...], minimum: int) -> tuple[PhraseRate, ...]:
+    """Keep a side's rates before a change and since where both have enough, for the same reason."""
+    few = {each.phrase.partition("_")[0] for each in found if each.n < minimum}
+    return tuple(each for each in found if each.phrase.partition("_")[0] not in few)
 
 
 def _aside(found: Aside, minimum: int) -> Aside:

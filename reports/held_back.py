@@ -30,6 +30,7 @@ NO_SCALE: Final[Scale] = MappingProxyType({})
 _GROUPS: Final = MappingProxyType({
     "unsure": "unsure", "doubted": "doubted", "few_uses": "few_uses", "most": "most",
     "otherwise": "otherwise", "half": "half", "open": "open", "sites": "sites",
+    "later": "later",
     "open_finding": "order", "order_less": "order", "order_more": "order",
     "spoils": "spoils", "reassures": "reassures", "nearest": "nearest",
 })  # fmt: skip
@@ -108,8 +109,8 @@ def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
     The word named is one on the side that CT shows. Where the printed rate or interval speaks for
     it and its chance does not, another reading holds it back (the department's use of words, what
     it shares with CT), and the page says so, beside the chance or instead of it. One that may not
-    be nearer at each of the reader's sites is held back by that, one that would be turned round
-    with another word of the reader's by it.
+    be nearer at each of the reader's sites, or of late, is held back by that, one that would be
+    turned round with another word of the reader's by it.
     """
     if not scale:
         return _Reason("plain")
@@ -118,7 +119,7 @@ def _reason(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -
     if near and near.probability < _RULES.swap_probability:
         return _unsure(word, near, words)
     if near and near.apart:
-        return _Reason("sites", near.instead, near.instead_meaning)
+        return _Reason(near.apart, near.instead, near.instead_meaning)
     swaps = kept_swaps(profile)
     if near and (own := passed(near, swaps, profile)):
         return _out_of_order(near, own, words)

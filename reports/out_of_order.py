@@ -1,8 +1,8 @@
-"""What is said where words do not rise with CT, CT mostly hedges, or a reader's sites differ.
+"""What is said where words do not rise with CT, CT mostly hedges, sites differ, or time changed.
 
 Of the first a fault upstream is likelier the cause than the reader, so the page says what to check,
 who checks it and in which order (`calibration.profile.order`). In none of them is a word called
-off. And what is known of sites and of CT's readers, where words are read.
+off. And what is known of sites, of late and of CT's readers, where words are read.
 """
 
 from __future__ import annotations
@@ -39,12 +39,14 @@ def unread(profile: ReaderProfile | None) -> str:
     """Name why no word of a reader may be read; empty where they may, or nobody was judged."""
     if profile is None or is_read(profile):
         return ""
-    return "no_rise" if unordered(profile) else "no_standard" if unsure(profile) else "sites"
+    if unordered(profile) or unsure(profile):
+        return "no_rise" if unordered(profile) else "no_standard"
+    return "sites" if profile.pattern.verdict.untold == "sites" else "moved"
 
 
 def alone(profile: ReaderProfile | None) -> str:
     """End the names of notes on rates that are of each word's counts alone."""
-    return "_alone" * (unread(profile) not in {"", "sites"})
+    return "_alone" * (unread(profile) in {"no_rise", "no_standard"})
 
 
 def remark(profile: ReaderProfile | None, words: Strings) -> str:
@@ -88,11 +90,25 @@ def by_site(profile: ReaderProfile, words: Strings) -> str:
     return " ".join([*said, words("verdict.sites.why")])
 
 
-def at_sites(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
-    """Say of a reader of several sites whether what is told of all hedges holds at each."""
+def since(profile: ReaderProfile, words: Strings) -> str:
+    """Say what CT shows of strong and of weak hedges before a change and since; what follows."""
+    kind, known = profile.pattern.verdict.untold, {p.phrase: p for p in profile.lately}
+    month, said = words.month(profile.since), list[str]()
+    for side in ("strong", "weak"):
+        both = [known.get(f"{side}_{when}") for when in ("before", "since")]
+        then, now = (figures(p, words) if p and p.n >= LEAST_SHOWN else None for p in both)
+        if then and now:
+            before = {f"{name}_before": text for name, text in then.items()}
+            said.append(words(f"verdict.lately.{side}", month=month, **now, **before))
+    return " ".join([*said, words("verdict.lately.why"), words(f"verdict.{kind}.so")])
+
+
+def parted(profile: ReaderProfile, words: Strings) -> tuple[str, ...]:
+    """Say whether what is told of all hedges holds at each of a reader's sites, and of late."""
     verdict = profile.pattern.verdict
     of = "none_" * (verdict.state == "none")
-    return (words(f"verdict.sites.{of}{verdict.sites}"),) if verdict.sites else ()
+    each = (("sites", verdict.sites), ("lately", verdict.lately))
+    return tuple(words(f"verdict.{name}.{of}{holds}") for name, holds in each if holds)
 
 
 def leaning(profile: ReaderProfile, ct_readers: CtReaders, words: Strings) -> str:
@@ -103,7 +119,9 @@ def leaning(profile: ReaderProfile, ct_readers: CtReaders, words: Strings) -> st
 
 def unreadable(profile: ReaderProfile, words: Strings) -> str:
     """Say what it rests on that no word may be read."""
-    return (no_standard if unsure(profile) else by_site)(profile, words)
+    if unsure(profile):
+        return no_standard(profile, words)
+    return (by_site if unread(profile) == "sites" else since)(profile, words)
 
 
 def claim(whole: Aside, words: Strings) -> str:

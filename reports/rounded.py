@@ -122,6 +122,7 @@ def profile(found: ReaderProfile) -> ReaderProfile:
         sides=tuple(_side(side, found) for side in found.sides),
         findings=tuple(_rated(each) for each in found.findings),
         sites=found.sites and tuple(_rated(each) for each in found.sites),
+        lately=tuple(_rated(each) for each in found.lately),
         aside=tuple(_aside(each) for each in found.aside),
         plain=float(counted(found.plain)),
     )

@@ -322,13 +322,13 @@ def _open(swap: Swap, profile: ReaderProfile, words: Strings, scale: Scale) -> s
     """Say that two words are left where another than the advised one may lie nearer.
 
     Where that one would be turned round with a word of the reader's, or may not be nearer at each
-    of the reader's sites, or none lies nearer though the interval visibly misses the advised one,
-    it is only a step, or goes too far.
+    of the reader's sites or of late, or none lies nearer though the interval visibly misses the
+    advised one, it is only a step, or goes too far.
     """
     other, side = _nearest(swap, scale), side_of(swap.instead_meaning, swap.meaning)
     passes, nearer = _beyond(swap, profile, scale), _nearest(swap, scale, within=-VISIBLE)
     if nearer and swap.apart:
-        return words("verdict.swap.step_sites", word=nearer, meaning=percent(scale[nearer]))
+        return words(f"verdict.swap.step_{swap.apart}", word=nearer, meaning=percent(scale[nearer]))
     if other and not swap.apart and (not passes or nearer):
         shown = {"phrase": swap.phrase, "instead": swap.instead, "word": other}
         shown["meaning"] = percent(scale[other])

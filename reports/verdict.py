@@ -3,8 +3,7 @@
 The pattern comes first, with the phrases that show it and what to do; then single words
 (``single_words.py``), then swaps (``swaps.py``). "Nothing to change" is said only where the
 posterior says "none" and nothing else is claimed; a shift that a plausible ordering of CTs explains
-is a question. Where CT itself hedges mostly no word is right or wrong by it. Where the words do not
-rise with CT at all nothing is said of them but what to check (``out_of_order.py``).
+is a question. Where words may not be read at all it is said why instead (``out_of_order.py``).
 """
 
 from __future__ import annotations
@@ -128,9 +127,9 @@ def in_words(
     )
     ordering = (ordered(profile.pattern, carriers(profile), words),) * question
     behind = (*ordering, *_how_far(profile, words), *_beside(profile, words))
-    behind += out_of_order.at_sites(profile, words)
-    leans, why = out_of_order.leaning(profile, ct, words), _stay(profile, words, scale)
-    caveat = _joined(_caveat(profile, swaps, words), leans)
+    behind += out_of_order.parted(profile, words)
+    why = _stay(profile, words, scale)
+    caveat = _joined(_caveat(profile, swaps, words), out_of_order.leaning(profile, ct, words))
     marked = [each for each, side in hedges_in_parts(profile) if side]
     if not swaps and all_share(marked, profile, words, scale):
         rule = words("verdict.do_shared")
@@ -171,7 +170,7 @@ def of_all(profile: ReaderProfile) -> str:
         none = "by_finding" if by_finding(profile) else "none"
         part = f"slight.{_key(verdict.slight)}" if verdict.slight else none
         return "shared" if verdict.shared else part
-    if verdict.untold in {"one label", "no standard", "no hedge", "sites"}:
+    if verdict.untold in {"one label", "no standard", "no hedge", "sites", "mended", "moved"}:
         return _key(verdict.untold)
     if verdict.carried:
         return "one_cell" if verdict.carried.phrase else "one_finding"
@@ -342,8 +341,9 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
-    if kind in {"no_standard", "sites"}:
-        return words(f"verdict.{kind}.first"), out_of_order.unreadable(profile, words)
+    if out_of_order.unread(profile):
+        first = words(f"verdict.{kind}.first", month=words.month(profile.since))
+        return first, out_of_order.unreadable(profile, words)
     if kind == "no_hedge":
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
         return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead

@@ -24,8 +24,8 @@ from pipeline.simulate.lexicon import hospital
 from pipeline.simulate.rates import hedged, scattered
 
 __all__ = [
-    "FAVOUR", "HABIT_OFF", "HABIT_USES", "Habit", "Reader", "Staff", "draw_mixed_staff",
-    "draw_staff", "meanings", "scale",
+    "FAVOUR", "HABIT_OFF", "HABIT_USES", "Habit", "Reader", "Staff", "draw_faulty",
+    "draw_mixed_staff", "draw_staff", "meanings", "scale",
 ]  # fmt: skip
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -168,6 +168,11 @@ def _faulty(number: int, exams: int, towards: str, rng: np.random.Generator) -> 
     curve = str(rng.choice(_curves(towards)))
     amount = float(rng.uniform(CURVES[curve].least, CURVES[curve].most))
     return Reader(f"reader {number:02d}", exams, curve, amount, None)
+
+
+def draw_faulty(exams: int, rng: np.random.Generator) -> Reader:
+    """Draw a reader who is off, of so many exams."""
+    return _faulty(0, exams, str(rng.choice(_DIRECTIONS)), rng)
 
 
 def _curves(direction: str) -> list[str]:

@@ -9,7 +9,6 @@ from calibration.profile.department import STEPS, profile
 from calibration.profile.results import (
     Aside,
     AtomJudgement,
-    Change,
     Coordinate,
     Habit,
     Interval,
@@ -21,7 +20,7 @@ from calibration.profile.results import (
     Swap,
 )
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.whole import DepartmentProfile
+from calibration.profile.whole import Change, DepartmentProfile
 
 __all__ = [
     "STEPS",

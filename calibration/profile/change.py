@@ -22,8 +22,8 @@ from scipy.special import ndtr
 
 from calibration.arrays import FloatArray
 from calibration.estimate import Z95
-from calibration.profile.results import Change, Coordinate, ReaderProfile
-from calibration.profile.whole import DepartmentProfile
+from calibration.profile.results import Coordinate, ReaderProfile
+from calibration.profile.whole import Change, DepartmentProfile
 
 _GRID = (np.arange(40) + 0.5) / 40.0
 _LOG_PRIOR = 17.0 * np.log(_GRID) + 1.0 * np.log1p(-_GRID)

@@ -14,9 +14,9 @@ import pandas as pd
 from calibration.errors import CalibrationError, NotConvergedError
 from calibration.profile.atoms import judge_both
 from calibration.profile.habits import ROUNDS, HabitFit, fit_with_habits, without_word
+from calibration.profile.lately import lately
 from calibration.profile.line import elsewhere, in_the_large, leaned, lines
 from calibration.profile.order import Certainties, Order, Own, Slopes, order, with_aside
-from calibration.profile.pattern import STATED
 from calibration.profile.rates import posterior
 from calibration.profile.readings import (
     Reading,
@@ -29,7 +29,7 @@ from calibration.profile.readings import (
 from calibration.profile.results import Part, ReaderProfile
 from calibration.profile.rows import Rows, read_rows
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import instrument, instruments, shared_line
+from calibration.profile.shared import STATED, instrument, instruments, shared_line
 from calibration.profile.shown import as_shown, as_standard, with_doubted
 from calibration.profile.sites import sites
 from calibration.profile.swaps import Uses
@@ -58,7 +58,7 @@ def profile(
     ----------
     observations
         Columns ``reader, phrase, label`` (0 to 1) and, where known, ``pathology``, ``patient``,
-        ``exam`` and ``count``; see `calibration.profile.rows`.
+        ``exam``, ``site``, ``month`` and ``count``; see `calibration.profile.rows`.
     phrases
         What the phrases mean.
     settings
@@ -125,7 +125,8 @@ def _judged(
     large, together = in_the_large(found, uses=n, mass=mass, meaning=words.meaning)
     reading = Reading(
         rows, found, choices, line, lines(less), besides, found.suspected(), uses, large,
-        shared, done, lean, leaning, before, sites(hedges, found, between, rules), rules,
+        shared, done, lean, leaning, before, sites(hedges, found, between, rules),
+        lately(hedges, found, between, rules), rules,
         one_label=alike,
     )  # fmt: skip
     read = with_doubted(_read(reading, certain, sure), doubted, own.of(~aside.out), every_certain)

@@ -38,6 +38,11 @@ where nothing would be stated but P · P(clearly off at a site, if they do) is a
 reader is told that sites differ, and nothing of all exams. What is told is seen to hold at each
 site where, if sites differ, it does with probability `_SEEN`.
 
+Nor is told what has mended since: that the line changed and it is sound no longer (`lately`) may
+have the probability `PAST` at most. Else the line has ``mended``, or ``moved`` where it is likelier
+than not clearly off now, as one of which nothing would be stated may have. What is told is seen to
+hold of late where, had the reader changed, it does with `_SEEN` wherever that was.
+
 The instrument's possible share (`shared`) is not the reader's own: a part counts, as clear or as
 beyond half its margin, only where it also does with that share taken off. Nor is CT's own doubt the
 reader's: where CT hedges, a label is the chance that its word gives, and the part counts only where
@@ -62,15 +67,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import compress, product
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 
-from calibration.arrays import BoolArray, FloatArray
+from calibration.arrays import FloatArray
+from calibration.profile.lately import Later
 from calibration.profile.results import Cell, Coordinate, Part, Pattern, Untold, Verdict
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import EVENLY, PARTS, Common, Evidence
+from calibration.profile.shared import (
+    EVENLY,
+    PARTS,
+    PAST,
+    SETS,
+    STATED,
+    Common,
+    Evidence,
+    judge_sets,
+    parts_of,
+    sound_sets,
+)
 from calibration.profile.sites import Sites
 
 _MOST = 64.0
@@ -79,9 +95,6 @@ _HALF, _MORE = 0.5, 0.75
 _ELSEWHERE, _AT_EACH, _EVEN, _SEEN = 0.7, 0.6, 0.5, 0.9
 # Shares of a clear shift and of a clear slope from which a part may be stated ("worth a word").
 _WORTH = (0.7, 0.5)
-_BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
-_SETS = np.array(_BOTH)  # which parts (8, 4) may be stated together
-STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _BOTH)  # the same by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +102,8 @@ class _Parts:
     """Parts that hold of a line: the reader's own, those most readers share, those explained away.
 
     ``sound`` is the probability that none of the reader's own parts is false; ``carried`` is the
-    cell without which no part would be left; ``apart`` says that none holds at each site.
+    cell without which no part would be left; ``apart`` says that none holds at each site, ``past``
+    that none does now.
     """
 
     own: tuple[Part, ...] = ()
@@ -98,6 +112,7 @@ class _Parts:
     sound: float = float("nan")
     carried: Cell | None = None
     apart: bool = False
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +143,7 @@ class Case:
     lean: FloatArray = field(default_factory=lambda: np.zeros(2))
     contested: bool = False
     sites: Sites = field(default_factory=Sites)
+    later: Later = field(default_factory=Later)
 
     def stated(self, settings: ProfileSettings) -> _Parts:
         """Find the parts that hold, and sort them into own, shared and explained."""
@@ -135,12 +151,12 @@ class Case:
         rest, half = line - self.done.at(EVENLY[2]), (_HALF * d, _HALF * g, _HALF * g)
         off = np.array([settings.clear_shift, *settings.clear_slope])
         least = off * [_WORTH[0], _WORTH[1], _WORTH[1]]
-        clear, worth = (_beyond(line, self.usual, each, even=True) for each in (off, least))
-        near, beyond = _beyond(line, self.usual, half), _beyond(line, self.usual, (d, g, g))
+        clear, worth = (parts_of(line, self.usual, each, even=True) for each in (off, least))
+        near, beyond = parts_of(line, self.usual, half), parts_of(line, self.usual, (d, g, g))
         left = np.array(half) * (_MORE / _HALF if self.contested else 1.0)
-        stands = _beyond(rest, self.usual, left) & _beyond(rest + self.lean, self.usual, left)
-        whole, alone = _judged(near, beyond, clear, worth)
-        kept = (*_judged(near & stands, beyond, clear & stands, worth), alone)
+        stands = parts_of(rest, self.usual, left) & parts_of(rest + self.lean, self.usual, left)
+        whole, alone = judge_sets(near, beyond, clear, worth)
+        kept = (*judge_sets(near & stands, beyond, clear & stands, worth), alone)
         own, sound = self._chosen(kept, settings)
         free = replace(settings, asked_probability=0.0)
         held, every = (self._chosen(each, free)[0] for each in (kept, (whole, alone, alone)))
@@ -150,16 +166,21 @@ class Case:
             weakest = self.cells[int(np.argmin(firm[:, STATED.index(own)]))]
             own, sound = self._chosen((*kept, firm.min(axis=0)), settings)
             carried = None if own else weakest
-        apart = bool(own) and self.sites.apart is not None
-        if apart:
-            own, sound = self._chosen((*kept, np.min([*firm, self._mixed(settings)], 0)), settings)
+        if apart := bool(own) and self.sites.apart is not None:
+            firm = np.array([*firm, self._mixed(settings)])
+            own, sound = self._chosen((*kept, firm.min(axis=0)), settings)
+        apart, past = apart and not own, bool(own) and bool(self.later.changed)
+        if past:
+            now = np.where(self.later.changed - self.since(settings) > PAST, 0.0, 1.0)
+            own, sound = self._chosen((*kept, np.min([*firm, now], axis=0)), settings)
         return _Parts(
             own=own,
             shared=tuple(part for part in gone if part in self.common),
             explained=tuple(part for part in gone if part not in self.common),
             sound=sound,
             carried=carried,
-            apart=apart and not own,
+            apart=apart,
+            past=past and not own,
         )
 
     def _chosen(
@@ -172,11 +193,11 @@ class Case:
         """
         whole, sound, alone, *firm = judged
         least, again = settings.pattern_probability, settings.again_probability
-        needed = np.full(len(_SETS), least if self.before is None else max(least, again))
-        own = np.full(len(_SETS), settings.own_probability)
+        needed = np.full(len(SETS), least if self.before is None else max(least, again))
+        own = np.full(len(SETS), settings.own_probability)
         if _is_asked(float(self.evidence.mean[0]), settings):
             asked = np.maximum(needed, settings.asked_probability)
-            needed = np.where(_SETS[:, :2].any(axis=1), asked, needed)
+            needed = np.where(SETS[:, :2].any(axis=1), asked, needed)
         if self.before:
             told = STATED.index(self.before)
             needed[told] = own[told] = settings.kept_probability
@@ -187,36 +208,46 @@ class Case:
         return STATED[best], float(sound[best])
 
     def _without(self, settings: ProfileSettings) -> FloatArray:
-        """P(each of `_SETS` is sound) of the line without each of the cells, shape (C, 8)."""
+        """P(each of `SETS` is sound) of the line without each of the cells, shape (C, 8)."""
         line, p, sound = self.evidence.draws, self.suspected, partial(self._sound, settings)
         found = [sound(line + move) for move in self.moved]
         # Of a finding less is asked than of a word: it takes more of what is known with it.
         found += [sound(o.draws) + settings.own_probability - _ELSEWHERE for o in self.elsewhere]
         if self.rest is not None:
             found.append(p * sound(self.rest.draws) + (1.0 - p) * sound(line))
-        return np.array(found).reshape(-1, len(_SETS))
+        return np.array(found).reshape(-1, len(SETS))
 
     def _sound(self, settings: ProfileSettings, line: FloatArray) -> FloatArray:
-        """P(each of `_SETS` is sound) of a line, shape (8,)."""
+        """P(each of `SETS` is sound) of a line, shape (8,)."""
         limits = np.array([settings.shift_margin, settings.slope_margin, settings.slope_margin])
-        near, beyond = (_beyond(line, self.usual, k * limits) for k in (_HALF, 1.0))
-        return np.asarray(_sound(near, beyond).mean(axis=0))
+        near, far = (parts_of(line, self.usual, k * limits) for k in (_HALF, 1.0))
+        return np.asarray(sound_sets(near, far).mean(axis=0))
 
     def at_sites(self) -> tuple[Evidence, ...]:
         """Give the line at each site, if they differ; none where none are compared."""
         apart = self.sites.apart
         return () if apart is None else apart.lines(self.evidence)
 
-    def at_each(self, settings: ProfileSettings) -> FloatArray:
-        """P(each of `_SETS` is sound) where it is least so, if sites differ, shape (8,)."""
-        each = [self._sound(settings, line.draws) for line in self.at_sites()]
+    def at_each(self, lines: Sequence[Evidence], settings: ProfileSettings) -> FloatArray:
+        """P(each of `SETS` is sound) of the line of which it is least so, shape (8,)."""
+        each = [self._sound(settings, line.draws) for line in lines]
         return np.asarray(np.min(each, axis=0))
 
     def _mixed(self, settings: ProfileSettings) -> FloatArray:
         """Average that over sites that differ and that do not; of it less is asked."""
         p, alike = self.sites.differ, self._sound(settings, self.evidence.draws)
-        mixed = p * self.at_each(settings) + (1.0 - p) * alike
+        mixed = p * self.at_each(self.at_sites(), settings) + (1.0 - p) * alike
         return np.asarray(mixed + settings.own_probability - _AT_EACH)
+
+    def since(self, settings: ProfileSettings) -> FloatArray:
+        """P(the line changed, and each of `SETS` has been sound since), shape (8,)."""
+        each = [self._sound(settings, line.draws) for line in self.later.lines(self.evidence)]
+        return np.asarray(self.later.probability @ np.reshape(each, (-1, len(SETS))))
+
+    def off_since(self, settings: ProfileSettings) -> float:
+        """P(the line changed, and has been clearly off since)."""
+        at = (line.at(self.usual) for line in self.later.lines(self.evidence))
+        return float(self.later.probability @ [line.clearly_off(settings) for line in at])
 
     def own(self, settings: ProfileSettings) -> tuple[tuple[float, Evidence], ...]:
         """Give the reader's own line at the usual word, as (weight, line) whose weights sum to 1.
@@ -231,36 +262,6 @@ class Case:
         return tuple((w, line.at(self.usual)) for w, line in left)
 
 
-def _beyond(
-    line: FloatArray, usual: float, limits: Sequence[float] | FloatArray, *, even: bool = False
-) -> BoolArray:
-    """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
-
-    A shift does that lies on one side at even odds and at the usual word, and beyond its limit at
-    either; or at ``even`` odds.
-    """
-    shift, sure, cautious = limits
-    middle, slope = line[:, 0], line[:, 1]
-    low, high = np.sort([middle, middle + usual * slope], axis=0)
-    least, most = (middle, middle) if even else (low, high)
-    down, up = (least < -shift) & (high < 0.0), (most > shift) & (low > 0.0)
-    return np.stack([down, up, slope < -sure, slope > cautious], axis=1)
-
-
-def _sound(near: BoolArray, beyond: BoolArray) -> BoolArray:
-    """Say which of `_SETS` are sound of every line, shape (S, 8)."""
-    return np.asarray(~(~near @ _SETS.T) & (beyond @ _SETS.T))
-
-
-def _judged(
-    near: BoolArray, beyond: BoolArray, clear: BoolArray, worth: BoolArray
-) -> tuple[FloatArray, FloatArray]:
-    """P(each of `_SETS` is sound and whole), and P(it is sound)."""
-    sound = _sound(near, beyond)
-    whole = sound & ~(~worth @ _SETS.T) & ~(clear @ ~_SETS.T)
-    return np.asarray(whole.mean(axis=0)), np.asarray(sound.mean(axis=0))
-
-
 def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     """State a reader's pattern, or that there is none, or that it can't be told yet."""
     evidence = case.evidence
@@ -271,10 +272,11 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     settled = bool(stated) or (enough and _nothing(case, settings))
     untold = case.untold or ("instrument" if parts.explained else None)
     untold = "one cell" if parts.carried else untold
-    apart = parts.apart or (enough and not stated and not untold and _apart(case, settings))
-    settled, untold = settled and not apart, "sites" if apart else untold
+    parted = _parted(case, parts, settings, told=bool(stated or untold or not enough))
+    settled, untold = settled and not parted, parted or untold
     shift, slope = _coordinates(evidence, settings)
     slight = _slight(case, settings) if settled and not stated else None
+    seen = partial(_seen, case, stated=stated, settings=settings)
     verdict = Verdict(
         state="pattern" if stated else "none" if settled else "too few",
         parts=stated,
@@ -288,42 +290,45 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
         carried=None if settled else parts.carried,
         sound=parts.sound,
         beside=tuple(part for part in stated if part in case.common),
-        sites=_seen(case, stated, settings) if settled and case.sites.several else None,
+        sites=seen(at=case.at_sites()) if settled and case.sites.several else None,
+        lately=seen(at=case.later.lines(evidence)) if settled and case.later.known else None,
     )
     return Pattern(
         verdict, shift, slope, evidence.correlation, evidence.inside((-d, d), (-g, g)),
-        _clearly_off(evidence.at(case.usual), settings), _tipping(shift.value, settings),
+        evidence.at(case.usual).clearly_off(settings), _tipping(shift.value, settings),
     )  # fmt: skip
-
-
-def _clearly_off(evidence: Evidence, settings: ProfileSettings) -> float:
-    """P(shift or slope clearly off)."""
-    (low, high), clear = settings.clear_slope, settings.clear_shift
-    return 1.0 - evidence.inside((-clear, clear), (-low, high))
 
 
 def _nothing(case: Case, settings: ProfileSettings) -> bool:
     """Whether "none" may be said: no part is likely, and being clearly off is not."""
     own, limit = case.own(settings), settings.too_few_probability
-    off = sum(w * _clearly_off(line, settings) for w, line in own)
+    off = sum(w * line.clearly_off(settings) for w, line in own)
     return off <= limit and (_slight(case, settings) is None or off <= limit * _SURELY)
 
 
-def _apart(case: Case, settings: ProfileSettings) -> bool:
-    """Whether sites differ, and hedges are clearly off at one of them, likelier than not."""
-    off = (_clearly_off(each.at(case.usual), settings) for each in case.at_sites())
-    return case.sites.differ * max(off, default=0.0) > _EVEN
+def _parted(case: Case, parts: _Parts, settings: ProfileSettings, *, told: bool) -> Untold | None:
+    """Say why what is so of all exams is not so of each site, or now; None where it may be.
+
+    Where nothing is ``told`` one is clearly off at a site, or since a change, likelier than not.
+    """
+    off = (each.at(case.usual).clearly_off(settings) for each in case.at_sites())
+    if parts.apart or (not told and case.sites.differ * max(off, default=0.0) > _EVEN):
+        return "sites"
+    since = case.off_since(settings)
+    if parts.past:
+        still = (1.0 - case.later.changed) * case.evidence.at(case.usual).clearly_off(settings)
+        return "mended" if since + still <= _EVEN else "moved"
+    return "moved" if not told and since > _EVEN else None
 
 
 def _seen(
-    case: Case, stated: tuple[Part, ...], settings: ProfileSettings
+    case: Case, at: Sequence[Evidence], stated: tuple[Part, ...], settings: ProfileSettings
 ) -> Literal["hold", "open"]:
-    """Say whether what is told is seen to hold at each site, were sites known to differ."""
-    at = case.at_sites()
+    """Say whether what is told is seen to hold of each line that may be one: of a site, or now."""
     if stated and at:
-        holds = float(case.at_each(settings)[STATED.index(stated)])
+        holds = float(case.at_each(at, settings)[STATED.index(stated)])
     else:
-        off = (_clearly_off(each.at(case.usual), settings) for each in at)
+        off = (each.at(case.usual).clearly_off(settings) for each in at)
         holds = 1.0 - max(off, default=1.0)
     return "hold" if holds >= _SEEN else "open"
 
@@ -362,7 +367,9 @@ def _more(case: Case, settings: ProfileSettings) -> int | None:
     least = max(settings.least_statements / case.hedges, 1.0)
     for factor in np.geomspace(least, least * _MOST, 60):
         sharper = Evidence(case.evidence.mean, case.evidence.covariance / factor)
-        then = replace(case, evidence=sharper, moved=case.moved[:0], rest=None, sites=Sites())
+        then = replace(
+            case, evidence=sharper, moved=case.moved[:0], rest=None, sites=Sites(), later=Later()
+        )
         if then.stated(settings).own or _nothing(then, settings):
             return rounded_up((factor - 1.0) * case.exams)
     return None

@@ -12,6 +12,7 @@ from scipy.special import expit, logit
 
 from calibration.arrays import BoolArray, FloatArray, IntArray
 from calibration.profile.habits import FEW_USES, HabitFit
+from calibration.profile.lately import Later
 from calibration.profile.line import Lines
 from calibration.profile.pattern import Case, judge_pattern
 from calibration.profile.rates import Rate, cell_rates, phrase_pulls, phrase_rates
@@ -57,8 +58,9 @@ class Reading:
     ``large`` is every reader's calibration in the large, ``shared`` what readers share, ``done``
     what of it may be the instrument's, ``lean`` (R, 2) how lines and ``leaning`` (R, F, K) how mean
     labels move with CT's doubt taken for what it leans to, ``before`` what the issue before told of
-    readers, ``sites`` how each reader's sites compare. With ``one_label`` every statement of the
-    department has the same label, and nothing may be said of anybody.
+    readers, ``sites`` how each reader's sites compare, ``later`` how the latest X-rays do.
+    With ``one_label`` every statement of the department has the same label, and nothing may be said
+    of anybody.
     """
 
     rows: Rows
@@ -76,6 +78,7 @@ class Reading:
     leaning: FloatArray
     before: Mapping[str, tuple[Part, ...]]
     sites: tuple[Sites, ...]
+    later: tuple[Later, ...]
     settings: ProfileSettings
     one_label: bool
 
@@ -85,7 +88,11 @@ class Reading:
         more, uses = (n * self.leaning[r]).sum(axis=0), n.sum(axis=0) + 2.0 * _EVEN
         now, then = (logit((mass.sum(axis=0) + _EVEN + by) / uses) for by in (0.0, more))
         lower, differ = self.sites[r].lower(len(now))
-        return replace(self.choices, lean=then - now, sites=lower, differ=differ)
+        since, later = self.later[r], self.later[r].lower(logit(self.choices.meaning))
+        return replace(
+            self.choices, lean=then - now, sites=lower, differ=differ, changed=since.changed,
+            later=later,
+        )  # fmt: skip
 
 
 def all_rates(
@@ -155,9 +162,9 @@ def read_reader(
     habits = () if reading.one_label else tuple(_habits(reading, r))
     own = [(each.phrase, each.finding) for each in habits if each.finding]
     said: tuple[Habit | Swap, ...] = (*advice, *habits)
-    if choices.differ.any():
-        # A word whose swap the sites hold back was chosen because it lies far off all the same.
-        alike = replace(choices, differ=np.zeros_like(choices.differ))
+    if choices.differ.any() or choices.changed:
+        # A word whose swap these hold back was chosen because it lies far off all the same.
+        alike = replace(choices, differ=np.zeros_like(choices.differ), changed=0.0)
         said = (*said, *choose_swaps(reading.uses, r, choices=alike, settings=settings))
     chosen = tuple(each.phrase for each in said if each.finding is None)
     phrases = tuple(
@@ -170,12 +177,13 @@ def read_reader(
         for each in nearest_words(reading.uses, r, cells=own, choices=choices, settings=settings)
     )
     pattern = judge_pattern(case, settings=settings)
-    if reading.one_label or pattern.verdict.untold == "sites":
+    if reading.one_label or pattern.verdict.untold in {"sites", "mended", "moved"}:
         advice, near, habits = (), (), ()
     return ReaderProfile(
         rows.readers[r], n, case.hedges, case.exams, pattern,
         habits, *atoms, advice, phrases, reading.large[r], considered=near,
         judged=int((reading.uses.n[r] >= settings.least_uses).sum()), sites=reading.sites[r].rates,
+        since=reading.later[r].since, lately=reading.later[r].rates,
     )  # fmt: skip
 
 
@@ -192,7 +200,7 @@ def _case(reading: Reading, r: int) -> Case:
         reading.shared.seen, float(reading.uses.n[r].sum()), int(reading.rows.exams[r]),
         _untold(reading, r), reading.before.get(reading.rows.readers[r]), cells, moved,
         float(suspected[r]), rest, others, reading.lean[r],
-        bool(reading.shared.explained), reading.sites[r],
+        bool(reading.shared.explained), reading.sites[r], reading.later[r],
     )  # fmt: skip
 
 

@@ -17,8 +17,9 @@ from calibration.plain import INLINE, LEFT_OUT
 
 Part: TypeAlias = Literal["overcalls", "undercalls", "too sure", "too cautious"]
 Untold: TypeAlias = Literal[
-    "one label", "no standard", "no hedge", "one phrase", "one cell", "instrument", "sites"
-]
+    "one label", "no standard", "no hedge", "one phrase", "one cell", "instrument", "sites",
+    "mended", "moved",
+]  # fmt: skip
 State: TypeAlias = Literal["pattern", "none", "too few", "no rise"]
 Way: TypeAlias = Literal["falls", "flat", "mixed"]
 Certain: TypeAlias = Literal["hold", "fail", "open"]
@@ -95,7 +96,8 @@ class Verdict:
         phrase``: the reader's hedges are one phrase, whose rate cannot tell a shift from a slope;
         ``one cell``: a pattern would be stated, but not without ``carried``; ``instrument``: the
         instrument may have caused what is ``explained``; ``sites``: what holds of all exams does
-        not hold at each of the reader's sites (`calibration.profile.sites`).
+        not hold at each of the reader's sites (`calibration.profile.sites`); ``moved``: nor in the
+        latest of them, which ``mended`` is of a pattern (`calibration.profile.lately`).
     carried
         One word, or one in one finding, without which nothing would be told.
     sound
@@ -106,6 +108,8 @@ class Verdict:
         Those of ``parts`` that the reader's words show by rounded numbers (`shown`).
     sites
         Of a reader of several sites: whether what is told was seen to hold at each, or it is open.
+    lately
+        The same of the latest X-rays.
     """
 
     state: State
@@ -122,6 +126,7 @@ class Verdict:
     chance: float = float("nan")
     stated: tuple[Part, ...] | None = field(default=None, metadata=LEFT_OUT)
     sites: Literal["hold", "open"] | None = None
+    lately: Literal["hold", "open"] | None = None
 
     @property
     def direction(self) -> str:
@@ -130,8 +135,9 @@ class Verdict:
 
     @property
     def read(self) -> bool:
-        """Whether lines and words may be read at all: they rise, CT is plain, and sites alike."""
-        return self.state != "no rise" and self.untold not in {"no standard", "sites"}
+        """Whether lines and words may be read at all: they rise, CT is plain, nothing changed."""
+        unread = {"no standard", "sites", "mended", "moved"}
+        return self.state != "no rise" and self.untold not in unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +267,8 @@ class Swap:
 
     ``probability`` is P(|rate − meaning of instead| < |rate − meaning of phrase|), ``gain`` the
     expected fall of the squared error per use. ``apart`` says of one considered that it may not
-    stand at each of the reader's sites, of one advised that another, which gains more, may not.
+    stand at each of the reader's ``sites``, or now (``later``), of one advised that another, which
+    gains more, may not.
     """
 
     phrase: str
@@ -274,19 +281,7 @@ class Swap:
     instead_meaning: float
     probability: float
     gain: Interval
-    apart: bool = field(default=False, metadata=LEFT_OUT)
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """How far a reader's shift and slope moved since an earlier period.
-
-    ``probability`` is that of having moved by more than the margin, on the side of ``value``.
-    """
-
-    reader: str
-    shift: Coordinate
-    slope: Coordinate
+    apart: Literal["", "sites", "later"] = field(default="", metadata=LEFT_OUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +367,8 @@ class ReaderProfile:
     ``judged`` how many words in single findings have the uses from which a habit is looked for;
     ``aside`` is what does not rise with CT: where it is one finding's, no other figure knows it;
     ``plain`` are the hedges of which CT says plainly, by a label of 0 or 1, what is there;
-    ``sites`` the rates of all hedges at each site with enough, by their counts, None where unknown.
+    ``sites`` the rates of all hedges at each site with enough, by their counts, None where unknown,
+    ``lately`` those of both sides before ``since`` and after it (`calibration.profile.lately`).
     """
 
     reader: str
@@ -394,3 +390,5 @@ class ReaderProfile:
     aside: tuple[Aside, ...] = ()
     plain: float = float("nan")
     sites: tuple[PhraseRate, ...] | None = None
+    since: str = ""
+    lately: tuple[PhraseRate, ...] = ()

@@ -1,9 +1,10 @@
 """A table of observations → checked codes of readers, findings, phrases and patients.
 
 Columns: ``reader, phrase, label`` (0 to 1), and where known ``pathology``, ``patient``, ``exam``,
-``site`` and ``count`` (how many alike each row stands for; 1 if not given). Names are sorted, so
-the order of the rows changes nothing. Blanks around a name are no part of it; phrases are matched
-whatever their capitals; those the table does not know are counted and set aside.
+``site``, ``month`` (as 2026-03) and ``count`` (how many alike each row stands for; 1 if not given).
+Names are sorted, so the order of the rows changes nothing. Blanks around a name are no part of it;
+phrases are matched whatever their capitals; those the table does not know are counted and set
+aside.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Rows:
 
     ``patient`` numbers (reader, patient) pairs; None where patients are not known. ``exams`` (R,)
     counts the exams behind each reader. ``site`` is −1 where a row names none, and None where no
-    row does; its names are ``sites``.
+    row does; its names are ``sites``. ``month`` is of `months`, None where months are not known.
     """
 
     reader: IntArray
@@ -47,6 +48,8 @@ class Rows:
     unmapped: Mapping[str, int]
     site: IntArray | None = None
     sites: tuple[str, ...] = ()
+    month: IntArray | None = None
+    months: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -70,11 +73,13 @@ class Rows:
 
     def take(self, kept: BoolArray) -> Rows:
         """Keep some rows; readers and findings stay numbered as they are."""
-        patient, site = (None if each is None else each[kept] for each in (self.patient, self.site))
+        patient, site, month = (
+            None if each is None else each[kept] for each in (self.patient, self.site, self.month)
+        )
         return Rows(
             self.reader[kept], self.finding[kept], self.phrase[kept], self.label[kept],
             self.count[kept], patient, self.readers, self.findings, self.exams, self.unmapped,
-            site, self.sites,
+            site, self.sites, month, self.months,
         )  # fmt: skip
 
 
@@ -114,7 +119,7 @@ def read_rows(frame: pd.DataFrame, *, table: PhraseTable) -> Rows:
     exams = _exams(frame, reader, finding, patient, len(readers), count)
     rows = Rows(
         reader, finding, phrase, label, count, patient, readers, findings, exams,
-        dict(sorted(unmapped.items())), *_sites(frame),
+        dict(sorted(unmapped.items())), *_sites(frame), *_months(frame),
     )  # fmt: skip
     return rows.take(phrase >= 0)
 
@@ -126,6 +131,15 @@ def _sites(frame: pd.DataFrame) -> tuple[IntArray | None, tuple[str, ...]]:
     named = frame["site"].astype("str").str.strip().where(frame["site"].notna(), "")
     code, names = pd.factorize(named.where(named != ""), sort=True)
     return (np.asarray(code, dtype=np.int64), tuple(names)) if len(names) else (None, ())
+
+
+def _months(frame: pd.DataFrame) -> tuple[IntArray | None, tuple[str, ...]]:
+    """Codes of months in their order; every row names one, or none does."""
+    if "month" not in frame.columns:
+        return None, ()
+    wrong = ~frame["month"].astype("str").str.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])").to_numpy(bool)
+    refuse("observations: month", wrong, "values are not as 2026-03. Write them so.", first_row=1)
+    return _named(frame["month"], "month")
 
 
 def _hint(columns: tuple[str, ...], missing: list[str]) -> str:

@@ -41,7 +41,9 @@ nobody.) What stands beyond only without is `Shared.explained`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, product
 from typing import Final
 
 import numpy as np
@@ -69,6 +71,11 @@ _GRID = np.stack(
     np.meshgrid(np.linspace(-1.5, 1.5, 61), np.linspace(-0.75, 0.75, 31), indexing="ij"), axis=-1
 ).reshape(-1, 2)
 PARTS: Final[tuple[Part, ...]] = ("overcalls", "undercalls", "too sure", "too cautious")
+_BOTH = [(a < 0, a > 0, b < 0, b > 0) for a, b in product((0, -1, 1), repeat=2) if a or b]
+SETS = np.array(_BOTH)  # which parts (8, 4) may be stated together
+STATED: Final = tuple(tuple(compress(PARTS, each)) for each in _BOTH)  # the same by name
+PAST: Final = 0.25
+"""P(the line changed, and what is told is so no longer) beyond which it is not told (`lately`)."""
 EVENLY = (np.arange(512) + 0.5) * np.array([[1 / 512], [(5**0.5 - 1) / 2], [2**0.5 - 1]]) % 1.0
 """An even lattice in three dimensions, (3, 512), so that draws are always the same."""
 
@@ -131,6 +138,11 @@ class Evidence:
         ends = ((-d - shift) / a, (shift - d) / a, (-g - slope) / b, (slope - g) / b)
         return {part: float(ndtr(z)) for part, z in zip(PARTS, ends, strict=True)}
 
+    def clearly_off(self, settings: ProfileSettings) -> float:
+        """P(shift or slope clearly off)."""
+        (low, high), clear = settings.clear_slope, settings.clear_shift
+        return 1.0 - self.inside((-clear, clear), (-low, high))
+
     def less(self, done: Common) -> Evidence:
         """Give the line with what the instrument may have done taken off."""
         return Evidence(self.mean - done.mean, self.covariance + done.covariance)
@@ -145,6 +157,36 @@ class Evidence:
         held = ndtr((slope[1] - centre) / rest) - ndtr((slope[0] - centre) / rest)
         density = np.exp(-(z**2) / 2.0) / np.sqrt(2.0 * np.pi)
         return float(np.clip((high - low) / 2.0 * (_WEIGHTS @ (density * held)), 0.0, 1.0))
+
+
+def parts_of(
+    line: FloatArray, usual: float, limits: Sequence[float] | FloatArray, *, even: bool = False
+) -> BoolArray:
+    """Say which parts (S, 4) hold of lines (S, 2) beyond limits of shift, 1 − slope, slope − 1.
+
+    A shift does that lies on one side at even odds and at the usual word, and beyond its limit at
+    either; or at ``even`` odds.
+    """
+    shift, sure, cautious = limits
+    middle, slope = line[:, 0], line[:, 1]
+    low, high = np.sort([middle, middle + usual * slope], axis=0)
+    least, most = (middle, middle) if even else (low, high)
+    down, up = (least < -shift) & (high < 0.0), (most > shift) & (low > 0.0)
+    return np.stack([down, up, slope < -sure, slope > cautious], axis=1)
+
+
+def sound_sets(near: BoolArray, beyond: BoolArray) -> BoolArray:
+    """Say which of `SETS` are sound of every line, shape (S, 8)."""
+    return np.asarray(~(~near @ SETS.T) & (beyond @ SETS.T))
+
+
+def judge_sets(
+    near: BoolArray, beyond: BoolArray, clear: BoolArray, worth: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """P(each of `SETS` is sound and whole), and P(it is sound)."""
+    alone = sound_sets(near, beyond)
+    whole = alone & ~(~worth @ SETS.T) & ~(clear @ ~SETS.T)
+    return np.asarray(whole.mean(axis=0)), np.asarray(alone.mean(axis=0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

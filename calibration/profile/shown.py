@@ -158,6 +158,7 @@ def _taken_back(verdict: Verdict) -> Verdict:
     return replace(
         verdict, state="too few", parts=(), question=False, slight=None, chance=float("nan"),
         sound=float("nan"), carried=None, more_exams=None, stated=None, beside=(), sites=None,
+        lately=None,
     )  # fmt: skip
 
 

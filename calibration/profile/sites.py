@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betaincinv, expit, logit
 
-from calibration.arrays import FloatArray
+from calibration.arrays import BoolArray, FloatArray
 from calibration.profile.habits import HabitFit
 from calibration.profile.results import Interval, PhraseRate
 from calibration.profile.settings import ProfileSettings
@@ -92,35 +92,42 @@ def sites(
     rows = hedges.rows
     if rows.site is None:
         return (Sites(),) * len(rows.readers)
+    each = [seen(hedges, found, between, rows.site == s) for s in range(-1, len(rows.sites))]
+    return tuple(_of_reader(own, rows.sites, settings) for own in np.moveaxis(np.array(each), 2, 0))
+
+
+def seen(hedges: Hedged, found: HabitFit, between: Correlation, of: BoolArray) -> FloatArray:
+    """Sum over findings what some rows show of each reader's words, (8, R, K).
+
+    Uses, label mass, both as far as they are worth, y − n p, w, what the words promise, and y − n p
+    as far as a cell's remainder leaves it.
+    """
     chance, remainder = found.posterior.chance, found.fitted.scales.remainder
-    means, each = hedges.words.meaning, list[tuple[FloatArray, ...]]()
-    for s in range(-1, len(rows.sites)):
-        here = hedges.where(rows.site == s)
-        uses, worth = here.total(here.rows.count), here.counts(between)
-        read = worth.rightly_read(logit(np.clip(chance, _LEAST, 1.0 - _LEAST)))
-        weight = read.n * chance * (1.0 - chance)
-        off, weight = read.mass - read.n * chance, weight / (1.0 + remainder * weight)
-        mass = here.total(here.rows.count * here.rows.label)
-        sums = (uses, mass, worth.n, worth.mass, off, weight, uses * means)
-        each.append(tuple(part.sum(axis=1) for part in sums))
-    every = np.moveaxis(np.array(each), 2, 0)
-    return tuple(_of_reader(own, rows.sites, settings) for own in every)
+    here = hedges.where(of)
+    uses, worth = here.total(here.rows.count), here.counts(between)
+    read = worth.rightly_read(logit(np.clip(chance, _LEAST, 1.0 - _LEAST)))
+    weight, off = read.n * chance * (1.0 - chance), read.mass - read.n * chance
+    left = 1.0 / (1.0 + remainder * weight)
+    mass = here.total(here.rows.count * here.rows.label)
+    promised = uses * hedges.words.meaning
+    sums = (uses, mass, worth.n, worth.mass, off, weight * left, promised, off * left)
+    return np.array([part.sum(axis=1) for part in sums])
 
 
 def _of_reader(of: FloatArray, names: tuple[str, ...], settings: ProfileSettings) -> Sites:
-    """Compare one reader's sites; ``of`` (1 + S, 7, K) begins with exams of no known site."""
+    """Compare one reader's sites; ``of`` (1 + S, 8, K) begins with exams of no known site."""
     own = of.sum(axis=2)
     (unknown, *_), known = own[0], own[1:]
     if unknown > _UNKNOWN * own[:, 0].sum() or not known[:, 0].any():
         return Sites()
     enough = np.flatnonzero(known[:, 0] >= settings.least_statements)
     order = enough[np.argsort(-known[enough, 0], kind="stable")]
-    rates = tuple(_rates(known[order], [names[s] for s in order.tolist()]))
+    by_counts = tuple(rates(known[order], [names[s] for s in order.tolist()]))
     several = int((known[:, 0] > 0.0).sum()) > 1
     if len(order) < 2:
-        return Sites(rates, several=several)
+        return Sites(by_counts, several=several)
     line, *words = (_apart(each[order]) for each in (known, *np.moveaxis(of[1:], 2, 0)))
-    return Sites(rates, line, several, tuple(words))
+    return Sites(by_counts, line, several, tuple(words))
 
 
 def _apart(told: FloatArray) -> Apart:
@@ -151,8 +158,8 @@ def _likelihood(off: FloatArray, variance: FloatArray) -> float:
     return float(np.log(weight).sum() - np.log(weight.sum()) - weight @ away**2) / 2.0
 
 
-def _rates(known: FloatArray, names: list[str]) -> Iterator[PhraseRate]:
-    """Give what hedges promise at each site and what CT shows, by their counts alone."""
-    for name, (n, mass, worth, positive, _, _, promised) in zip(names, known, strict=True):
+def rates(known: FloatArray, names: list[str]) -> Iterator[PhraseRate]:
+    """Give what hedges promise in each of some parts and what CT shows, by their counts alone."""
+    for name, (n, mass, worth, positive, _, _, promised, _) in zip(names, known, strict=True):
         ends = betaincinv(0.5 + positive, 0.5 + worth - positive, _ENDS)
         yield PhraseRate(name, n, mass / n, Interval(*map(float, ends)), promised / n)

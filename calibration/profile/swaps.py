@@ -19,7 +19,9 @@ them is against each: its own data contradict it, or it carries it (by what all 
 not nearer with probability `_ELSEWHERE`). Of a reader of several sites a substitute has to be
 nearer with probability `_AT_EACH` at the one where it is least so, averaged over sites that differ
 and that do not, by the reader's line there and by the word's own exams (`sites`); where the first
-is not, one that reaches less far may be.
+is not, one that reaches less far may be. Nor is a word swapped that
+has been mended since: that the line changed, and the substitute is nearer no longer, may have the
+probability `PAST` at most (`lately`).
 
 Swaps that are right one by one can be wrong together: "most likely" becomes "may represent" while
 "likely", whose rate is no higher, stays. So a reader's swaps, all followed at once, may not reverse
@@ -34,6 +36,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
+from typing import Literal
 
 import numpy as np
 from scipy.special import betainc, expit, logit, ndtri
@@ -43,7 +46,7 @@ from calibration.profile.design import Counts
 from calibration.profile.rates import Rate
 from calibration.profile.results import Interval, Swap
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shared import EVENLY
+from calibration.profile.shared import EVENLY, PAST
 
 _OWN = 10.0
 _EVEN = 0.5
@@ -68,7 +71,8 @@ class Choices:
     have done to the log-odds of each word's rate, ``lean`` (K,) how they move with CT's own doubt
     taken for what it leans to; ``allowed`` (K, K) says which word may stand for
     which; ``doubt`` (K,) is half of each meaning's 95 % interval by the survey's respondents.
-    ``sites`` (K, 2, S, 2) and ``differ`` (K, 2) are those of `Sites.lower`.
+    ``sites`` (K, 2, S, 2) and ``differ`` (K, 2) are those of `Sites.lower`, ``changed``
+    and ``later`` (K, 2) those of `Later`.
     """
 
     names: tuple[str, ...]
@@ -82,6 +86,8 @@ class Choices:
     lean: FloatArray
     sites: FloatArray = field(default_factory=lambda: np.zeros((0, 2, 0, 2)))
     differ: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
+    changed: float = 0.0
+    later: FloatArray = field(default_factory=lambda: np.zeros((0, 2)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,7 +125,7 @@ class _Move:
     target: int
     probability: float
     gain: float
-    apart: bool = False
+    apart: Literal["", "sites", "later"] = ""
 
 
 def choose_swaps(
@@ -143,10 +149,10 @@ def _moves(
 ) -> Iterator[list[_Move]]:
     """Give the substitutes of a word that stand by themselves, largest gain first, by scope.
 
-    Those that do not at each site are left out; what stays beside them is marked as ``apart``.
+    Those that do not at each site, or now, are left out; what stays is marked as ``apart``.
     """
     for moves in _in_scope(uses, r, k, choices, settings):
-        held = [_is_apart(move, uses.rate(r, k, move.finding), choices) for move in moves]
+        held = [_apart(move, uses.rate(r, k, move.finding), choices) for move in moves]
         yield [replace(m, apart=held[0]) for m, off in zip(moves, held, strict=True) if not off]
 
 
@@ -266,7 +272,7 @@ def nearest_words(
             move = _Move(k, finding, target, sure, -gain)
             if sure < settings.swap_probability:
                 move = next(iter(_substitutes(k, finding, rate, choices, settings)), move)
-            apart = _is_apart(move, rate, choices)
+            apart = _apart(move, rate, choices)
             found.append(_swap(uses, r, replace(move, apart=apart), choices)[1])
     return tuple(found)
 
@@ -324,15 +330,18 @@ def _nearer_drawn(k: int, target: int, rate: Rate, choices: Choices) -> float:
     return min(found)
 
 
-def _is_apart(move: _Move, rate: Rate, choices: Choices) -> bool:
-    """Whether a swap does not stand at each site: P(nearer) there, averaged over alike sites."""
+def _apart(move: _Move, rate: Rate, choices: Choices) -> Literal["", "sites", "later"]:
+    """Say why a swap does not stand at each site, or now: P(nearer), averaged over alike ones."""
     word, target, sure = move.word, move.target, move.probability
     both = choices.differ[word].tolist(), choices.sites[word].tolist()
     for least, p, lower in zip(_AT_EACH, *both, strict=True):
         at = [_nearer_drawn(word, target, rate.less(*each), choices) for each in lower]
         if at and p * min(at) + (1.0 - p) * sure < least:
-            return True
-    return False
+            return "sites"
+    if not choices.changed:
+        return ""
+    now = _nearer_drawn(word, target, rate.less(*choices.later[word].tolist()), choices)
+    return "later" if choices.changed * (1.0 - now) > PAST else ""
 
 
 def _contradicted(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from calibration.plain import LEFT_OUT, Plain, plain, plain_fields
-from calibration.profile.results import NOTHING, Change, Interval, Large, ReaderProfile, Shared
+from calibration.profile.results import NOTHING, Coordinate, Interval, Large, ReaderProfile, Shared
 from calibration.profile.settings import ProfileSettings
 
 
@@ -46,6 +46,18 @@ class Diagnostics:
     patients: bool
     label_dispersion: float
     unsurveyed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How far a reader's shift and slope moved since an earlier period.
+
+    ``probability`` is that of having moved by more than the margin, on the side of ``value``.
+    """
+
+    reader: str
+    shift: Coordinate
+    slope: Coordinate
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ OBSERVED: Final = ("pair_id", "patient_code", "reader_code", "pathology", "phras
 
 _DEPARTMENT: Final = ""
 _LEAST: Final = ProfileSettings().least_statements
-_WORDS: Final = ("reader", "pathology", "phrase", "site")
+_WORDS: Final = ("reader", "pathology", "phrase", "site", "month")
 _READER: Final = TypeAdapter(ReaderProfile)
 _WHOLE: Final = TypeAdapter(DepartmentProfile)
 
@@ -80,6 +80,7 @@ def compact(rows: pd.DataFrame) -> pd.DataFrame:
             "pathology": pd.Categorical(rows["pathology"]),
             "phrase": pd.Categorical(rows["phrase"]),
             "site": pd.Categorical(rows["site_code"].where(rows["site_code"] != UNKNOWN, "")),
+            "month": pd.Categorical(rows["performed_month"]),
             "label": rows["label"].to_numpy(np.float64),
             "count": rows["weight"].to_numpy(np.float64),
             "patient": pd.factorize(rows["patient_code"])[0],

@@ -15,7 +15,7 @@ from calibration.profile import DepartmentProfile, ReaderProfile, profile
 from calibration.profile.rates import Rate
 from calibration.profile.shared import Evidence
 from calibration.profile.sites import compared
-from calibration.profile.swaps import Choices, _is_apart, _Move
+from calibration.profile.swaps import Choices, _apart, _Move
 from pipeline.config import Configuration
 from pipeline.pages.content import coverage_of
 from reports.disclosure import _of_reader
@@ -57,7 +57,7 @@ SAID = {name: mean for name, mean in zip(SCALE.phrases, SCALE.means, strict=True
 
 
 def swaps(found: ReaderProfile) -> list[tuple[str, str, bool]]:
-    return [(each.phrase, each.instead, each.apart) for each in found.advice]
+    return [(each.phrase, each.instead, bool(each.apart)) for each in found.advice]
 
 
 def test_who_is_off_both_ways_at_two_sites_is_not_told_that_nothing_is_to_be_changed() -> None:
@@ -285,5 +285,5 @@ def test_what_a_swap_is_held_against_by_hand(line: float, own: float, held: bool
     )  # fmt: skip
     rate = Rate(math.log(0.6 / 0.4), 1e-9, math.log(0.6 / 0.4), 1e-9, 1.0)
     move = _Move(0, None, 1, probability=1.0, gain=0.01)
-    assert _is_apart(move, rate, choices) == held
-    assert not _is_apart(move, rate, replace(choices, differ=np.zeros((2, 2))))
+    assert bool(_apart(move, rate, choices)) == held
+    assert not _apart(move, rate, replace(choices, differ=np.zeros((2, 2))))

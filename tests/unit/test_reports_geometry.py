@@ -381,6 +381,30 @@ def test_a_reader_whose_sites_differ_is_told_so_on_one_page_without_a_mark(seed:
     assert "T-23AB" not in str(drawn)
 
 
+@pytest.mark.parametrize("seed", range(16))
+def test_a_reader_who_changed_within_the_period_is_told_so_on_one_page(seed: int) -> None:
+    style = style_for(("A4", "Letter")[seed % 2], language=("en", "de")[seed // 2 % 2])
+    filled = samples.simulated(seed)
+    found = filled.profile
+    changed = replace(
+        found.pattern.verdict, state="too few", parts=(), untold=("mended", "moved")[seed // 4 % 2],
+        slight=None, shared=(), explained=(), question=False, carried=None, more_exams=None,
+        stated=None, beside=(), sites=None, lately=None,
+    )  # fmt: skip
+    rate, names = Interval(0.52, 0.45, 0.59), ("strong_before", "strong_since", "weak_since")
+    profile = replace(
+        found, pattern=replace(found.pattern, verdict=changed), advice=(), habits=(), considered=(),
+        rest=(), since="2026-08",
+        lately=tuple(PhraseRate(name, 120.0, 0.52, rate, 0.41) for name in names),
+    )  # fmt: skip
+    drawn = radiologist.pages(replace(filled, profile=profile, action_cases=()), style=style)
+    assert (faults(drawn), empty(drawn), tiny(drawn), touching(drawn[:2])) == ([], [], [], [])
+    assert {*_ids(drawn, "side."), *_ids(drawn, "action.")} <= {"side.absent", "side.present"}
+    texts = " ".join(m.string for m in drawn[0].marks if isinstance(m, Text))
+    told = not isinstance(guard_radiologist(filled).overall, content.SuppressedCell)
+    assert "41" in texts or not told
+
+
 @pytest.mark.parametrize("language", ["en", "de"])
 @pytest.mark.parametrize("readers", [5, 12, 40, 100])
 def test_no_page_of_a_review_is_half_empty(readers: int, language: str) -> None:

@@ -19,7 +19,7 @@ from reports.drawing.tables import Row, Table, heads
 from reports.figures.readers import plane
 from reports.marked import swaps_in_order
 from reports.numbers import BLANK, count, decimal, percent, signed
-from reports.out_of_order import is_read, unsure
+from reports.out_of_order import is_read, unread
 from reports.pages.committee.decisions import common, coordinate, shared_pattern
 from reports.pages.committee.heaviest import off_with
 from reports.pages.committee.tables import terms
@@ -110,9 +110,10 @@ def _findings(
     left_out = counts.readers - counts.judged
     singles = sum(map(single_words, found.readers))
     silent, hedged, unclear = (untold[k] for k in ("no hedge", "no standard", "instrument"))
-    unclear += untold["sites"]
-    few = states["too few"] - silent - hedged - unclear
-    others = {"none": states["none"] - alike, "alike": alike, "unclear": unclear, "few": few}
+    unclear, changed = unclear + untold["sites"], untold["mended"] + untold["moved"]
+    few = states["too few"] - silent - hedged - unclear - changed
+    others = {"none": states["none"] - alike, "alike": alike, "changed": changed}
+    others |= {"unclear": unclear, "few": few}
     others = {"no_rise": states["no rise"], "standard": hedged, **others, "silent": silent}
     rest = ", ".join(words(f"committee.apart_{k}", n=count(n)) for k, n in others.items() if n)
     first = words("committee.apart", told=count(counts.told), readers=count(counts.judged))
@@ -217,7 +218,7 @@ def profile_table(
     for reader in sorted(found.readers, key=lambda each: each.reader):
         shift, slope = reader.pattern.shift, reader.pattern.slope
         across = coordinate(shift, sign=True) if _on_a_line(reader) else BLANK
-        along = BLANK if unsure(reader) else coordinate(slope)
+        along = BLANK if unread(reader) in {"no_standard", "moved"} else coordinate(slope)
         figures = across, along, _tipping(reader)
         if quiet := not reader.hedges or reader.reader in hidden:
             state = "not_reportable" if reader.hedges else "no_hedges"
