@@ -93,7 +93,7 @@ def by_site(profile: ReaderProfile, words: Strings) -> str:
 def since(profile: ReaderProfile, words: Strings) -> str:
     """Say what CT shows of strong and of weak hedges before a change and since; what follows."""
     kind, known = profile.pattern.verdict.untold, {p.phrase: p for p in profile.lately}
-    month, said = words.month(profile.since), list[str]()
+    month, said = words.month(profile.since, "long"), list[str]()
     for side in ("strong", "weak"):
         both = [known.get(f"{side}_{when}") for when in ("before", "since")]
         then, now = (figures(p, words) if p and p.n >= LEAST_SHOWN else None for p in both)

@@ -342,7 +342,7 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
     if out_of_order.unread(profile):
-        first = words(f"verdict.{kind}.first", month=words.month(profile.since))
+        first = words(f"verdict.{kind}.first", month=words.month(profile.since, "long"))
         return first, out_of_order.unreadable(profile, words)
     if kind == "no_hedge":
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
