@@ -170,6 +170,12 @@ def test_no_listed_name_as_names_are_written_stays_by_its_looks() -> None:
     assert [word for word in shown if unaccented(word) in LEXICON.names] == []
 
 
+@pytest.mark.parametrize("name", ["left_by_looks", "never_alone"])
+def test_no_listed_place_stays_wherever_it_stands(name: str) -> None:
+    places = LEXICON.hospitals | LEXICON.sites | LEXICON.cities
+    assert places.isdisjoint(map(str.casefold, triggers(name)))
+
+
 def test_a_word_behind_a_known_one_is_no_stranger() -> None:
     assert not LEXICON.is_stranger("opacifyings")
     assert not LEXICON.is_stranger("xxxx")
