@@ -113,7 +113,7 @@ def test_the_page_credits_in_plain_words_with_figures_before_and_since(language:
     words, found = WORDS[language], disclosed(of_r00(over_time(-1.2, 0.0)), 20)
     assert of_all(found) == "mended"
     told = in_words(found, words=words)
-    month = words.month(found.since)
+    month = words.month(found.since, "long")
     assert told.first == words("verdict.mended.first", month=month)
     assert (told.actions, told.rule, told.stay) == ((), "", "")
     for each in found.lately:
