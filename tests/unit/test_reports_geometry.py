@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from calibration.profile import Interval, PhraseRate, ReaderProfile
+from calibration.profile.results import Untold
 from calibration.run_chart import process
 from calibration.substitution import Suppressed
 from reports import content, review_content
@@ -357,51 +358,41 @@ def test_the_check_of_many_readers_fails_where_a_page_is_broken(
         test_pages_of_three_hundred_simulated_readers_are_filled_and_say_one_thing(0)
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_a_reader_whose_sites_differ_is_told_so_on_one_page_without_a_mark(seed: int) -> None:
+def drawn_unread(seed: int, untold: Untold, **known: object) -> tuple[list[Drawing], str, bool]:
+    """Draw a reader of whom no word may be read; give the first page's words, and if it has any."""
     style = style_for(("A4", "Letter")[seed % 2], language=("en", "de")[seed // 2 % 2])
     filled = samples.simulated(seed)
-    found = filled.profile
-    apart = replace(
-        found.pattern.verdict, state="too few", parts=(), untold="sites", slight=None, shared=(),
-        explained=(), question=False, carried=None, more_exams=None, stated=None, beside=(),
+    verdict = replace(
+        filled.profile.pattern.verdict, state="too few", parts=(), untold=untold, slight=None,
+        shared=(), explained=(), question=False, carried=None, more_exams=None, stated=None,
+        beside=(), sites=None, lately=None,
     )  # fmt: skip
-    rates = (Interval(0.52, 0.45, 0.59), 0.41), (Interval(0.3, 0.24, 0.37), 0.42)
-    sites = tuple(PhraseRate("T-23AB", 120.0, rate.value, rate, means) for rate, means in rates)
     profile = replace(
-        found, pattern=replace(found.pattern, verdict=apart), advice=(), habits=(), considered=(),
-        rest=(), sites=sites,
+        filled.profile, pattern=replace(filled.profile.pattern, verdict=verdict), advice=(),
+        habits=(), considered=(), rest=(), **known,
     )  # fmt: skip
     drawn = radiologist.pages(replace(filled, profile=profile, action_cases=()), style=style)
     assert (faults(drawn), empty(drawn), tiny(drawn), touching(drawn[:2])) == ([], [], [], [])
     assert {*_ids(drawn, "side."), *_ids(drawn, "action.")} <= {"side.absent", "side.present"}
     texts = " ".join(m.string for m in drawn[0].marks if isinstance(m, Text))
-    told = not isinstance(guard_radiologist(filled).overall, content.SuppressedCell)
+    return drawn, texts, not isinstance(guard_radiologist(filled).overall, content.SuppressedCell)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_reader_whose_sites_differ_is_told_so_on_one_page_without_a_mark(seed: int) -> None:
+    rates = (Interval(0.52, 0.45, 0.59), 0.41), (Interval(0.3, 0.24, 0.37), 0.42)
+    sites = tuple(PhraseRate("T-23AB", 120.0, rate.value, rate, means) for rate, means in rates)
+    drawn, texts, told = drawn_unread(seed, "sites", sites=sites)
     assert ("44" in texts and "60" in texts) or not told
     assert "T-23AB" not in str(drawn)
 
 
 @pytest.mark.parametrize("seed", range(16))
 def test_a_reader_who_changed_within_the_period_is_told_so_on_one_page(seed: int) -> None:
-    style = style_for(("A4", "Letter")[seed % 2], language=("en", "de")[seed // 2 % 2])
-    filled = samples.simulated(seed)
-    found = filled.profile
-    changed = replace(
-        found.pattern.verdict, state="too few", parts=(), untold=("mended", "moved")[seed // 4 % 2],
-        slight=None, shared=(), explained=(), question=False, carried=None, more_exams=None,
-        stated=None, beside=(), sites=None, lately=None,
-    )  # fmt: skip
     rate, names = Interval(0.52, 0.45, 0.59), ("strong_before", "strong_since", "weak_since")
-    profile = replace(
-        found, pattern=replace(found.pattern, verdict=changed), advice=(), habits=(), considered=(),
-        rest=(), since="2026-08",
-        lately=tuple(PhraseRate(name, 120.0, 0.52, rate, 0.41) for name in names),
-    )  # fmt: skip
-    drawn = radiologist.pages(replace(filled, profile=profile, action_cases=()), style=style)
-    assert (faults(drawn), empty(drawn), tiny(drawn), touching(drawn[:2])) == ([], [], [], [])
-    assert {*_ids(drawn, "side."), *_ids(drawn, "action.")} <= {"side.absent", "side.present"}
-    texts = " ".join(m.string for m in drawn[0].marks if isinstance(m, Text))
-    told = not isinstance(guard_radiologist(filled).overall, content.SuppressedCell)
+    lately = tuple(PhraseRate(name, 120.0, 0.52, rate, 0.41) for name in names)
+    untold: Untold = "moved" if seed // 4 % 2 else "mended"
+    _, texts, told = drawn_unread(seed, untold, since="2026-08", lately=lately)
     assert "41" in texts or not told
 
 
