@@ -49,6 +49,8 @@ _REST: Final = re.compile(r"-[ \t]?\r?\n[ \t]{0,8}([^\W\d_]{2,20})(?![\w-])")
 """The second half of a word that a line's end breaks."""
 # What stays as it is written: of what was taken by its looks, and of what was taken surely.
 _LEFT: Final = triggers("never_alone") | triggers("left_by_looks"), triggers("never_alone")
+# The same of days, for a word that joins is no part of the one beside it.
+_JOINS: Final = _LEFT[True] | {"and", "at", "from", "or"}
 _SHARD: Final = 50_000
 """So many characters are before the judge at once: what it makes of them stays in the cache."""
 _NOBODY: Final = KnownIdentifiers()
@@ -291,7 +293,8 @@ def _is_idle(claims: Claims, each: Removed) -> bool:
     """Tell what is no identifier by its neighbours, or what is left of one and names nobody."""
     rest = each.category in _PLACES and claims.is_beside(each.start, each.end)
     told = any(first <= each.start and each.end <= last for first, last in claims.told)
-    return not rest and (told or claims.text[each.start : each.end] in _LEFT[True])
+    left = _JOINS if each.category == "DATE" else _LEFT[True]
+    return not rest and (told or claims.text[each.start : each.end] in left)
 
 
 def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
@@ -299,11 +302,10 @@ def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     if shown in _LEFT[each.sure] or each.category not in _SPOKEN:
         return shown in _LEFT[each.sure]
     words = _WORD.findall(shown)
-    label = each.category == "ID" and _LABELS.issuperset(map(unaccented, words))
-    if label or locks.is_no_identifier(text, each.start, each.end):
-        return True
     place, plain = each.category in _PLACES, set(map(unaccented, words))
-    if (place or not each.sure) and locks.is_maker(text, each.start, each.end):
+    label = each.category == "ID" and plain <= _LABELS
+    maker = (place or not each.sure) and locks.is_maker(text, each.start, each.end)
+    if label or maker or locks.is_no_identifier(text, each.start, each.end):
         return True
     named = [word for word in plain if not word.isdigit()]
     if not each.sure and named and all(locks.is_thing(word, lexicon) for word in named):

@@ -1,9 +1,9 @@
 """Which certainty phrases are locked, the proof that all are still there, and what is guarded.
 
 Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
-``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word behind
-another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web address
-stay open to rules, for there they may be part of a name or an address. The letter of an
+``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word but No
+behind another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web
+address stay open to rules, for there they may be part of a name or an address. The letter of an
 abbreviation (R/V), of a vessel (V. jugularis) or a small one among capitals (Eliquis v Xarelto) is
 no initial and is locked, and so is the clinic of a department (Geriatrics Clinic). An open phrase
 that no rule took is expected in the result like any other.
@@ -87,9 +87,9 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
     named = last[:1].isupper() and not _P["department"].search(last)
-    if word.isupper():
-        return word.casefold() in KINDS
-    return named if word.casefold() in KINDS else last.istitle()
+    if word.isupper() or word.casefold() in KINDS:
+        return word.casefold() in KINDS and (named or word.isupper())
+    return last.istitle() and last[-1] != "?" and word != "No"
 
 
 def _is_in_address(text: str, start: int, end: int) -> bool:
@@ -115,10 +115,11 @@ def is_maker(text: str, start: int, end: int) -> bool:
 
 
 def is_thing(word: str, lexicon: Lexicon) -> bool:
-    """Tell whether a word, folded, is a maker, machine, program or drug and nothing else."""
+    """Tell whether a word, folded, is a maker, machine, program, drug or disease and no name."""
     if word in lexicon.things or len(word) < _DRUG or word in lexicon.all_names:
         return word in lexicon.things
-    return not lexicon.things.isdisjoint(f"-{word[at:]}" for at in range(1, len(word)))
+    ends = (f"-{word[at:]}" for at in range(1, len(word)))
+    return lexicon.is_disease(word) or not lexicon.things.isdisjoint(ends)
 
 
 def guarded(text: str, words: Words, lexicon: Lexicon) -> Iterator[tuple[int, int]]:

@@ -27,9 +27,10 @@ _KINDS: Final[dict[str, Any]] = tomllib.loads(
     resources.files("pipeline.names").joinpath("words", "kinds.toml").read_text(encoding="utf-8")
 )
 """Lists of triggers.toml by what their words tell, endings of words, and files of our sets."""
-_FORMED, _ENDINGS = (tuple(_KINDS[each]) for each in ("formed", "inflected"))
+_FORMED, _DISEASES, _ENDINGS = (tuple(_KINDS[each]) for each in ("formed", "diseases", "inflected"))
 _ASIDE: Final = frozenset((*_KINDS["as_written"], *_KINDS["hints"]))
 _MIN_FORMED: Final = 6
+_MIN_DISEASE: Final = 9
 _MIN_RARE: Final = 3
 _START: Final = 5
 _PLAIN_LETTERS: Final = str.maketrans(
@@ -182,6 +183,11 @@ class Lexicon:
             return True
         formed = len(folded) >= _MIN_FORMED and folded.endswith(_FORMED, 2)
         return formed or (folded.endswith(_ENDINGS) and _is_inflected(folded, self.ordinary))
+
+    def is_disease(self, word: str) -> bool:
+        """Tell whether a word, folded, begins as one of medicine and ends as a disease does."""
+        is_long = len(word) >= _MIN_DISEASE
+        return is_long and word.endswith(_DISEASES) and word[:_START] in self.clinical_starts
 
     def is_stranger(self, word: str) -> bool:
         """Tell whether a word, folded, is one that no report would use but as a name."""

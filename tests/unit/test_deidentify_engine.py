@@ -61,10 +61,10 @@ def test_an_address_goes_whole_though_it_holds_words_of_certainty(text: str, exp
 
 @pytest.mark.parametrize(
     "text",
-    ["R/V Dr. Tiernan? See notes.", "Tip in the V. jugularis."],
-    ids=["abbreviation", "vessel"],
+    ["R/V Dr. Tiernan? See notes.", "Tip in the V. jugularis.", "In the Report? No. Heisei films."],
+    ids=["abbreviation", "vessel", "answer"],
 )
-def test_the_letter_of_an_abbreviation_or_a_vessel_is_locked(text: str) -> None:
+def test_the_letter_of_an_abbreviation_or_a_vessel_and_an_answer_are_locked(text: str) -> None:
     assert clean(text, KnownIdentifiers()).phrases_locked == 1
 
 
@@ -175,9 +175,9 @@ def test_a_known_name_goes_whole_with_markup_or_a_mark_inside(written: str) -> N
 @pytest.mark.parametrize("between", [".", "-", "*", " ", ". ", "<u></u>", "\u200b"])
 @pytest.mark.parametrize("name", ["Kowalczewski", "KOWALCZEWSKI", "Köhler"])
 def test_a_known_name_goes_whole_with_marks_between_its_letters(between: str, name: str) -> None:
-    told = f"Seen by {between.join(name)} in the R/V lobe, T-S view, follow-up."
+    told = f"Seen by {between.join(name)} in the R/V lobe, V-P shunt, follow-up."
     people = ("Kowalczewski, Jo", "Koehler, Up")
-    assert known_gone(told, *people) == "Seen by [NAME] in the R/V lobe, T-S view, follow-up."
+    assert known_gone(told, *people) == "Seen by [NAME] in the R/V lobe, V-P shunt, follow-up."
 
 
 @pytest.mark.parametrize("written", ["0konkwo", "Ok0nkwo", "Okonkw0", "0k0nkw0"])

@@ -77,6 +77,8 @@ def test_what_another_hospital_writes_goes(text: str, expected: str) -> None:
         "Attn: ED. Dictation: PA / lateral. Spoke to Family, at noon. Reader 1 MD, reader 2 ED.",
         "Hospital General ward. HOSPITAL DE NOVO pneumonia. [Draft preliminary] name=unknown;",
         "Institute of Radiology. DR CHEST IS UNCHANGED. MR BRAIN WAS NORMAL.",
+        "No lesion is detected in the lungs. However, it should be known that CT may miss one.",
+        "CT ABDOMEN\nThe liver is 17 cm. No stones. Spleen normal.\nHepatosteatosis",
     ],
 )
 def test_what_medicine_writes_stays(text: str) -> None:
@@ -91,3 +93,13 @@ def test_a_home_told_by_a_foreign_word_goes_from_a_whole_report() -> None:
     outcome = Deidentifier().clean(f"Woman from Björkens äldreboende, fell. {rest}")
     assert isinstance(outcome, Clean)
     assert outcome.text in {f"Woman from [{k}], fell. {rest}" for k in ("HOSPITAL", "LOCATION")}
+
+
+@pytest.mark.parametrize("told", ["Dictated on WS {}.", "License plate {}, driver unhurt."])
+def test_a_workstation_and_a_plate_go_from_a_whole_report(told: str) -> None:
+    report = "The lungs are clear and the heart is of normal size. No effusion.\n"
+    code = "ZQXRAD63" if "WS" in told else "ABC-1234"
+    outcome = Deidentifier().clean(report + told.format(code))
+    assert isinstance(outcome, Clean)
+    assert code not in outcome.text
+    assert outcome.text.startswith(report)

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from pipeline.cli.deidentify import register
-from pipeline.deidentify import Clean, Deidentifier
+from pipeline.deidentify import Clean, Deidentifier, Options
 from pipeline.errors import ConfigurationError
 from pipeline.names.lexicon import contents, own_lexicon
 
@@ -25,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_sites_own_name_goes_only_with_its_list(folder: Path) -> None:
-    without = Deidentifier().clean(TEXT)
-    found = Deidentifier(vocabulary=own_lexicon(folder, option="--words")).clean(TEXT)
+    rules, own = Options(caution=0), own_lexicon(folder, option="--words")
+    without, found = Deidentifier(rules).clean(TEXT), Deidentifier(rules, own).clean(TEXT)
     assert isinstance(without, Clean)
     assert isinstance(found, Clean)
     assert without.text == TEXT

@@ -207,7 +207,8 @@ BY_CLASS = {
     ),
     "PHONE": (
         ("call {} now.", "tel. {}, at once"),
-        ("0 (212) 123 45 67", "8 (495) 123-45-67", "020–7946–0958", "0161\xa0496\xa00123"),
+        ("0 (212) 123 45 67", "8 (495) 123-45-67", "020–7946–0958", "0161\xa0496\xa00123",
+         "+61.2.5550.1234", "+41.79 555 01 23", "+27 (0)21 555 0123", "+3725550123"),
     ),
     "EMAIL": (
         ("write to {}.", "contact: {}, please"),
@@ -239,6 +240,10 @@ LOOK_ALIKES = [
     "Cyst at 10 o'clock, 4 cm from the nipple.", "Ribs 5 to 7.", "Christmas tree appearance.",
     "Matrix 512*512, 3+4=7.", "Counselling visit G0296.", "Scanned e.g. at approx.3 cm.",
     "Seen at rest.No change.", "Told 3 of 4 by 12-24 hours.", "Version v4.12.3 of 2024.",
+    "Z-score +1.85, T-score +0.45 2.10 at the hip.", "Refraction +2.25, shift +0.014 -0.21.",
+    "Medial: KL 3 on the right, KL 2 on L.", "Mass UOQ 10:30, 6 cm FN; left 12:00, 19 x 16 mm.",
+    "Cardiac MR 1.5T, MR 3 T; FIN 2.1.", "UFE 500-700 µm, PAE 300-500 um.",
+    "Class 1.2.840.10008.5.1.4.1.1.2.1 accepted.", "codeSystem 2.16.840.1.113883.6.96 only",
 ]  # fmt: skip
 
 

@@ -27,7 +27,6 @@ GONE = [
     ("SSN: ***-**-6500", "SSN: [ID]"),
     ("Reason: fever. Last 4: 2696.", "Last 4: [ID]."),
     ("Trauma name: Unknown T9007. CT chest.", "Unknown [ID]. CT"),
-    ("WS ZQXRAD63 - voice recognition.", "WS [ID] - voice"),
     ("Cytology H71/84098 reported.", "Cytology [ID] reported."),
     ("Called to CPO Zeldon, who agrees.", " [NAME], who"),
     ("Signed by Ramesh Zeldon III\n", "by [NAME]\n"),

@@ -107,7 +107,7 @@ MEASURED = [
     "pH (7.38), titre 1:160.",
     "Unchanged since 2011, 2016 and 2018.",
     "OBX|9|FT|Lungs clear.||||||F",
-    "Seen in HDU. LMP unknown. POA is aware.",
+    "Seen in HDU. LMP unknown.",
     "Healed ribs.\n5th: intact.\n6th: intact.",
     "Film at 2 h stable. Repeat CT in 3/12. Cough 2/12.",
     "NSGY aware. FLAURA does not apply; on Vyndaqel.",

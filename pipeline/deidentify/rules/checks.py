@@ -121,7 +121,6 @@ def _are_listed(shown: str, window: Window) -> bool:
 
 
 _NAMED: Final[Mapping[str, Check]] = {
-    "figure": lambda shown, _: any(map(str.isdigit, shown)),
     "four figures": lambda shown, _: _has_figures(shown, 4),
     "listed": _are_listed,
     "mixed": lambda shown, _: not shown.isupper(),
