@@ -49,7 +49,7 @@ _REST: Final = re.compile(r"-[ \t]?\r?\n[ \t]{0,8}([^\W\d_]{2,20})(?![\w-])")
 """The second half of a word that a line's end breaks."""
 # What stays as it is written: of what was taken by its looks, and of what was taken surely.
 _LEFT: Final = triggers("never_alone") | triggers("left_by_looks"), triggers("never_alone")
-# The same of days, for a word that joins is no part of the one beside it.
+# The same of days: a word that joins is no part of the day beside it.
 _JOINS: Final = _LEFT[True] | {"and", "at", "from", "or"}
 _SHARD: Final = 50_000
 """So many characters are before the judge at once: what it makes of them stays in the cache."""

@@ -2,11 +2,11 @@
 
 Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
 ``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word but No
-behind another capitalised word (``Mount Hope Clinic``) and whatever lies inside an e-mail or web
-address stay open to rules, for there they may be part of a name or an address. The letter of an
-abbreviation (R/V), of a vessel (V. jugularis) or a small one among capitals (Eliquis v Xarelto) is
-no initial and is locked, and so is the clinic of a department (Geriatrics Clinic). An open phrase
-that no rule took is expected in the result like any other.
+behind another capitalised word that asks nothing (``Mount Hope Clinic``, but ``Report? Likely``)
+and whatever lies inside an e-mail or web address stay open to rules, for there they may be part of
+a name or an address. The letter of an abbreviation (R/V), of a vessel (V. jugularis) or a small one
+among capitals (Eliquis v Xarelto) is no initial and is locked, and so is the clinic of a department
+(Geriatrics Clinic). An open phrase that no rule took is expected in the result like any other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
 them. Makers by their full names (Canon Medical) and what is listed as a thing (`is_thing`)
@@ -40,6 +40,7 @@ _P: Final = patterns("guards")
 _SIGNS: Final = word_list("signs_of_classes_of_diseases")
 _OF_DISEASES: Final = word_list("words_of_classes_of_diseases")
 """One of these is in every class of a disease, and in few reports."""
+_JOINING: Final = word_list("joining_words")
 _DRUG: Final = 7
 """How long the name of a drug is at least."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
@@ -87,8 +88,9 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     near = text[max(0, start - _NEAR) : start]
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
     named = last[:1].isupper() and not _P["department"].search(last)
-    if word.isupper() or word.casefold() in KINDS:
-        return word.casefold() in KINDS and (named or word.isupper())
+    kind = word.casefold() in KINDS
+    if kind or word.isupper():
+        return kind and (named or word.isupper())
     return last.istitle() and last[-1] != "?" and word != "No"
 
 
@@ -115,9 +117,10 @@ def is_maker(text: str, start: int, end: int) -> bool:
 
 
 def is_thing(word: str, lexicon: Lexicon) -> bool:
-    """Tell whether a word, folded, is a maker, machine, program, drug or disease and no name."""
-    if word in lexicon.things or len(word) < _DRUG or word in lexicon.all_names:
-        return word in lexicon.things
+    """Tell whether a word, folded, joins sentences or is a maker, program, drug or disease."""
+    is_listed = word in lexicon.things or word in _JOINING
+    if is_listed or len(word) < _DRUG or word in lexicon.all_names:
+        return is_listed
     ends = (f"-{word[at:]}" for at in range(1, len(word)))
     return lexicon.is_disease(word) or not lexicon.things.isdisjoint(ends)
 

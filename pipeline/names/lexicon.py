@@ -27,7 +27,9 @@ _KINDS: Final[dict[str, Any]] = tomllib.loads(
     resources.files("pipeline.names").joinpath("words", "kinds.toml").read_text(encoding="utf-8")
 )
 """Lists of triggers.toml by what their words tell, endings of words, and files of our sets."""
-_FORMED, _DISEASES, _ENDINGS = (tuple(_KINDS[each]) for each in ("formed", "diseases", "inflected"))
+_FORMED, _STEMS, _DISEASES, _ENDINGS = (
+    tuple(_KINDS[each]) for each in ("formed", "stems", "diseases", "inflected")
+)
 _ASIDE: Final = frozenset((*_KINDS["as_written"], *_KINDS["hints"]))
 _MIN_FORMED: Final = 6
 _MIN_DISEASE: Final = 9
@@ -185,9 +187,8 @@ class Lexicon:
         return formed or (folded.endswith(_ENDINGS) and _is_inflected(folded, self.ordinary))
 
     def is_disease(self, word: str) -> bool:
-        """Tell whether a word, folded, begins as one of medicine and ends as a disease does."""
-        is_long = len(word) >= _MIN_DISEASE
-        return is_long and word.endswith(_DISEASES) and word[:_START] in self.clinical_starts
+        """Tell whether a word, folded, begins and ends as diseases and operations do."""
+        return len(word) >= _MIN_DISEASE and word.startswith(_STEMS) and word.endswith(_DISEASES)
 
     def is_stranger(self, word: str) -> bool:
         """Tell whether a word, folded, is one that no report would use but as a name."""

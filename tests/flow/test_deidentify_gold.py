@@ -189,7 +189,7 @@ FLOORS = {
     "bx": Floor(0.983, 0.984, 0.95),
     "by": Floor(0.985, 0.992, 0.8),
     "bz": Floor(0.987, 0.99, 0.6),
-    "ca": Floor(0.997, 0.997, 0.65),
+    "ca": Floor(0.997, 0.997, 0.6),
     "cb": Floor(0.994, 0.995, 0.4),
     "cc": Floor(0.91, 0.942, 0.35, whole=0.06),
     "cd": Floor(0.968, 0.982, 0.65),
@@ -225,11 +225,11 @@ FLOORS = {
     "di": Floor(0.982, 0.985, 1.25, phrases=1),
     "dj": Floor(0.997, 0.997, 1.05),
     "ea": Floor(0.927, 0.95, 0.85, whole=0.05),
-    "eb": Floor(0.967, 0.981, 0.65),
+    "eb": Floor(0.97, 0.983, 0.65),
     "ec": Floor(0.966, 0.976, 0.95),
     "ee": Floor(0.992, 0.991, 0.55),
     "ef": Floor(0.997, 0.997, 0.75),
-    "eg": Floor(0.995, 0.996, 0.5),
+    "eg": Floor(0.995, 0.996, 0.45),
     "fa": Floor(0.957, 0.971, 1, whole=0.03),
     "fb": Floor(0.922, 0.95, 0.8, clinical=1, whole=0.05),
     "fc": Floor(0.951, 0.964, 0.7, whole=0.035),
@@ -292,15 +292,15 @@ FLOORS = {
     "sa": Floor(0.997, 0.997, 1.05),
     "sb": Floor(0.992, 0.981, 2.25),
     "ta": Floor(0.997, 0.986, 2.35),
-    "tb": Floor(0.997, 0.988, 4.15),
+    "tb": Floor(0.997, 0.988, 4.2),
     "tc": Floor(0.997, 0.991, 2.2),
-    "td": Floor(0.988, 0.98, 2.8),
+    "td": Floor(0.988, 0.98, 2.85),
     "te": Floor(0.997, 0.997, 1.15),
     "tf": Floor(0.997, 0.98, 1.55),
     "tg": Floor(0.979, 0.987, 1.05),
     "th": Floor(0.972, 0.979, 1.55, clinical=1, phrases=1),
     "ti": Floor(0.985, 0.986, 2.4),
-    "tj": Floor(0.994, 0.988, 2.9, clinical=2),
+    "tj": Floor(0.994, 0.988, 2.85, clinical=2),
     "tk": Floor(0.983, 0.985, 1.95),
     "tl": Floor(0.976, 0.977, 3.55),
     "ua": Floor(0.997, 0.997, 1),
@@ -332,7 +332,7 @@ FLOORS = {
     "xc": Floor(0.972, 0.979, 1.35),
     "xd": Floor(0.997, 0.992, 1.05),
     "xe": Floor(0.963, 0.987, 1.6, clinical=1),
-    "xf": Floor(0.997, 0.997, 1.8),
+    "xf": Floor(0.997, 0.997, 1.75),
     "xg": Floor(0.994, 0.994, 0.55),
     "xh": Floor(0.997, 0.997, 0.95),
     "xi": Floor(0.997, 0.982, 1.65, phrases=1),
@@ -362,7 +362,7 @@ FLOORS = {
     "yk": Floor(0.987, 0.992, 1.3),
     "yl": Floor(0.978, 0.984, 1.9),
     "ym": Floor(0.99, 0.993, 0.9, phrases=1),
-    "yn": Floor(0.938, 0.958, 2.75),
+    "yn": Floor(0.938, 0.958, 2.7),
     "yo": Floor(0.971, 0.975, 1.1),
     "yp": Floor(0.997, 0.97, 1.1),
     "yq": Floor(0.953, 0.968, 2.95, clinical=1),
@@ -370,13 +370,13 @@ FLOORS = {
     "ys": Floor(0.994, 0.995, 1.2),
     "yt": Floor(0.997, 0.974, 2, clinical=1, phrases=1),
     "yu": Floor(0.979, 0.97, 2.55),
-    "yv": Floor(0.966, 0.964, 2.3),
+    "yv": Floor(0.966, 0.964, 2.25),
     "yw": Floor(0.984, 0.991, 1.1),
     "yx": Floor(0.929, 0.927, 2.1, whole=0.055),
     "za": Floor(0.997, 0.997, 2.3, phrases=1),
     "zb": Floor(0.991, 0.993, 2.35),
     "zc": Floor(0.973, 0.98, 1.75),
-    "zd": Floor(0.917, 0.935, 1.4, whole=0.065),
+    "zd": Floor(0.917, 0.935, 1.45, whole=0.065),
     "ze": Floor(0.997, 0.993, 1.3),
     "zf": Floor(0.977, 0.979, 2.05),
     "zg": Floor(0.997, 0.987, 0.65),
@@ -401,6 +401,8 @@ FLOORS = {
     "zz": Floor(0.992, 0.994, 0.75),
 }
 """By set (fixtures/deid/blind.py); nothing learned from YM to YX."""
+NAMELESS = {"xu", "yt"}
+"""Sets without a name."""
 
 
 def blind(name: str) -> list[GoldReport]:
@@ -423,8 +425,8 @@ def test_reports_of_an_author_who_never_saw_the_rules_keep_what_was_measured(
 ) -> None:
     result, floor = audit(blind(name), cleaner), FLOORS[name]
     assert result.withheld == {}
-    named = result.recall.get("NAME")
-    assert named is None or named.value >= floor.names
+    assert ("NAME" in result.recall) == (name not in NAMELESS)
+    assert name in NAMELESS or result.recall["NAME"].value >= floor.names
     assert result.recall["ALL"].value >= floor.everything
     assert result.untouched["ALL"].value <= floor.whole
     assert result.superfluous.count / result.reports <= floor.needless

@@ -241,10 +241,27 @@ LOOK_ALIKES = [
     "Matrix 512*512, 3+4=7.", "Counselling visit G0296.", "Scanned e.g. at approx.3 cm.",
     "Seen at rest.No change.", "Told 3 of 4 by 12-24 hours.", "Version v4.12.3 of 2024.",
     "Z-score +1.85, T-score +0.45 2.10 at the hip.", "Refraction +2.25, shift +0.014 -0.21.",
-    "Medial: KL 3 on the right, KL 2 on L.", "Mass UOQ 10:30, 6 cm FN; left 12:00, 19 x 16 mm.",
+    "Medial: KL 3 on the right, KL 2.", "Mass UOQ 10:30, 6 cm FN; left breast 12:00, 19 x 16 mm.",
     "Cardiac MR 1.5T, MR 3 T; FIN 2.1.", "UFE 500-700 µm, PAE 300-500 um.",
     "Class 1.2.840.10008.5.1.4.1.1.2.1 accepted.", "codeSystem 2.16.840.1.113883.6.96 only",
 ]  # fmt: skip
+
+
+ALIKE_BUT_NOT = [
+    ("Dr. May was told at 8:30, 3 cm abscess.", "at [TIME], 3 cm"),
+    ("The nurse rang at 9:00, 2 x 3 cm seen.", "at [TIME], 2 x 3 cm"),
+    ("Informert kl. 3 i dag, telefon godz. 4 rano.", "kl. [TIME] i dag, telefon godz. [TIME]"),
+    ("FIN 123.45, Acc 123.4.", "FIN [ID], Acc [ID]."),
+    ("Call +46.8 5.501.234 or +33.1 42.68.53.00 now.", "Call [PHONE] or [PHONE] now."),
+    ("Told nurse Often; reported by Dr. Besides.", "nurse [NAME]; reported by Dr. [NAME]."),
+    ("Signed: However", "Signed: [NAME]"),
+    ("SOP 1.2.840.113619.2.55.3.604688119 sent", "SOP [ID] sent"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), ALIKE_BUT_NOT)
+def test_what_looks_like_a_measure_or_a_joining_word_goes(text: str, expected: str) -> None:
+    assert expected in clean(text, RULES)
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)
