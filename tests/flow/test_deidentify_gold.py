@@ -307,6 +307,14 @@ FLOORS = {
     "ub": Floor(0.989, 0.965, 1.9),
     "uc": Floor(0.993, 0.995, 0.9),
     "ud": Floor(0.99, 0.985, 1.85),
+    "ue": Floor(0.994, 0.997, 0.45),
+    "uf": Floor(0.997, 0.997, 0.45),
+    "ug": Floor(0.997, 0.997, 0.75),
+    "uh": Floor(0.997, 0.995, 0.55),
+    "ui": Floor(0.997, 0.995, 0.5),
+    "uj": Floor(0.997, 0.994, 0.6),
+    "uk": Floor(0.997, 0.995, 0.85),
+    "ul": Floor(0.994, 0.991, 0.95),
     "va": Floor(0.997, 0.989, 1.2),
     "vb": Floor(0.997, 0.985, 1.1),
     "vc": Floor(0.997, 0.995, 1.15),
@@ -400,7 +408,7 @@ FLOORS = {
     "zy": Floor(0.997, 0.997, 0.15),
     "zz": Floor(0.992, 0.994, 0.75),
 }
-"""By set (fixtures/deid/blind.py); nothing learned from YM to YX."""
+"""By set (fixtures/deid/blind.py); nothing learned from UE to UL and YM to YX."""
 NAMELESS = {"xu", "yt"}
 """Sets without a name."""
 
