@@ -38,7 +38,7 @@ class CertaintyReader:
     def __init__(self) -> None:
         words = load()
         self._sections = SectionReader(words)
-        tree = _cues_only(build(words))
+        tree = _cues_only(build(words), {})
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
         no_words = _ANSWERS.union(weighing, words.grammar.everyday)
         self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in no_words}
@@ -125,16 +125,16 @@ def _meant(node: Node) -> str | None:
     return phrases.pop() if len(phrases) == 1 else None
 
 
-def _cues_only(node: Node) -> Node:
-    """Keep only the paths that lead to cue words."""
-    kept: Node = {}
-    for word, child in node.items():
-        if word == END:
-            if child.parts & Part.CUE:
-                kept[END] = child
-        elif not word.startswith(INSERTED[0]):
-            branch = _cues_only(child)
-            if branch:
+def _cues_only(node: Node, known: dict[int, Node]) -> Node:
+    """Keep only the paths that lead to cue words; of branches that are shared one stays, shared."""
+    kept = known.get(id(node))
+    if kept is None:
+        kept = known[id(node)] = {}
+        for word, child in node.items():
+            if word == END:
+                if child.parts & Part.CUE:
+                    kept[END] = child
+            elif not word.startswith(INSERTED[0]) and (branch := _cues_only(child, known)):
                 kept[word] = branch
     return kept
 
