@@ -308,7 +308,7 @@ def _names_nobody(text: str, each: Found, lexicon: Lexicon) -> bool:
     if label or maker or locks.is_no_identifier(text, each.start, each.end):
         return True
     named = [word for word in plain if not word.isdigit()]
-    if not each.sure and named and all(locks.is_thing(word, lexicon) for word in named):
+    if not each.sure and named and all(locks.is_no_name(word, lexicon) for word in named):
         return True
     if not ((plain - _SMALL if place else plain) <= lexicon.nobodys or plain <= _COUNTRIES):
         return False

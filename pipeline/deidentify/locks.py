@@ -9,7 +9,7 @@ among capitals (Eliquis v Xarelto) is no initial and is locked, and so is the cl
 (Geriatrics Clinic). An open phrase that no rule took is expected in the result like any other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
-them. Makers by their full names (Canon Medical) and what is listed as a thing (`is_thing`)
+them. Makers by their full names (Canon Medical) and what else is no name (`is_no_name`)
 are not guarded, because the judge weighs their neighbours by guards; they stay where nothing but
 looks took them, and a maker is no hospital for any rule.
 
@@ -89,9 +89,9 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     last = near.split()[-1] if near.endswith(" ") and near.strip() else ""
     named = last[:1].isupper() and not _P["department"].search(last)
     kind = word.casefold() in KINDS
-    if kind or word.isupper():
-        return kind and (named or word.isupper())
-    return last.istitle() and last[-1] != "?" and word != "No"
+    if word.isupper():
+        return kind
+    return named if kind else last.istitle() and last[-1] != "?" and word != "No"
 
 
 def _is_in_address(text: str, start: int, end: int) -> bool:
@@ -116,7 +116,7 @@ def is_maker(text: str, start: int, end: int) -> bool:
     return past(_P["maker"], text, start) >= end
 
 
-def is_thing(word: str, lexicon: Lexicon) -> bool:
+def is_no_name(word: str, lexicon: Lexicon) -> bool:
     """Tell whether a word, folded, joins sentences or is a maker, program, drug or disease."""
     is_listed = word in lexicon.things or word in _JOINING
     if is_listed or len(word) < _DRUG or word in lexicon.all_names:
