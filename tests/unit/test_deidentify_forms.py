@@ -79,6 +79,7 @@ def test_what_another_hospital_writes_goes(text: str, expected: str) -> None:
         "Institute of Radiology. DR CHEST IS UNCHANGED. MR BRAIN WAS NORMAL.",
         "No lesion is detected in the lungs. However, it should be known that CT may miss one.",
         "CT ABDOMEN\nThe liver is 17 cm. No stones. Spleen normal.\nHepatosteatosis",
+        "DXA. Z-score +1.85, T-score +0.45 at the hip. However, likely normal.",
         "CXR PA. Heart normal in size. No bony lesion.\nPLEURA: Clear.\nIMPRESSION:\nSmall.",
     ],
 )
