@@ -1,36 +1,48 @@
-"""Every word list as one tree of tokens, so that a report is scanned once, longest match first.
+"""Every word list as one graph of tokens, so that a report is scanned once, longest match first.
 
-A node is a dict from the next token to the next node; the key `END` holds the lexeme that ends
-there. One expression may play several parts ("bibasilar" places a statement in the lung and starts
-a new assertion), so a lexeme carries all of them.
+The key `END` of a node (see `graph`) holds the lexeme that ends there. One expression may play
+several parts ("bibasilar" places a statement in the lung and starts a new assertion), so a lexeme
+carries all of them.
 """
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
 
-from extraction.rules.tokens import uncontracted
+from extraction.rules.graph import END, Merge, Node, Weaver
 from extraction.vocabulary import Vocabulary
-from extraction.vocabulary.patterns import expand, plural
 from extraction.vocabulary.schema import CueKind, CueSide
 
-END: Final = ""
+__all__ = [
+    "DOUBTING",
+    "END",
+    "INSERTED",
+    "TENSES",
+    "Cue",
+    "Lexeme",
+    "Node",
+    "Part",
+    "Tree",
+    "build",
+]
+
 # The root's keys for the words that may stand inside a cue and for the other tenses of its verbs,
 # and for the words that doubt, which have a tree of their own.
 INSERTED, TENSES, DOUBTING = "\0inserted", "\0tenses", "\0doubting"
-Node: TypeAlias = dict[str, Any]
+
+
+_Any = TypeVar("_Any")
 
 
 class Tree(Node):
-    """The first node, which knows every word of the tree."""
+    """The first node, which knows every word of the graph."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.words: set[str] = set()
+    def __init__(self, branches: Node) -> None:
+        super().__init__(branches)
+        self.words = _words(branches)
 
 
 _BUILT: Final[dict[str, Tree]] = {}
@@ -66,9 +78,13 @@ class Cue:
     side: CueSide
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Lexeme:
-    """All parts one expression plays; unless `loose`, only the `exact` spellings count."""
+    """All parts one expression plays; unless `loose`, only the `exact` spellings count.
+
+    ``said`` is the expression where the grammar asks for it by name, and the last word of one that
+    ends in none.
+    """
 
     parts: int = 0
     pathologies: tuple[str, ...] = ()
@@ -88,7 +104,7 @@ class Lexeme:
 
 
 def build(vocabulary: Vocabulary) -> Tree:
-    """Return the token tree of a vocabulary, built once per digest and never changed after.
+    """Return the token graph of a vocabulary, built once per digest and never changed after.
 
     Raises
     ------
@@ -98,146 +114,184 @@ def build(vocabulary: Vocabulary) -> Tree:
     known = _BUILT.get(vocabulary.digest)
     if known is not None:
         return known
-    root = Tree()
-    with _uncollected():
-        _add_grammar(root, vocabulary)
-        _add_cues(root, vocabulary)
-        _add_answers(root, vocabulary)
-        _add_pathologies(root, vocabulary)
-        _even_out(root, vocabulary)
+    lists = _Lists(vocabulary)
+    for add in (lists.add_grammar, lists.add_cues, lists.add_answers, lists.add_pathologies):
+        add()
     if len(_BUILT) >= _KEPT:
         _BUILT.clear()
-    _BUILT[vocabulary.digest] = root
-    return root
+    _BUILT[vocabulary.digest] = tree = lists.tree()
+    return tree
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Look for no garbage until the end: the tree is there to stay, and looking takes longer."""
-    looking = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if looking:
-            gc.enable()
-            gc.collect()
+class _Way(NamedTuple):
+    """What the tokens before a place tell of a cue that ends there.
+
+    ``said`` is all of them while the grammar may still ask for them by name.
+    """
+
+    first: str = ""
+    last: str = ""
+    said: str | None = ""
+    judges: bool = False
+    finite: bool = False
+    favors: bool = False
+    in_favor: bool = False
 
 
-def _lexeme(root: Tree, tokens: tuple[str, ...]) -> Lexeme:
-    node: Node = root
-    for token in tokens:
-        following = node.get(token)
-        if following is None:
-            following = node[token] = {}
-            root.words.add(token)
-        node = following
-    lexeme: Lexeme | None = node.get(END)
-    if lexeme is None:
-        lexeme = node[END] = Lexeme()
-    return lexeme
+class _Lists:
+    """The word lists of a vocabulary, added to one graph one behind the other."""
 
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary, self._grammar = vocabulary, vocabulary.grammar
+        self._weaver = Weaver()
+        self._root: Node = {}
+        named = *self._grammar.yielding, *self._grammar.awaiting, *self._grammar.weighing
+        self._named = frozenset(named)
+        self._begun = {said[:at] for said in named for at in range(len(said) + 1)}
 
-def _each(
-    root: Tree, patterns: Iterable[str], *, plurals: bool = False
-) -> Iterable[tuple[tuple[str, ...], Lexeme]]:
-    for pattern in patterns:
-        exact = pattern.startswith("=")
-        for said in expand(pattern[1:] if exact else pattern):
-            tokens = _written_out(said)
-            forms = {tokens, plural(tokens)} if plurals and not exact else (tokens,)
-            for form in forms:
-                lexeme = _lexeme(root, form)
-                if exact:
-                    shown = pattern[1:]
-                    lexeme.exact += (shown, shown.upper()) if " " in shown else (shown,)
-                else:
-                    lexeme.loose = True
-                yield form, lexeme
+    def add_grammar(self) -> None:
+        grammar = self._grammar
+        simple = (
+            (grammar.boundaries, Part.BOUNDARY), (grammar.companions, Part.CAUSE),
+            (("with", "w /"), Part.COMPANION), (grammar.causes, Part.CAUSE),
+            (grammar.participles, Part.PARTICIPLE), (("and", "&"), Part.AND),
+            (grammar.openers, Part.OPENER | Part.VERB), (grammar.verbs, Part.VERB),
+            (grammar.pronouns, Part.PRONOUN), (grammar.asserting, Part.ASSERTING),
+            (grammar.coordinators, Part.COORDINATOR), (grammar.recommending, Part.RECOMMENDING),
+            (grammar.context.lung, Part.LUNG), ((",",), Part.COMMA), ((":",), Part.COLON),
+            (("(",), Part.OPENING), ((")",), Part.CLOSING), (("or", "nor", "and / or"), Part.OR),
+            ((";",), Part.BOUNDARY), (grammar.correcting, Part.BOUNDARY | Part.CORRECTING),
+        )  # fmt: skip
+        for patterns, part in simple:
+            self._add(patterns, parts=part)
+        for group, patterns in grammar.context.groups.items():
+            self._add(patterns, parts=Part.ELSEWHERE, groups=(group,))
+        for name, patterns in grammar.referring.items():
+            self._add(patterns, parts=Part.MENTION, pathologies=(name,), placed=True)
+        for number, attribute in enumerate(grammar.attribute):
+            self._add(attribute.not_subjects)  # without a part it only hides shorter ones inside it
+            for kind, part in _STATING:
+                self._add(getattr(attribute, kind), parts=part, **{kind: (number,)})
+        for split in grammar.split:
+            self._add(split.subjects, parts=Part.SPLIT_SUBJECT, splits=(split.pathology,))
+            self._add(split.properties, parts=Part.SPLIT_PROPERTY, splits=(split.pathology,))
 
+    def add_cues(self) -> None:
+        for entry in self._vocabulary.cues:
+            cue = Cue(entry.phrase or None, entry.kind, entry.side)
+            words = self._expressions(entry.words)
+            self._join(self._weaver.told(words, _Way(), self._step, partial(self._cue, cue)))
 
-def _written_out(words: tuple[str, ...]) -> tuple[str, ...]:
-    """Write contractions out, as the reader of tokens does."""
-    if "'" not in words:
-        return words
-    said: tuple[str, ...] = ()
-    for word in words:
-        said = uncontracted((*said, word))
-    return said
+    def add_answers(self) -> None:
+        """Make of every answer a cue that looks back to its question: "? not convincing ."."""
+        weaver = self._weaver
+        for phrase, patterns in self._grammar.answers.items():
+            cue = Cue(phrase, _ANSWERING.get(phrase, "hedge"), "after")
+            answers = weaver.told(
+                self._expressions(patterns), _Way(), self._step, partial(self._answer, cue)
+            )
+            self._join({"?": weaver.node(answers)}, _answered)
 
+    def add_pathologies(self) -> None:
+        """Name every pathology, then take from each the expressions that it excludes."""
+        entries = self._vocabulary.entries
+        lung = frozenset(word for word in self._grammar.context.lung if word.isalpha())
 
-def _add_grammar(root: Tree, vocabulary: Vocabulary) -> None:
-    grammar = vocabulary.grammar
-    simple = (
-        (grammar.boundaries, Part.BOUNDARY), (grammar.companions, Part.CAUSE),
-        (("with", "w /"), Part.COMPANION), (grammar.causes, Part.CAUSE),
-        (grammar.participles, Part.PARTICIPLE), (("and", "&"), Part.AND),
-        (grammar.openers, Part.OPENER | Part.VERB), (grammar.verbs, Part.VERB),
-        (grammar.pronouns, Part.PRONOUN), (grammar.asserting, Part.ASSERTING),
-        (grammar.coordinators, Part.COORDINATOR), (grammar.recommending, Part.RECOMMENDING),
-        (grammar.context.lung, Part.LUNG), ((",",), Part.COMMA), ((":",), Part.COLON),
-        (("(",), Part.OPENING), ((")",), Part.CLOSING), (("or", "nor", "and / or"), Part.OR),
-        ((";",), Part.BOUNDARY), (grammar.correcting, Part.BOUNDARY | Part.CORRECTING),
-    )  # fmt: skip
-    for patterns, part in simple:
-        for _, lexeme in _each(root, patterns):
-            lexeme.parts |= part
-    for group, patterns in grammar.context.groups.items():
-        for _, lexeme in _each(root, patterns):
-            lexeme.parts |= Part.ELSEWHERE
-            lexeme.groups += (group,)
-    for name, patterns in grammar.referring.items():
-        for _, lexeme in _each(root, patterns):
-            lexeme.parts |= Part.MENTION
-            lexeme.pathologies, lexeme.placed = (name,), True
-    _add_statements(root, vocabulary)
+        def in_lung(way: str, word: str) -> str:
+            return way or (word if word in lung else "")
 
+        for entry in entries:
+            words = self._expressions(entry.words, plurals=True)
+            named = partial(_named, entry.name)
+            self._join(self._weaver.told(words, "", in_lung, named))
+        for entry in entries:
+            words = self._expressions(entry.excludes, plurals=True)
+            self._join(words, partial(_excluding, entry.name))
 
-def _add_statements(root: Tree, vocabulary: Vocabulary) -> None:
-    grammar = vocabulary.grammar
-    for number, attribute in enumerate(grammar.attribute):
-        for _ in _each(root, attribute.not_subjects):
-            pass  # an expression without a part: it only hides the shorter ones inside it
-        for kind, part in _STATING:
-            for _, lexeme in _each(root, getattr(attribute, kind)):
-                lexeme.parts |= part
-                setattr(lexeme, kind, (*getattr(lexeme, kind), number))
-    for split in grammar.split:
-        parts = ((split.subjects, Part.SPLIT_SUBJECT), (split.properties, Part.SPLIT_PROPERTY))
-        for patterns, part in parts:
-            for _, lexeme in _each(root, patterns):
-                lexeme.parts |= part
-                lexeme.splits += (split.pathology,)
+    def tree(self) -> Tree:
+        """Let each verb open what its like opens, and keep what may stand inside a cue."""
+        rows = [*self._grammar.alike.items()] * 2  # what is like one may be like others
+        for said, others in rows:
+            for other in others:
+                first, *rest = said.split()
+                like = self._root.get(other, {})
+                self._root[first] = self._opened(self._root.get(first, {}), rest, like)
+        tree = Tree(self._root)
+        inserted = self._expressions(self._grammar.inserted)
+        tree[INSERTED], tree[TENSES] = inserted, self._grammar.tenses
+        tree[DOUBTING] = self._doubts()
+        return tree
 
+    def _opened(self, node: Node, said: list[str], like: Node) -> Node:
+        """Give the branches of another to the node behind some words."""
+        if not said:
+            return self._weaver.joined(node, {w: n for w, n in like.items() if w != END}, _first)
+        word, *rest = said
+        opened = {word: self._opened(node.get(word, {}), rest, like)}
+        return self._weaver.node(node | opened)
 
-def _add_cues(root: Tree, vocabulary: Vocabulary) -> None:
-    finite = frozenset(vocabulary.grammar.finite)
-    judging = vocabulary.grammar.judging
-    for entry in vocabulary.cues:
-        cue = Cue(entry.phrase or None, entry.kind, entry.side)
-        for tokens, lexeme in _each(root, entry.words):
-            lexeme.parts |= Part.CUE | (Part.COMMA if tokens[0] == "," else 0)
-            lexeme.said = " ".join(tokens)
-            if not any(other.side == cue.side for other in lexeme.cues):
-                lexeme.cues += (cue,)
-            if cue.phrase in {"likely", "possibly", "present"} and not judging.isdisjoint(tokens):
-                lexeme.parts |= Part.JUDGING
-            if lexeme.finite or tokens[0] == "to" or finite.isdisjoint(tokens):
-                continue
-            noun = "favor" in tokens and "in favor" in " ".join(tokens)
-            lexeme.finite = not (noun and finite.isdisjoint(set(tokens) - {"favor"}))
+    def _doubts(self) -> tuple[frozenset[str], Tree]:
+        """Give the first words of what doubts, and it with what holds such words and does not."""
+        weaver, grammar = self._weaver, self._grammar
+        doubting = self._expressions(grammar.doubting)
+        doubts = weaver.told(doubting, None, _nothing, partial(_with, {"parts": Part.CUE}))
+        first = frozenset(doubts)
+        weaver.add(doubts, self._expressions(grammar.assured), _both)
+        tree = Tree(doubts)
+        tree[INSERTED] = tree[TENSES] = {}
+        return first, tree
 
+    def _add(self, patterns: Iterable[str], **told: Any) -> None:
+        """Add a list whose every expression plays the same part."""
+        words = self._expressions(patterns)
+        self._join(self._weaver.told(words, None, _nothing, partial(_with, told)))
 
-def _add_answers(root: Tree, vocabulary: Vocabulary) -> None:
-    """Make of every answer a cue that looks back to its question: "? not convincing ."."""
-    grammar = vocabulary.grammar
-    for phrase, patterns in grammar.answers.items():
-        cue = Cue(phrase, _ANSWERING.get(phrase, "hedge"), "after")
-        for tokens, _ in _each(Tree(), patterns):
-            for mark in grammar.answered:
-                lexeme = _lexeme(root, ("?", *tokens, mark))
-                lexeme.parts, lexeme.cues, lexeme.loose = Part.CUE, (cue,), True
-                lexeme.said, lexeme.answers = " ".join(tokens), True
+    def _join(self, words: Node, merge: Merge | None = None) -> None:
+        self._weaver.add(self._root, words, merge or _both)
+
+    def _expressions(self, patterns: Iterable[str], *, plurals: bool = False) -> Node:
+        whole: Node = {}
+        for pattern in patterns:
+            shown = pattern.removeprefix("=")
+            exact = (shown, shown.upper()) if " " in shown else (shown,)
+            lexeme = Lexeme(loose=True) if shown == pattern else Lexeme(exact=exact)
+            words = self._weaver.expressions(shown, lexeme, plurals=plurals and shown == pattern)
+            self._weaver.add(whole, words, _both)
+        return whole
+
+    def _step(self, way: _Way, word: str) -> _Way:
+        said = None if way.said is None else f"{way.said} {word}".lstrip()
+        return _Way(
+            way.first or (word if word in {",", "to"} else "other"),
+            word if word in {"in", "none"} else "",
+            said if said in self._begun else None,
+            way.judges or word in self._grammar.judging,
+            way.finite or (word in self._grammar.finite and word != "favor"),
+            way.favors or word == "favor",
+            way.in_favor or (word == "favor" and way.last == "in"),
+        )
+
+    def _cue(self, cue: Cue, way: _Way, lexeme: Lexeme) -> Node:
+        judging = way.judges and cue.phrase in {"likely", "possibly", "present"}
+        favors = "favor" in self._grammar.finite and way.favors and not way.in_favor
+        cued = replace(
+            lexeme,
+            parts=Part.CUE | Part.COMMA * (way.first == ",") | Part.JUDGING * judging,
+            cues=(cue,),
+            finite=way.first != "to" and (way.finite or favors),
+            said=self._said(way),
+        )
+        return {END: cued}
+
+    def _answer(self, cue: Cue, way: _Way, lexeme: Lexeme) -> Node:
+        answer = replace(lexeme, parts=Part.CUE, cues=(cue,), said=self._said(way), answers=True)
+        ends = self._weaver.node({END: answer})
+        return dict.fromkeys(self._grammar.answered, ends)
+
+    def _said(self, way: _Way) -> str:
+        if way.said in self._named:
+            return way.said or ""
+        return way.last if way.last == "none" else ""
 
 
 _ANSWERING: Final[dict[str, CueKind]] = {
@@ -245,64 +299,68 @@ _ANSWERING: Final[dict[str, CueKind]] = {
 }  # fmt: skip
 
 
-def _add_pathologies(root: Tree, vocabulary: Vocabulary) -> None:
-    lung = {word for word in vocabulary.grammar.context.lung if word.isalpha()}
-    for entry in vocabulary.entries:
-        for tokens, lexeme in _each(root, entry.words, plurals=True):
-            lexeme.parts |= Part.MENTION
-            if entry.name not in lexeme.pathologies:
-                lexeme.pathologies += (entry.name,)
-            lexeme.placed = lexeme.placed or not lung.isdisjoint(tokens)
-    for entry in vocabulary.entries:
-        for _, lexeme in _each(root, entry.excludes, plurals=True):
-            if entry.name in lexeme.pathologies:
-                lexeme.pathologies = tuple(n for n in lexeme.pathologies if n != entry.name)
+def _nothing(way: None, word: str) -> None:
+    """Go on knowing nothing of the way."""
 
 
-def _even_out(root: Node, vocabulary: Vocabulary) -> None:
-    """Let each verb open what its like opens, and keep what may stand inside a cue.
-
-    Branches are shared and not copied, so the tree does not grow.
-    """
-    for said, others in vocabulary.grammar.alike.items():
-        node: Node = root
-        for word in said.split():
-            node[word] = node.get(word, {})
-            node = node[word]
-        for other in others:
-            _share(node, root.get(other, {}), set())
-    inserted = Tree()
-    for _, lexeme in _each(inserted, vocabulary.grammar.inserted):
-        lexeme.loose = True
-    root[INSERTED], root[TENSES] = inserted, vocabulary.grammar.tenses
-    root[DOUBTING] = _doubts(vocabulary)
+def _with(told: dict[str, Any], way: None, lexeme: Lexeme) -> Node:
+    return {END: replace(lexeme, **told)}
 
 
-def _doubts(vocabulary: Vocabulary) -> tuple[frozenset[str], Tree]:
-    """Give the first words of what doubts, and its tree with what holds such words and does not."""
-    tree = Tree()
-    tree[INSERTED] = tree[TENSES] = {}
-    for _, lexeme in _each(tree, vocabulary.grammar.doubting):
-        lexeme.parts = Part.CUE
-    first = frozenset(tree)
-    for _ in _each(tree, vocabulary.grammar.assured):
-        pass
-    return first, tree
+def _named(pathology: str, lung: str, lexeme: Lexeme) -> Node:
+    named = replace(lexeme, parts=Part.MENTION, pathologies=(pathology,), placed=bool(lung))
+    return {END: named}
 
 
-def _share(node: Node, other: Node, met: set[tuple[int, int]]) -> None:
-    """Give a node the branches of another that it has not.
+def _both(one: Lexeme, other: Lexeme) -> Lexeme:
+    """Make one lexeme of what two lists say of an expression; of each side the first cue counts."""
+    sides = {cue.side for cue in one.cues}
+    return Lexeme(
+        parts=one.parts | other.parts,
+        pathologies=_all(one.pathologies, other.pathologies),
+        placed=one.placed or other.placed,
+        cues=(*one.cues, *(cue for cue in other.cues if cue.side not in sides)),
+        subjects=_all(one.subjects, other.subjects),
+        absent=_all(one.absent, other.absent),
+        present=_all(one.present, other.present),
+        silent=_all(one.silent, other.silent),
+        groups=_all(one.groups, other.groups),
+        splits=_all(one.splits, other.splits),
+        exact=_all(one.exact, other.exact),
+        loose=one.loose or other.loose,
+        finite=one.finite or other.finite,
+        answers=one.answers or other.answers,
+        said=other.said or one.said,
+    )
 
-    Where two rows share each other's branches a node is met again below itself, and left then.
-    """
-    if (id(node), id(other)) in met:
-        return
-    met.add((id(node), id(other)))
-    for word, branch in list(other.items()):
-        if word == END or branch is node:
-            continue
-        own: Any = node.setdefault(word, branch)
-        if own is not branch:
-            if END in branch:
-                own.setdefault(END, branch[END])
-            _share(own, branch, met)
+
+def _all(one: tuple[_Any, ...], other: tuple[_Any, ...]) -> tuple[_Any, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _answered(one: Lexeme, other: Lexeme) -> Lexeme:
+    """Let an answer be nothing else."""
+    alone = replace(one, parts=other.parts, cues=other.cues, said=other.said)
+    return replace(alone, loose=True, answers=True)
+
+
+def _excluding(name: str, one: Lexeme, other: Lexeme) -> Lexeme:
+    """Take a pathology from an expression."""
+    kept = tuple(each for each in one.pathologies if each != name)
+    return _both(replace(one, pathologies=kept), other)
+
+
+def _first(one: Lexeme, other: Lexeme) -> Lexeme:
+    return one
+
+
+def _words(root: Node) -> set[str]:
+    """Give every token of a graph."""
+    met, words, ahead = set[int](), set[str](), [root]
+    while ahead:
+        node = ahead.pop()
+        if id(node) not in met:
+            met.add(id(node))
+            words.update(node)
+            ahead += [branch for word, branch in node.items() if word != END]
+    return words - {END}

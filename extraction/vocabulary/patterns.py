@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Final
+from math import prod
+from typing import Final, TypeAlias
 
 from extraction.errors import VocabularyError
 from extraction.vocabulary import Vocabulary
 
+Pattern: TypeAlias = tuple[str | tuple["Pattern", ...], ...]
+"""A sequence of tokens and of choices between patterns."""
 MAX_VARIANTS: Final = 20_000
 """A single pattern that expands to more is refused: it is a mistake, and would cost memory."""
 
@@ -39,10 +42,28 @@ def expand(pattern: str) -> tuple[tuple[str, ...], ...]:
     >>> len(expand("no [definite] {sign|evidence} of"))
     4
     """
+    return tuple(variant for variant in dict.fromkeys(_variants(parsed(pattern))) if variant)
+
+
+def parsed(pattern: str) -> Pattern:
+    """Read a pattern as its tokens and choices.
+
+    Raises
+    ------
+    VocabularyError
+        As for `expand`.
+
+    Examples
+    --------
+    >>> parsed("no [definite] {sign|evidence} of")
+    ('no', (('definite',), ()), (('sign',), ('evidence',)), 'of')
+    """
     found, rest = _sequence(pattern, 0, pattern)
     if rest != len(pattern):
         raise VocabularyError(f"pattern {pattern!r}: unmatched bracket at character {rest + 1}.")
-    return tuple(variant for variant in dict.fromkeys(found) if variant)
+    if _count(found) > MAX_VARIANTS:
+        raise VocabularyError(f"pattern {pattern!r}: more than {MAX_VARIANTS} variants.")
+    return found
 
 
 def plural(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -79,35 +100,48 @@ def _tokens(text: str) -> tuple[str, ...]:
     return tuple(piece for piece in _TOKEN.findall(text.lower()) if piece != "-")
 
 
-def _sequence(pattern: str, at: int, whole: str) -> tuple[list[tuple[str, ...]], int]:
-    found: list[tuple[str, ...]] = [()]
+def _sequence(pattern: str, at: int, whole: str) -> tuple[Pattern, int]:
+    pieces: list[str | tuple[Pattern, ...]] = []
     while at < len(pattern) and pattern[at] not in "]}|":
         if pattern[at] in "[{":
-            closing = "]" if pattern[at] == "[" else "}"
-            options, at = _options(pattern, at + 1, closing, whole)
-            if closing == "]":
-                options.append(())
+            optional = pattern[at] == "["
+            options, at = _options(pattern, at + 1, "]" if optional else "}", whole)
+            pieces.append((*options, ()) if optional else options)
         else:
             bracket = _BRACKET.search(pattern, at)
             end = bracket.start() if bracket else len(pattern)
-            options, at = [_tokens(pattern[at:end])], end
-        found = [variant + option for variant in found for option in options]
-        if len(found) > MAX_VARIANTS:
-            raise VocabularyError(f"pattern {whole!r}: more than {MAX_VARIANTS} variants.")
-    return found, at
+            pieces += _tokens(pattern[at:end])
+            at = end
+    return tuple(pieces), at
 
 
-def _options(pattern: str, at: int, closing: str, whole: str) -> tuple[list[tuple[str, ...]], int]:
-    options: list[tuple[str, ...]] = []
+def _options(pattern: str, at: int, closing: str, whole: str) -> tuple[tuple[Pattern, ...], int]:
+    options: list[Pattern] = []
     while True:
         found, at = _sequence(pattern, at, whole)
-        options.extend(found)
+        options.append(found)
         if at < len(pattern) and pattern[at] == "|":
             at += 1
             continue
         if at < len(pattern) and pattern[at] == closing:
-            return options, at + 1
+            return tuple(options), at + 1
         raise VocabularyError(f"pattern {whole!r}: a bracket is not closed by {closing!r}.")
+
+
+def _variants(pattern: Pattern) -> list[tuple[str, ...]]:
+    found: list[tuple[str, ...]] = [()]
+    for piece in pattern:
+        options = (
+            [(piece,)]
+            if isinstance(piece, str)
+            else [variant for option in piece for variant in _variants(option)]
+        )
+        found = [variant + option for variant in found for option in options]
+    return found
+
+
+def _count(pattern: Pattern) -> int:
+    return prod(sum(map(_count, piece)) for piece in pattern if not isinstance(piece, str))
 
 
 def _expressions(patterns: Iterable[str]) -> Iterator[tuple[str, ...]]:
