@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, count
+from itertools import accumulate, compress, count
 from operator import itemgetter
 from typing import Final, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pipeline.deidentify.rules import addresses, dates, figures, names, places
 from pipeline.deidentify.rules.rows import Compiled, Finder, Row, read, shipped
-from pipeline.deidentify.rules.window import Window, Word, Words
+from pipeline.deidentify.rules.window import Window, Word, Words, pairs_of
 from pipeline.deidentify.spans import Found
 from pipeline.errors import ConfigurationError
 from pipeline.names.lexicon import RULES, Lexicon
@@ -37,6 +40,37 @@ _HEAD: Final = 26
 _Ranked: TypeAlias = tuple[int, Compiled]
 
 
+class _Anchored:
+    """Rows with an anchor, of which few need what stands in a text."""
+
+    def __init__(self, rows: Iterable[_Ranked]) -> None:
+        self._always: list[_Ranked] = []
+        self._others: list[_Ranked] = []
+        pairs: list[NDArray[np.uint32]] = []
+        needles, firsts = [0], [0]
+        for each in rows:
+            needs = each[1].needs
+            if min(map(len, needs), default=0) < len("ab"):
+                self._always.append(each)
+                continue
+            self._others.append(each)
+            for need in needs:
+                signs = np.frombuffer(need.encode("utf-32-le"), dtype="<u4")
+                pairs.append(pairs_of(signs))
+                needles.append(needles[-1] + len(pairs[-1]))
+            firsts.append(len(needles) - 1)
+        self._pairs = np.concatenate(pairs) if pairs else np.zeros(0, np.uint32)
+        self._needles, self._firsts = needles[:-1], firsts[:-1]
+
+    def of(self, words: Words) -> Iterator[_Ranked]:
+        """Give the rows of which one need at least may stand in a text."""
+        yield from self._always
+        if self._others:
+            held = np.logical_and.reduceat(words.pairs[self._pairs], self._needles)
+            may = np.logical_or.reduceat(held, self._firsts)
+            yield from compress(self._others, may.tolist())
+
+
 class Rules:
     """All rules, ready to be asked about any text."""
 
@@ -54,6 +88,7 @@ class Rules:
             for row in step:
                 self._add(row, next(ranks))
         self._vocabulary = frozenset(self._words[True]) | frozenset(self._words[False])
+        self._asked = {ascii_: _Anchored(rows) for ascii_, rows in self._anchors.items()}
 
     def find(self, window: Window) -> list[Found]:
         """Find what the rules take, each in its turn."""
@@ -90,9 +125,8 @@ class Rules:
     def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
         text = window.text
         holds, long = text.__contains__, len(text)
-        run = max(map(len, text.split()), default=0)
-        for rank, row in self._anchors[text.isascii()]:
-            if row.run > run or (row.needs and not any(map(holds, row.needs))):
+        for rank, row in self._asked[text.isascii()].of(window.words):
+            if row.run > window.words.longest or (row.needs and not any(map(holds, row.needs))):
                 continue
             for match in row.anchor.each(text, max(0, long - row.last) if row.last else 0):
                 for each in row.find(window, Word(*match.span(), "", capital=False), match, None):

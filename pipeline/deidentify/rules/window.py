@@ -13,6 +13,7 @@ from itertools import compress, count
 from typing import Any, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pipeline.names.grammar import LOWER, UPPER
 from pipeline.names.lexicon import Lexicon, unaccented
@@ -27,6 +28,8 @@ _GENITIVES: Final = ("'s", "’s")
 _ASCII: Final = 0x80
 _BEYOND: Final = 0x1F00
 """No character from here on is of a word."""
+_PAIRS: Final = 4096
+_IN_CODES: Final = tuple(map(ord, "+-/_"))
 _SMALL, _LARGE, _FIGURE, _APOSTROPHE = 1, 2, 4, 8
 _KINDS: Final = np.zeros(_BEYOND + 1, dtype=np.uint8)
 for _kind, _signs in ((_SMALL, LOWER), (_LARGE, UPPER), (_FIGURE, "0-9"), (_APOSTROPHE, "'")):
@@ -97,12 +100,18 @@ class Words:
         The same without accents and straight apostrophes, as the name lists are written.
     capital
         Whether each begins with a capital.
+    pairs
+        (4096,) whether a pair of characters with this number (`pairs_of`) stands in the text.
+    longest
+        How long its longest stretch of letters, figures and + - / _ is.
     """
 
-    __slots__ = ("_text", "capital", "ends", "folded", "plain", "starts")
+    __slots__ = ("_text", "capital", "ends", "folded", "longest", "pairs", "plain", "starts")
 
-    def __init__(self, text: str, columns: Iterable[list[Any]]) -> None:
-        self._text = text
+    def __init__(
+        self, text: str, columns: Iterable[list[Any]], pairs: NDArray[np.bool_], longest: int
+    ) -> None:
+        self._text, self.pairs, self.longest = text, pairs, longest
         self.starts, self.ends, self.folded, self.plain, self.capital = columns
 
     @classmethod
@@ -126,8 +135,10 @@ class Words:
         capital = runs.kinds[runs.starts] == _LARGE
         starts, ends = (runs.starts - before).tolist(), (runs.ends - before).tolist()
         columns = starts, ends, folded, plain, capital.tolist()
-        for text, first, last in zip(texts, cuts.tolist(), cuts[1:].tolist(), strict=False):
-            yield cls(text, (each[first:last] for each in columns))
+        stretches = zip(cuts.tolist(), cuts[1:].tolist(), strict=False)
+        rows = zip(texts, stretches, _pairs(runs), _longest(runs).tolist(), strict=True)
+        for text, (first, last), pairs, longest in rows:
+            yield cls(text, (each[first:last] for each in columns), pairs, longest)
 
     def __len__(self) -> int:
         """Count the words."""
@@ -161,6 +172,26 @@ class Window(NamedTuple):
     text: str
     words: Words
     lexicon: Lexicon
+
+
+def pairs_of(signs: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Number every pair of neighbours; others may have the same number."""
+    numbers: NDArray[np.uint32] = ((signs[:-1] << 5) ^ signs[1:]) & (_PAIRS - 1)
+    return numbers
+
+
+def _pairs(runs: Runs) -> NDArray[np.bool_]:
+    held = np.zeros((len(runs.bases) - 1, _PAIRS), dtype=bool)
+    held[np.repeat(np.arange(len(held)), np.diff(runs.bases))[:-1], pairs_of(runs.signs)] = True
+    return held
+
+
+def _longest(runs: Runs) -> NDArray[np.intp]:
+    of_codes = (runs.kinds & (_SMALL | _LARGE | _FIGURE) > 0) | (runs.signs >= _ASCII)
+    of_codes |= np.isin(runs.signs, _IN_CODES)
+    others = np.flatnonzero(~of_codes)  # the break behind each text among them
+    gaps = np.diff(others, prepend=-1) - 1
+    return np.maximum.reduceat(gaps, np.searchsorted(others, runs.bases[:-1]))
 
 
 def folded_words(text: str) -> list[str]:
