@@ -40,6 +40,22 @@ _HEAD: Final = 26
 _Ranked: TypeAlias = tuple[int, Compiled]
 
 
+class _Called(dict[str, Sequence[_Ranked]]):
+    """The rows that a word calls, by the character behind the blank behind it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[_Ranked] = []
+
+    def __missing__(self, following: str) -> Sequence[_Ranked]:
+        """Leave out the rows that ask for another; what is no sign of ASCII is any."""
+        if not following.isascii():
+            return self.rows
+        rows = [e for e in self.rows if not e[1].followers or following in e[1].followers]
+        self[following] = rows
+        return rows
+
+
 class _Anchored:
     """Rows with an anchor, of which few need what stands in a text."""
 
@@ -76,7 +92,7 @@ class Rules:
 
     def __init__(self, steps: Iterable[Sequence[Row] | Family]) -> None:
         """Compile rows and families of code, in their order."""
-        self._words: dict[bool, dict[str, list[_Ranked]]] = {True: {}, False: {}}
+        self._words: dict[bool, dict[str, _Called]] = {True: {}, False: {}}
         self._anchors: dict[bool, list[_Ranked]] = {True: [], False: []}
         self._opens: list[_Ranked] = []
         self._families: list[tuple[int, Family]] = []
@@ -105,21 +121,22 @@ class Rules:
             self._anchors[True] += [] if row.abroad else [compiled]
         for word in row.called_by:
             for capital in (True, False) if row.capital is None else (row.capital,):
-                self._words[capital].setdefault(word, []).append(compiled)
+                self._words[capital].setdefault(word, _Called()).rows.append(compiled)
 
     def _called(self, window: Window) -> Iterator[tuple[int, Found]]:
         text, words = window.text, window.words
         capital, small = self._words[True], self._words[False]
+        ends, folded, capitals = words.ends, words.folded, words.capital
         for at in words.among(self._vocabulary):
-            word = words[at]
-            following = text[word[1] + 1 : word[1] + 2]
-            for rank, row in (capital if word[3] else small).get(word[2], ()):
-                if row.followers and following not in row.followers and following.isascii():
-                    continue
-                after = row.after.match(text, word[1]) if row.after else None
+            called = (capital if capitals[at] else small).get(folded[at])
+            if called is None:
+                continue
+            end = ends[at]
+            for rank, row in called[text[end + 1 : end + 2]]:
+                after = row.after.match(text, end) if row.after else None
                 if after is None and row.after:
                     continue  # most rows give nothing
-                for each in row.find(window, word, None, after):
+                for each in row.find(window, words[at], None, after):
                     yield rank, each
 
     def _anchored(self, window: Window) -> Iterator[tuple[int, Found]]:
