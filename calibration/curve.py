@@ -25,14 +25,13 @@ rates (y + ½)/(n + 1): phrases multinomial, labels binomial, each with its own 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from calibration.arrays import FloatArray, divided
 from calibration.bins import BinTables
 from calibration.estimate import LEVEL, Z95
-from calibration.plain import LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +56,6 @@ class ReliabilityCurve:
         Pointwise 95 % interval of ``observed``; NaN if none was asked for, shape (M,).
     band_low, band_high
         Simultaneous 95 % band: the whole true curve lies inside it in 95 % of samples, shape (M,).
-    n
-        Observations.
     """
 
     bin_edges: FloatArray
@@ -70,7 +67,6 @@ class ReliabilityCurve:
     high: FloatArray
     band_low: FloatArray
     band_high: FloatArray
-    n: float = field(metadata=LEFT_OUT)
 
 
 def curve_points(

@@ -43,8 +43,8 @@ class PhraseCalibration:
     ----------
     phrases
         K phrases in table order.
-    n, label_mass
-        Uses and label mass, shape (K,).
+    n
+        Uses, shape (K,).
     observed, low, high
         y_k / n_k with its 95 % Wilson interval; NaN where n_k = 0.
     expected, expected_low, expected_high
@@ -55,7 +55,6 @@ class PhraseCalibration:
 
     phrases: tuple[str, ...] = field(metadata=LEFT_OUT)
     n: FloatArray = field(metadata=LEFT_OUT)
-    label_mass: FloatArray = field(metadata=LEFT_OUT)
     observed: FloatArray
     low: FloatArray
     high: FloatArray
@@ -97,7 +96,6 @@ def phrase_calibration(
     return PhraseCalibration(
         phrases=phrase_table.phrases,
         n=n,
-        label_mass=mass,
         observed=divided(mass, n),
         low=low,
         high=high,

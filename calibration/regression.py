@@ -173,12 +173,11 @@ def _no_line(n: float) -> LogisticCalibration:
     return LogisticCalibration(intercept=missing, slope=missing)
 
 
-_PENALTY = 0.1
+_PENALTY, _LARGEST = 0.1, 10.0
+"""Of the fit of e(x), and the cap of the stabilised weights."""
 
 
-def selection_weights(
-    design: FloatArray, taken: BoolArray, *, n: FloatArray | None = None, largest: float = 10.0
-) -> FloatArray:
+def selection_weights(design: FloatArray, taken: BoolArray, *, n: FloatArray) -> FloatArray:
     """Fit e(x) by ridge logistic regression; weights of the exams taken, NaN of others, (N,).
 
     Parameters
@@ -188,9 +187,7 @@ def selection_weights(
     taken
         Whether the exam was taken, shape (N,).
     n
-        How many exams alike in everything each row stands for, shape (N,); one if not given.
-    largest
-        Cap of the stabilised weights.
+        How many exams alike in everything each row stands for, shape (N,).
 
     Raises
     ------
@@ -201,11 +198,10 @@ def selection_weights(
         raise CalibrationError(
             "selection_weights: no exam was taken, so there is nothing to weigh."
         )
-    count = np.ones(len(taken)) if n is None else n
-    mass = np.where(taken, count, 0.0)
-    share = float(mass.sum() / count.sum())
+    mass = np.where(taken, n, 0.0)
+    share = float(mass.sum() / n.sum())
     if taken.all():
         return np.ones(len(taken))
     # A weak ridge: weights must follow the data, and rare levels stay finite all the same.
-    chance = ridge_logistic(design, n=count, mass=mass, penalty=_PENALTY)
-    return np.where(taken, np.minimum(share / chance, largest), np.nan)
+    chance = ridge_logistic(design, n=n, mass=mass, penalty=_PENALTY)
+    return np.where(taken, np.minimum(share / chance, _LARGEST), np.nan)

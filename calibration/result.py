@@ -221,7 +221,6 @@ def _curve(
         high=high,
         band_low=band_low,
         band_high=band_high,
-        n=float(sample.n.sum()),
     )
 
 

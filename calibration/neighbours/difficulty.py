@@ -44,8 +44,6 @@ class Difficulty:
     ----------
     n, models
         Items and models of the pool.
-    reference
-        Reference classes used, shape (n,); None if there were neither classes nor votes.
     human, free, dependent
         Name → values (n,): from votes, without the reference, with it.
     correlations
@@ -56,7 +54,6 @@ class Difficulty:
 
     n: int
     models: int
-    reference: IntArray | None
     human: dict[str, FloatArray]
     free: dict[str, FloatArray]
     dependent: dict[str, FloatArray]
@@ -110,7 +107,6 @@ def difficulty(
     return Difficulty(
         n=pool.shape[1],
         models=len(pool),
-        reference=None if reference is None else np.asarray(reference, dtype=np.int64),
         human=human,
         free=free,
         dependent=dependent,

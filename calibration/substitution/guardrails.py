@@ -1,8 +1,9 @@
 """What advice may never do, which substitutions that leaves, and which of them is the best bet.
 
 A map that turns every "present" into "maybe" is well calibrated and useless, so: statements of
-0 % and 100 % are protected, a step in mean probability is limited, some pairs are forbidden
-outright, and the words must stay as informative as they were, up to a set share.
+0 % and 100 % (also "diagnostic of", whose mean is nearly 1) are neither sources nor targets, a step
+in mean probability is limited, some pairs are forbidden outright, and the words must stay as
+informative as they were, up to a set share.
 
 Evidence: the exact binomial test of "this phrase is right as often as readers expect", two-sided,
 with Holm's correction over the phrases tested (labels may be fractions, the incomplete beta
@@ -66,9 +67,6 @@ class GuardRails:
     min_respondents
         A phrase surveyed with fewer people is not advised as a target; phrases without a survey
         (assigned or borrowed) are not held to it.
-    protect_atoms
-        Whether statements of 0 % and 100 % (also "diagnostic of", whose mean is nearly 1) are
-        neither sources nor targets.
     forbidden
         (source, target) pairs never to be advised.
     keep_order
@@ -83,7 +81,6 @@ class GuardRails:
     min_stability: float = 0.7
     informativeness_floor: float = 0.8
     min_respondents: int = 10
-    protect_atoms: bool = True
     forbidden: frozenset[tuple[str, str]] = frozenset()
     keep_order: bool = False
 
@@ -103,9 +100,8 @@ def allowed_cells(phrase_table: PhraseTable, *, guard_rails: GuardRails) -> Bool
     """Which substitutions are permitted, keeping a phrase always among them, shape (K, K)."""
     means = phrase_table.means
     allowed: BoolArray = np.abs(means[:, None] - means) <= guard_rails.max_step + 1e-12
-    if guard_rails.protect_atoms:
-        certain = phrase_table.certain
-        allowed &= ~(certain[:, None] | certain)
+    certain = phrase_table.certain
+    allowed &= ~(certain[:, None] | certain)
     allowed &= ~_little_surveyed(phrase_table, guard_rails)
     for source, target in guard_rails.forbidden:
         if source in phrase_table.phrases and target in phrase_table.phrases:
@@ -175,8 +171,7 @@ class Setting:
     def sources(self) -> BoolArray:
         """Phrases that may be replaced at all, (K,): not certain, expectation inside (0, 1)."""
         inside: BoolArray = (self.means > 0.0) & (self.means < 1.0)
-        certain = self.table.certain
-        return inside & ~certain if self.rails.protect_atoms else inside
+        return inside & ~self.table.certain
 
 
 def evident_phrases(n: FloatArray, label_mass: FloatArray, *, setting: Setting) -> BoolArray:

@@ -239,6 +239,6 @@ def cell_reason(source: int, target: int, *, setting: Setting) -> SuppressionRea
         return "forbidden"
     if abs(float(means[source] - means[target])) > rails.max_step:
         return "step too large"
-    if rails.protect_atoms and setting.table.certain[[source, target]].any():
+    if setting.table.certain[[source, target]].any():
         return "protected"
     return "target little surveyed"

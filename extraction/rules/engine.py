@@ -27,8 +27,7 @@ from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
 from extraction.rules.scan import Clause, Item, is_finite, scan
 from extraction.rules.sentences import split
-from extraction.rules.spelling import Spelling
-from extraction.rules.tokens import Token, TokenReader
+from extraction.rules.tokens import Spelling, Token, TokenReader
 from extraction.vocabulary import Vocabulary, load
 from extraction.vocabulary.patterns import expand
 

@@ -14,8 +14,12 @@ from typing import TYPE_CHECKING, Final, cast
 import typer
 
 from pipeline.cli.common import Output, argument, audit, flag, one_of, option, taking
-from pipeline.cli.extraction_audit import audit_extraction
-from pipeline.cli.extraction_checks import annotate, vocabulary_check, vocabulary_list
+from pipeline.cli.extraction_checks import (
+    annotate,
+    audit_extraction,
+    vocabulary_check,
+    vocabulary_list,
+)
 from pipeline.cli.extraction_shared import (
     Held,
     ModelChoice,

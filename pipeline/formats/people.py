@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Final, TypeAlias
 
 from pipeline.formats.values import known_words
-from pipeline.names import Lexicon, load
+from pipeline.names.lexicon import Lexicon, load
 
 _SHOWN: Final = 24
 _FEW_WORDS: Final = 3

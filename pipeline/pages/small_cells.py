@@ -99,7 +99,7 @@ def few_users(sizes: Mapping[str, float], few: Collection[str], *, least: int) -
 def without(phrases: PhraseCalibration, names: Collection[str]) -> PhraseCalibration:
     """Blank some phrases' numbers; a count that is NaN is withheld, which is not 0."""
     hidden = np.array([phrase in names for phrase in phrases.phrases])
-    numbers = ("n", "label_mass", "observed", "low", "high")
+    numbers = ("n", "observed", "low", "high")
     kept: Any = {name: np.where(hidden, np.nan, getattr(phrases, name)) for name in numbers}
     return replace(phrases, **kept)
 

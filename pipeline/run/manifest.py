@@ -1,18 +1,30 @@
-"""The manifest of a run: what went into it, what came out, what each stage's results hang on."""
+"""A run's account of itself: its manifest, and its report as a page.
+
+The manifest says what went in, what came out, and what each stage's results hang on; the report
+what was read and made, how long it took, and the gates.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from pipeline.config.basis import digest_of
+from pipeline.pages import content
 from pipeline.run.books import StageEntry
 from pipeline.run.gates import Gathered, Issued
 from pipeline.site.engines import reading
 from pipeline.site.site import Site
 from pipeline.stages import Keyed, clean, extract, ingest, merged, pages, pair, tally
+from pipeline.store.files import write_whole
 from pipeline.store.provenance import version
+from pipeline.tables.results import Period
 from reports.content import Gate
+from reports.drawing.style import style_for
+from reports.numbers import count, written
+from reports.pages import run_report
+from reports.pages.run_report import RunCounts, RunReportContent, RunStage
 from reports.strings import Strings
 
 KEYED: Final[tuple[Keyed[Any, Any], ...]] = (
@@ -102,3 +114,53 @@ def shown(site: Site, *, run: str = "") -> tuple[tuple[str, str], ...]:
         "seed": str(site.config.calibration.seed),
     }
     return tuple((words(f"manifest.row.{what}"), entry) for what, entry in entries.items())
+
+
+def draw_report(site: Site, gathered: Gathered, ending: Ending, started_at: str) -> None:
+    """Draw the report of a run that came as far as its gates."""
+    started = datetime.fromisoformat(started_at)
+    style = style_for(site.config.reports.page, language=site.config.reports.language)
+    months = gathered.months or ("–",)
+    about = content.Issue(site.config, Period(months[-1], months))
+    filled = RunReportContent(
+        masthead=content.masthead(about, style.strings("page.operations")),
+        outcome=ending.outcome,
+        started=f"{style.strings.day(str(started.date()))}, {started:%H:%M} UTC",
+        seconds=(datetime.now(tz=UTC) - started).total_seconds(),
+        counts=_counts(gathered, ending),
+        short=ending.short,
+        flow=content.flow_steps(gathered.flow),
+        gates=ending.gates,
+        stages=tuple(_stage(entry, style.strings) for entry in ending.stages),
+        manifest=shown(site, run=ending.run),
+    )
+    path = site.workspace.root / "runs" / ending.run / "report.pdf"
+    write_whole(path, run_report.build(filled, style=style))
+
+
+def _counts(gathered: Gathered, ending: Ending) -> RunCounts:
+    a, delivered = gathered.accounting(), ending.issued.delivered if ending.issued else None
+    return RunCounts(
+        exports=len(gathered.sources),
+        rows_read=a.rows_in,
+        set_aside=tuple(sorted(gathered.quarantined.items())),
+        noted=tuple(sorted(gathered.reading.items())),
+        cleaned=a.exams_cleaned,
+        withheld=a.exams_withheld,
+        on_request=a.exams_left_out_on_request,
+        reports_read=a.reports_read,
+        reports_failed=a.reports_failed,
+        left_out=tuple((reason, n) for reason, n in a.left_out.items() if n),
+        unmapped=tuple(gathered.unmapped.most_common()),
+        pairs=a.pairs,
+        observations=a.observations,
+        pages_delivered=0 if delivered is None else delivered.delivered,
+        pages_unchanged=0 if delivered is None else delivered.unchanged,
+        damaged=ending.damaged,
+    )
+
+
+def _stage(entry: StageEntry, words: Strings) -> RunStage:
+    with written(words.language):
+        counted = ", ".join(f"{count(n)} {words.name(name)}" for name, n in entry.counts.items())
+    return RunStage(entry.stage, entry.seconds, entry.peak_mib, entry.items, entry.made, counted)

@@ -18,11 +18,10 @@ from pipeline.errors import ConfigurationError, DamagedShardError, GateFailedErr
 from pipeline.pages.review import RunFacts
 from pipeline.run.books import Books, InputSize
 from pipeline.run.gates import Gathered, Issued, against_last_good, check, remedies
-from pipeline.run.manifest import Ending, Outcome, manifest, run_id, shown
+from pipeline.run.manifest import Ending, Outcome, draw_report, manifest, run_id, shown
 from pipeline.run.notices import exported, notified, publish_gates, publish_pages, publish_stages
 from pipeline.run.pruning import keep_list
 from pipeline.run.rehearsal import cheap_findings
-from pipeline.run.report import draw_report
 from pipeline.run.runners import Runners, runners
 from pipeline.run.shield import logged, stoppable
 from pipeline.site.site import Site

@@ -52,7 +52,6 @@ class palette:
     own: Final = "#0f4273"
     own_soft: Final = "#9db8d3"
     department: Final = "#9f6918"
-    department_soft: Final = "#e6cfa8"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from reports.drawing.marks import Drawing
 from reports.drawing.pdf import DocumentInfo, published, to_pdf
 from reports.drawing.style import BODY, LEAD, Style, in_language
 from reports.drawing.tables import Column, Row, Span, Table, heads
-from reports.figures.run import exam_flow, exam_flow_height
+from reports.figures.counts import exam_flow, exam_flow_height
 from reports.numbers import BLANK, count, decimal, percent, percent_interval
 from reports.strings import Strings, translated
 

@@ -49,7 +49,7 @@ def test_every_group_is_analysed_to_strict_json(
             bootstrap=20,
             holdout=holdout,
             regulariser=regulariser,  # type: ignore[arg-type]
-            guard_rails=GuardRails(protect_atoms=False, max_step=1.0, min_n=5),
+            guard_rails=GuardRails(max_step=1.0, min_n=5),
         ),
     )
     found = study.analysis(counted, "drawn")

@@ -58,7 +58,7 @@ def test_weighted_share_taken_equals_the_share_of_all(seed: int, chance: float) 
     group = pd.DataFrame({"class": rng.choice(["a", "b", "c"], 600)})
     odds = {"a": chance, "b": 0.5, "c": 0.6}
     taken = rng.random(600) < group["class"].map(odds).to_numpy()
-    found = selection_weights(indicators(group), taken)
+    found = selection_weights(indicators(group), taken, n=np.ones(600))
     for level in odds:
         inside = (group["class"] == level).to_numpy()
         weighted = np.nansum(found[inside]) / np.nansum(found)
@@ -73,14 +73,13 @@ def test_exams_alike_weigh_the_same_counted_or_one_by_one(seed: int) -> None:
         {"class": rng.choice(["a", "b", "c"], 300), "band": rng.choice(["x", "y"], 300)}
     )
     rows["taken"] = rng.random(300) < 0.4
-    each = selection_weights(
-        indicators(rows[["class", "band"]]), rows["taken"].to_numpy(), largest=2.0
-    )
+    design, taken = indicators(rows[["class", "band"]]), rows["taken"].to_numpy()
+    each = selection_weights(design, taken, n=np.ones(300))
     rows["weight"] = each
     alike = rows.groupby(["class", "band", "taken"]).size().rename("n").reset_index()
     n = alike["n"].to_numpy(float)
     design = indicators(alike[["class", "band"]], n=n)
-    counted = selection_weights(design, alike["taken"].to_numpy(), n=n, largest=2.0)
+    counted = selection_weights(design, alike["taken"].to_numpy(), n=n)
     one = rows.drop_duplicates(["class", "band", "taken"]).sort_values(["class", "band", "taken"])
     np.testing.assert_allclose(counted, one["weight"], rtol=1e-6)
 

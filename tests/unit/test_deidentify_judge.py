@@ -36,8 +36,8 @@ from pipeline.deidentify.judge.tokens import (
 )
 from pipeline.deidentify.locks import is_no_name
 from pipeline.deidentify.spans import Claims
-from pipeline.names import load
 from pipeline.names.grammar import RUNS, half, letters, spelling_features
+from pipeline.names.lexicon import load
 
 NAME = LABELS.index("NAME")
 REST = (

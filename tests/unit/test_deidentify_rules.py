@@ -8,8 +8,8 @@ from pipeline.deidentify import Clean, Deidentifier, Options
 from pipeline.deidentify.rules import Rules
 from pipeline.deidentify.rules.rows import shipped
 from pipeline.deidentify.rules.window import Window, Words
-from pipeline.names import load
 from pipeline.names.grammar import is_small
+from pipeline.names.lexicon import load
 
 CLEANER = Deidentifier()
 RULES = Deidentifier(Options(caution=0))

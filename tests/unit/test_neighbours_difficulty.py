@@ -151,8 +151,8 @@ def test_study_leaves_out_what_it_can_not_compute() -> None:
     assert bare.human == bare.dependent == {}
     assert bare.split is None
     voted = difficulty(probs=POOL, votes=[[1, 3], [4, 0]], alphas=[0.5])
-    assert voted.reference is not None
-    assert voted.reference.tolist() == [1, 0]
+    told = failure_rate(probs=POOL, reference=[1, 0])
+    assert voted.dependent["M_fail"].tolist() == told.tolist()
     assert list(voted.free) == ["M_dis", "M_ent", "M_avg_ent", "M_CP_0.5"]
     full = difficulty(
         probs=POOL, reference=[1, 0], layers=[[[1, 0]], [[0, 0]]], checkpoints=[POOL], alphas=()

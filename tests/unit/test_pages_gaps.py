@@ -138,7 +138,7 @@ def test_weights_restore_the_mix_of_all_exams() -> None:
     # 100 of 200 emergency X-rays are taken, 10 of 100 outpatient ones.
     group = np.repeat([0, 1], [200, 100])
     taken = np.concatenate([np.arange(200) < 100, np.arange(100) < 10])
-    found = selection_weights(group[:, None].astype(float), taken)
+    found = selection_weights(group[:, None].astype(float), taken, n=np.ones(300))
     weighted = [np.nansum(found[group == g]) for g in (0, 1)]
     assert weighted[0] / weighted[1] == pytest.approx(2.0, rel=0.05)
     assert np.isnan(found[~taken]).all()
@@ -147,11 +147,11 @@ def test_weights_restore_the_mix_of_all_exams() -> None:
 def test_weight_is_capped() -> None:
     group = np.repeat([0, 1], [1000, 1000])
     taken = np.concatenate([np.ones(1000, bool), np.arange(1000) < 2])
-    found = selection_weights(group[:, None].astype(float), taken, largest=3.0)
-    assert np.flatnonzero(found == 3.0).tolist() == [1000, 1001]
-    assert np.nanmax(found) == 3.0
+    found = selection_weights(group[:, None].astype(float), taken, n=np.ones(2000))
+    assert np.flatnonzero(found == 10.0).tolist() == [1000, 1001]
+    assert np.nanmax(found) == 10.0
 
 
 def test_everything_taken_weighs_one() -> None:
-    found = selection_weights(np.zeros((3, 0)), np.ones(3, bool))
+    found = selection_weights(np.zeros((3, 0)), np.ones(3, bool), n=np.ones(3))
     assert found.tolist() == [1.0, 1.0, 1.0]

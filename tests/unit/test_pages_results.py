@@ -64,7 +64,7 @@ def test_the_distance_of_many_small_counts_is_theirs_and_not_what_rounding_them_
     found = group_results(group, pathologies=["hiatal hernia"], study=study, minimum=10)
     ((_, _, quarter),) = trend(group, months=["2026-01"], study=study, minimum=10)
     assert found.overall is not None
-    assert np.nansum(found.overall.phrases.label_mass) == 0.0
+    assert np.nansum(found.overall.phrases.observed) == 0.0
     for error in (found.overall.phrase_error, quarter):
         assert error is not None
         assert abs(error.value - exact) <= 1.5 / n

@@ -1098,7 +1098,7 @@ def test_no_finding_is_named_where_hedges_are_off_alike_in_all_of_them(
             seen = np.where(hedges, table.expected * 0.95, 0.5)
             seen = seen * (1.0 - by * (hedges & (k == 0)))
             low, high = wilson(n * seen, n)
-            table = replace(table, n=n, observed=seen, label_mass=n * seen, low=low, high=high)
+            table = replace(table, n=n, observed=seen, low=low, high=high)
             error = replace(part.result.phrase_error, value=0.2, low=0.1, high=0.3)
             result = replace(part.result, n=float(n.sum()), phrase_error=error, phrases=table)
             made.append(replace(part, result=result))

@@ -26,7 +26,7 @@ from pipeline.tables.results import Period
 from reports.content import Case, Exclusion, FlowStep
 from reports.drawing.marks import PHONE, Drawing, Field, Text
 from reports.drawing.style import style_for
-from reports.figures.run import exam_flow
+from reports.figures.counts import exam_flow
 from reports.held_back import _GROUPS
 from reports.numbers import MANNERS, Language
 from reports.pages import committee, radiologist, run_report

@@ -18,11 +18,10 @@ from reports.disclosure import state_of
 from reports.drawing.layout import Figure, Piece, Prose, Section, Subheading, note, statement
 from reports.drawing.marks import Box, Drawing
 from reports.drawing.style import BODY
-from reports.figures.counts import spreads
+from reports.figures.counts import exam_flow, exam_flow_height, spreads
 from reports.figures.phrase_chart import Sign, phrase_chart, phrase_chart_height, phrase_key
 from reports.figures.phrase_rows import RowState, missed, phrase_rows
 from reports.figures.reliability import panel_pieces
-from reports.figures.run import exam_flow, exam_flow_height
 from reports.figures.swap_flow import streams_of_map, swap_flow
 from reports.numbers import FINE, decimal, interval, percent, points
 from reports.pages.committee.heaviest import WORTH, added
