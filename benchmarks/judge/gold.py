@@ -26,7 +26,7 @@ FOLDS = tuple(
     )
 )
 """Authors left out of the training together; a writer's sets all stand in one fold."""
-UNLEARNED = (*(f"y{at}" for at in "mnopqrstuvwx"), *(f"u{at}" for at in "efghijkl"))
+UNLEARNED = (*(f"y{at}" for at in "mnopqrstuvwx"), *(f"u{at}" for at in "efghijklmnop"))
 """Authors from whom nothing learned."""
 REPORTS = 150
 """So many reports of an author are shown; the larger sets repeat their bodies with other values."""

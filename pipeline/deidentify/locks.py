@@ -2,11 +2,12 @@
 
 Every phrase is locked, so that no rule can take it, but for a few: a single letter (the V of
 ``Dr. V. Young``, which elsewhere is *versus*), a No. before a figure, a capitalised word but No
-behind another capitalised word that asks nothing (``Mount Hope Clinic``, but ``Report? Likely``)
-and whatever lies inside an e-mail or web address stay open to rules, for there they may be part of
-a name or an address. The letter of an abbreviation (R/V), of a vessel (V. jugularis) or a small one
-among capitals (Eliquis v Xarelto) is no initial and is locked, and so is the clinic of a department
-(Geriatrics Clinic). An open phrase that no rule took is expected in the result like any other.
+and None behind another capitalised word that asks nothing (``Mount Hope Clinic``, but ``Report?
+Likely``), and whatever lies inside an e-mail or web address stay open to rules, for there they may
+be part of a name or an address. The letter of an abbreviation (R/V), of a vessel (V. jugularis) or
+a small one among capitals (Eliquis v Xarelto) is no initial and is locked, and so is the clinic of
+a department (Geriatrics Clinic). An open phrase that no rule took is expected in the result like
+any other.
 
 Clinical expressions that look like names, dates or numbers are guarded: only a sure rule may take
 them. Makers by their full names (Canon Medical) and what else is no name (`is_no_name`)
@@ -44,6 +45,7 @@ _JOINING: Final = word_list("joining_words")
 _DRUG: Final = 7
 """How long the name of a drug is at least."""
 _NOUN_GAPS: Final = frozenset({" ", "\t", " \n", "\t\n"})
+_ANSWERS: Final = frozenset({"No", "None"})
 _RESULTS: Final = dict.fromkeys(word_list("words_of_results"), "result")
 _COUNTED: Final = dict.fromkeys(word_list("words_before_a_count"), "image") | {"x": "times"}
 _BEHIND: Final = _RESULTS | _COUNTED
@@ -91,7 +93,7 @@ def _may_be_name(text: str, start: int, end: int) -> bool:
     kind = word.casefold() in KINDS
     if word.isupper():
         return kind
-    return named if kind else last.istitle() and last[-1] != "?" and word != "No"
+    return named if kind else last.istitle() and last[-1] != "?" and word not in _ANSWERS
 
 
 def _is_in_address(text: str, start: int, end: int) -> bool:

@@ -315,6 +315,10 @@ FLOORS = {
     "uj": Floor(0.997, 0.994, 0.6),
     "uk": Floor(0.997, 0.995, 0.85),
     "ul": Floor(0.994, 0.991, 0.95),
+    "um": Floor(0.997, 0.996, 1.15),
+    "un": Floor(0.99, 0.991, 1.3),
+    "uo": Floor(0.987, 0.991, 1.35, phrases=1),
+    "up": Floor(0.996, 0.993, 2.7, clinical=1),
     "va": Floor(0.997, 0.989, 1.2),
     "vb": Floor(0.997, 0.985, 1.1),
     "vc": Floor(0.997, 0.995, 1.15),
@@ -408,7 +412,7 @@ FLOORS = {
     "zy": Floor(0.997, 0.997, 0.15),
     "zz": Floor(0.992, 0.994, 0.75),
 }
-"""By set (fixtures/deid/blind.py); nothing learned from UE to UL and YM to YX."""
+"""By set (fixtures/deid/blind.py); nothing learned from UE to UP and YM to YX."""
 NAMELESS = {"xu", "yt"}
 """Sets without a name."""
 

@@ -80,8 +80,8 @@ def test_the_chances_of_the_security_page_are_the_judges() -> None:
 
 @pytest.mark.parametrize(
     "row",
-    [0, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 2))],
-    ids=["exports", "with archives", "hard"],
+    [0, *(pytest.param(at, marks=pytest.mark.slow) for at in (1, 2, 3))],
+    ids=["exports", "with letters", "with archives", "hard"],
 )
 def test_what_the_security_page_says_is_found_is_what_the_audit_counts(row: int) -> None:
     text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")

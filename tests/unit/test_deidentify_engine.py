@@ -61,8 +61,13 @@ def test_an_address_goes_whole_though_it_holds_words_of_certainty(text: str, exp
 
 @pytest.mark.parametrize(
     "text",
-    ["R/V Dr. Tiernan? See notes.", "Tip in the V. jugularis.", "In the Report? No. Heisei films."],
-    ids=["abbreviation", "vessel", "answer"],
+    [
+        "R/V Dr. Tiernan? See notes.",
+        "Tip in the V. jugularis.",
+        "In the Report? No. Heisei films.",
+        "Resident: None. Attending: Ann Tiernan, MD",
+    ],
+    ids=["abbreviation", "vessel", "answer", "none"],
 )
 def test_the_letter_of_an_abbreviation_or_a_vessel_and_an_answer_are_locked(text: str) -> None:
     assert clean(text, KnownIdentifiers()).phrases_locked == 1

@@ -32,10 +32,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("calibration", "extraction", "reports", "pipeline")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 MOST_MODULES = 344
-MOST_DEIDENTIFICATION = 25, 3_400
+MOST_DEIDENTIFICATION = 25, 3_442
 """Modules, and lines of code without data, of `pipeline/deidentify`."""
 MOST_LINES = 400
-MOST_CODE = 47_625
+MOST_CODE = 47_633
 SILENT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,

@@ -62,7 +62,7 @@ class _Anchored:
     def __init__(self, rows: Iterable[_Ranked]) -> None:
         self._always: list[_Ranked] = []
         self._others: list[_Ranked] = []
-        pairs: list[NDArray[np.uint32]] = []
+        pairs: list[NDArray[np.signedinteger]] = []
         needles, firsts = [0], [0]
         for each in rows:
             needs = each[1].needs
@@ -75,7 +75,7 @@ class _Anchored:
                 pairs.append(pairs_of(signs))
                 needles.append(needles[-1] + len(pairs[-1]))
             firsts.append(len(needles) - 1)
-        self._pairs = np.concatenate(pairs) if pairs else np.zeros(0, np.uint32)
+        self._pairs = np.concatenate(pairs) if pairs else np.zeros(0, np.int64)
         self._needles, self._firsts = needles[:-1], firsts[:-1]
 
     def of(self, words: Words) -> Iterator[_Ranked]:

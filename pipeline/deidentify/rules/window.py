@@ -174,10 +174,9 @@ class Window(NamedTuple):
     lexicon: Lexicon
 
 
-def pairs_of(signs: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Number every pair of neighbours; others may have the same number."""
-    numbers: NDArray[np.uint32] = ((signs[:-1] << 5) ^ signs[1:]) & (_PAIRS - 1)
-    return numbers
+def pairs_of(signs: NDArray[np.uint32]) -> NDArray[np.signedinteger]:
+    """Give each pair of neighbours a number, which others may have too."""
+    return ((signs[:-1] << 5) ^ signs[1:]) & (_PAIRS - 1)
 
 
 def _pairs(runs: Runs) -> NDArray[np.bool_]:
