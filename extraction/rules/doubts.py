@@ -108,7 +108,7 @@ def of_today(
 
     `following` is the sentence behind it, which may say that it lasted ("This is unchanged").
     """
-    words = [token.word for token in tokens]
+    words = [token.word for token in tokens] if decisions else []
     then = _is_dated(words, grammar)
     if not decisions or (_FOR not in words and not then):
         return [*decisions]
@@ -156,8 +156,12 @@ def _passes(word: str, grammar: GrammarFile) -> bool:
     return word in grammar.between_orders or word[0].isdigit()
 
 
+def _is_year(word: str) -> bool:
+    return len(word) == _YEAR and word.isdigit() and word.startswith(("19", "20"))
+
+
 def _is_dated(words: Sequence[str], grammar: GrammarFile) -> bool:
-    year = any(len(w) == _YEAR and w.isdigit() and w.startswith(("19", "20")) for w in words)
+    year = any(map(_is_year, words))
     may = any(day.isdigit() and month == "may" for day, month in pairwise(words))
     return year or may or not grammar.earlier.isdisjoint(words)
 
@@ -165,7 +169,9 @@ def _is_dated(words: Sequence[str], grammar: GrammarFile) -> bool:
 def _is_then(words: Sequence[str], grammar: GrammarFile) -> bool:
     """Whether some words name an earlier examination or a past day."""
     marks = _is_dated(words, grammar)
-    day = not _DAYS.isdisjoint(words) or any(w in grammar.earlier for w in words[-2:])
+    day = not _DAYS.isdisjoint(words) or any(
+        w in grammar.earlier or _is_year(w) for w in words[-2:]
+    )
     return marks and (day or not grammar.examinations.isdisjoint(words))
 
 

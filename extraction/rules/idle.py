@@ -31,6 +31,11 @@ def weighed(clause: Clause) -> Clause:
     items = clause.items
     cues = [at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE]
     idle = [at for at in cues if not _weighs(clause, at)]
+    words = [token.word for token in clause.tokens] if cues else []
+    if not (clause.grammar.went | clause.grammar.told_apart | clause.grammar.natures).isdisjoint(
+        words
+    ):
+        idle += [k for k in cues if _is_idle(clause, k)]
     idle += [k for k in cues if _goes_unsaid(clause, idle, k)]
     idle += [k for at in cues if at > 1 and _grades_nobody(items, at) for k in (at - 1, at, at + 1)]
     if not idle:
@@ -64,7 +69,7 @@ def _weighs(clause: Clause, at: int) -> bool:
     item = items[at]
     if _is_predicate(items, at):
         return False
-    if _grades_change(items, at, tokens, grammar) or _yields(items, at) or _is_idle(clause, at):
+    if _grades_change(items, at, tokens, grammar) or _yields(items, at):
         return False
     word = tokens[item.first].word
     if word in {"n", "y"} and item.lexeme.cues[0].side == "after":  # "PTX N"
@@ -101,7 +106,8 @@ def _grades_nature(clause: Clause, at: int) -> bool:
     """Whether an adverb doubts what a thing is and not that: "a possibly malignant nodule"."""
     (first, last, _), words, grammar = clause.items[at], clause.tokens, clause.grammar
     nature = last < len(words) and words[last].word in grammar.natures
-    if not nature or last - first > 1 or words[first].word not in _ADVERBS:
+    begin = first + (words[first].word in grammar.articles)
+    if not nature or last - begin > 1 or words[begin].word not in _ADVERBS:
         return False
     named = _qualified(clause.items, at)
     told = (*named.lexeme.pathologies, *named.lexeme.splits) if named else ()
@@ -154,13 +160,15 @@ def _is_slow(clause: Clause, at: int) -> bool:
     first = clause.items[at].first - 1
     first -= first > 0 and words[first] == "-"
     word = words[first] if first >= 0 else "."
-    led = _LED.get(word) if words[first + 1] in grammar.went else None
+    led = _LED.get(word)
     known = grammar.wholly | grammar.articles | grammar.definite | grammar.copulas | grammar.finite
     if led is not None:
         return first == 0 or words[first - 1] not in led
     ahead = clause.items[at - 1] if at else None
     graded = ahead is not None and ahead.lexeme.cues and ahead.last == clause.items[at].first
     alone = words[clause.items[at].first] in grammar.went  # no "complete" of its own
+    if word in grammar.unended:
+        return True
     if alone and word.isalpha() and word not in known and not graded and word not in grammar.sides:
         return True
     behind = words[clause.items[at].last :]

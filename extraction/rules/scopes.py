@@ -344,6 +344,9 @@ def one_of_two(clause: Clause, at: int) -> int | None:
         opens = before < 0 and step < 0 and _begin(clause) < clause.first
         said = opens or (before >= 0 and is_finite(items[before]))
         open_ = open_ or (said and words[-1].endswith(_QUALITIES))
+        between = tokens[items[either].last : items[at].first] if step < 0 and before >= 0 else []
+        paired = any(token.word not in grammar.articles for token in between)
+        open_ = open_ or (paired and is_finite(items[before]))  # "a solid or subsolid nodule"
         if not open_ and len(words) <= _CAUSE and grammar.vague.isdisjoint(words):
             return either
     return None
