@@ -388,6 +388,13 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
     assert "chance alone up to" not in said(0.13, 0.2)
 
 
+def test_page_1_names_a_discouraged_word_that_lies_nearer_than_the_recommended_one() -> None:
+    """Of the page's own scale: that it is told was the committee's alone."""
+    drawn = radiologist.pages(samples.simulated(218), style=STYLE)[:1]
+    text = " ".join(strings(drawn)).replace("\u00a0", " ")
+    assert "Nearer, but discouraged here: “suggestive of” (62 %)." in text
+
+
 def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(
     reader: content.RadiologistContent,
 ) -> None:
