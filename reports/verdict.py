@@ -104,7 +104,12 @@ class Said:
 
 
 def in_words(
-    profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE, ct: CtReaders = "unstated"
+    profile: ReaderProfile,
+    *,
+    words: Strings,
+    scale: Scale = NO_SCALE,
+    discouraged: Scale = NO_SCALE,
+    ct: CtReaders = "unstated",
 ) -> Said:
     """Say what the profile holds; ``scale`` gives the words that an institution recommends.
 
@@ -128,25 +133,19 @@ def in_words(
     ordering = (ordered(profile.pattern, carriers(profile), words),) * question
     behind = (*ordering, *_how_far(profile, words), *_beside(profile, words))
     behind += out_of_order.parted(profile, words)
-    why = _stay(profile, words, scale)
+    why = "" if swaps else stay(profile, words, scale, discouraged)
+    if swaps and (heaviest := heavier(profile)):
+        why = between(heaviest, profile, words, scale, discouraged)
     caveat = _joined(_caveat(profile, swaps, words), out_of_order.leaning(profile, ct, words))
     marked = [each for each, side in hedges_in_parts(profile) if side]
     if not swaps and all_share(marked, profile, words, scale):
         rule = words("verdict.do_shared")
-    left = grouped(_left(profile, swaps), profile, words, scale)
+    left = grouped(_left(profile, swaps), profile, words, scale, discouraged)
     return Said(question, first, lead, rule, also, caveat, cards, why, left, behind)
 
 
-def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
-    """Say why there is no swap, or not one more: of words that the page speaks of."""
-    if kept_swaps(profile):
-        heaviest = heavier(profile)
-        return between(heaviest, profile, words, scale) if heaviest else ""
-    return stay(profile, words, scale)
-
-
 def _left(profile: ReaderProfile, swaps: Sequence[Swap]) -> list[Rated]:
-    """Give the marked words that no swap moves, but those of which `_stay` says why, by weight."""
+    """Give the marked words that no swap moves, but those that `stay` speaks of, by weight."""
     said = [heavier(profile)] if swaps else unmoved(profile)
     whole = {swap.phrase for swap in swaps if not swap.finding}
     gone = {(each.phrase, each.finding) for each in (*swaps, *said) if each}

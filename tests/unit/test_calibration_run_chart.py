@@ -91,13 +91,19 @@ def test_every_one_of_seven_rising_months_is_a_signal_the_first_among_them() -> 
 def test_the_first_two_months_near_a_limit_are_a_signal() -> None:
     """Mean 5.5, steps 35.5 / 17 on average: near a limit begins two of 1.9 above 5.5."""
     near = [s for s in rules([10.0, 10.0, *LEVEL]) if s[1] == "near"]
-    assert near == [(1, "near", True)]
+    assert near == [(0, "near", True), (1, "near", True)]
 
 
 def test_two_of_three_near_a_limit_are_a_signal_and_one_is_none() -> None:
     once, twice = [*LEVEL, 10.5, 4.0, 6.0], [*LEVEL, 10.5, 5.0, 10.5]
     assert [s for s in rules(once) if s[1] == "near"] == []
-    assert (18, "near", True) in rules(twice)
+    assert [s for s in rules(twice) if s[1] == "near"] == [(16, "near", True), (18, "near", True)]
+
+
+def test_a_month_that_is_not_near_a_limit_is_no_signal_after_two_that_are() -> None:
+    """The month after both was marked, beside the mean, and the first of both was not."""
+    after = [*LEVEL, 10.5, 10.5, 6.0]
+    assert [s for s in rules(after) if s[1] == "near"] == [(16, "near", True), (17, "near", True)]
 
 
 def test_few_months_have_no_limits_and_missing_ones_break_no_run() -> None:
