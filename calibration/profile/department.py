@@ -190,13 +190,19 @@ def _fitted(
     found = fit_with_habits(counts, settings=settings, advance=advance, start=start)
     mode = found.fitted.mode
     if not (mode.converged and found.fitted.settled):
+        alone = hedges.rows.patient is None
         raise NotConvergedError(
             f"profile: after {found.fitted.rounds} rounds, {mode.steps} steps in the last, the "
             f"mode was not found or the deviations still move (gradient {mode.gradient:.1e}); "
-            "no verdict is given. Look for extreme counts in the table."
+            f"no verdict is given. Look for extreme counts in the table{_REPEATS[alone]}."
         )
     return between, found, without_word(found, counts, settings)
 
+
+_REPEATS = (
+    "",
+    ", and for exams of one patient that come again: without a column patient each counts as new",
+)
 
 # What lies below it is the processor's rounding, and differs with it.
 _ROUNDING = 1e-9

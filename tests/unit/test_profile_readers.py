@@ -23,6 +23,7 @@ from calibration.profile import (
     ProfileSettings,
     ReaderProfile,
     profile,
+    variances,
 )
 from calibration.profile import department as module
 from calibration.profile.atoms import AtomCounts, judge_atoms
@@ -111,11 +112,37 @@ def test_no_swap_is_between_words_that_mean_nearly_the_same(found: DepartmentPro
     assert min(steps["free"]) < 0.05 <= min(steps["held"])
 
 
-def test_deviations_that_do_not_settle_give_no_verdict() -> None:
+def test_deviations_that_do_not_settle_give_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts of which nobody says that they are of one patient settle slowly, but they do."""
     frame = department([(0.0, 1.0), (0.3, 1.0), (0.0, 0.7)], statements=400, seed=0)
-    count = np.round(10.0 ** np.random.default_rng(0).uniform(0.0, 4.3, len(frame)))
-    with pytest.raises(NotConvergedError, match="no verdict is given"):
-        profile(frame.assign(count=count), phrases=SCALE)
+    uneven = frame.assign(
+        count=np.round(10.0 ** np.random.default_rng(0).uniform(0, 1, len(frame)))
+    )
+    alone = uneven.drop(columns="patient")
+    found = profile(alone, phrases=SCALE).diagnostics
+    assert found.converged
+    assert found.rounds > 80
+    monkeypatch.setattr(variances, "_ROUNDS", 3)
+    with pytest.raises(NotConvergedError, match=r"no verdict.*without a column patient"):
+        profile(alone, phrases=SCALE)
+    with pytest.raises(NotConvergedError, match=r"no verdict is given.*counts in the table\.$"):
+        profile(uneven, phrases=SCALE)
+
+
+@pytest.mark.parametrize("patients", [True, False])
+def test_a_count_is_as_many_rows_alike(*, patients: bool) -> None:
+    """Every exam of some patients is given two or three times, as rows and as a count."""
+    frame = department([(0.0, 1.0), (0.3, 1.0), (0.0, 0.7)], statements=150, seed=4)
+    count = 1 + np.arange(len(frame)) % 3
+    if not patients:
+        frame = frame.drop(columns="patient")
+    rows = profile(frame.loc[np.repeat(frame.index, count)], phrases=SCALE)
+    counts = profile(frame.assign(count=count), phrases=SCALE)
+    for one, other in zip(rows, counts, strict=True):
+        assert one.pattern.shift.value == pytest.approx(other.pattern.shift.value, abs=1e-8)
+        assert one.pattern.shift.low == pytest.approx(other.pattern.shift.low, abs=1e-8)
+    assert rows.diagnostics.same_finding == pytest.approx(counts.diagnostics.same_finding)
+    assert rows.diagnostics.other_finding == pytest.approx(counts.diagnostics.other_finding)
 
 
 def test_tipping_point_brings_the_shift_to_its_margin(found: DepartmentProfile) -> None:
