@@ -52,6 +52,8 @@ _NEWTON: Final = 8
 # Parts of a spread below which a point lies on the mean, and the least spread.
 _ALIKE: Final = 1e-6
 _TINY: Final = 1e-9
+# Of a value: what a mean of equal values may differ from them by.
+_ROUNDING: Final = 1e-12
 _SIDE: Final = 3
 Rule: TypeAlias = Literal["beyond", "near", "shift", "step", "trend"]
 _RULES: Final[tuple[Rule, ...]] = get_args(Rule)
@@ -124,7 +126,9 @@ def _standing(
     spread = np.sqrt(variance + beyond[:, None])
     weight = 1.0 / np.maximum(spread, _TINY) ** 2
     mean = (values * weight).sum(axis=1) / weight.sum(axis=1)
-    return (values - mean[:, None]) * np.sqrt(weight), mean, spread
+    off = values - mean[:, None]
+    off[np.abs(off) <= _ROUNDING * np.abs(values).max()] = 0.0
+    return off * np.sqrt(weight), mean, spread
 
 
 def _measures(

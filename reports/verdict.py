@@ -336,7 +336,7 @@ def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
 def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
     """Say why nothing can be said of the whole, what it would take, and what can be said."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
-    kind = of_all(profile)
+    kind, alone = of_all(profile), verdict.untold == "one phrase"
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
@@ -347,23 +347,23 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
         return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
     but = words("verdict.too_few.first_but", phrases=certain) if certain else ""
+    whole = _joined(words("verdict.too_few.lead", hedges=hedges), _further(profile, words))
     if (cell := verdict.carried) and not cell.phrase:
         first, lead = one_finding(profile, cell.finding, words)
         return but or first, lead
     if cell:
         said = named(cell, words)
-        lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)
+        lead = whole if alone else words("verdict.one_cell.lead", hedges=hedges, cell=said)
         if word is None:
-            whole = (surveyed(p, words) for p in profile.phrases if p.phrase == cell.phrase)
-            look = words("verdict.one_cell.look", cell=said) if cell.finding else ""
-            return but or words("verdict.too_few.first"), _joined(lead, *whole, look)
+            each = [surveyed(p, words) for p in profile.phrases if p.phrase == cell.phrase]
+            each += [words("verdict.one_cell.look", cell=said)] * bool(cell.finding)
+            return but or words("verdict.too_few.first"), _joined(lead, *each)
         same = word.phrase == cell.phrase and cell.finding in {"", word.finding}
         return "" if same else but or words("verdict.one_cell.first_but", cell=said), lead
     if kind == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
         return but or words("verdict.instrument.first"), lead
-    lead = _joined(words("verdict.too_few.lead", hedges=hedges), _further(profile, words))
-    return "" if word else but or words("verdict.too_few.first"), lead
+    return "" if word else but or words("verdict.too_few.first"), whole
 
 
 def _joined(*sentences: str) -> str:

@@ -35,6 +35,13 @@ def test_of_charts_in_which_nothing_changes_few_have_a_signal_though_months_grow
     assert signals <= 150 * FALSE + 2.0 * np.sqrt(150 * FALSE)
 
 
+@pytest.mark.parametrize("level", [0.07, 0.1, 0.12, 0.3, 1e-6, 700.1])
+def test_months_all_alike_have_no_signal_by_the_rounding_of_their_mean(level: float) -> None:
+    for months in (10, 12, 24):
+        assert process(np.full(months, level)).signals == ()
+        assert process(np.full(months, level), np.zeros((50, months))).signals == ()
+
+
 def test_a_large_month_has_narrower_limits_and_weighs_more() -> None:
     error = np.tile([0.03, 0.01], 8)
     noise = error * np.random.default_rng(1).standard_normal((4000, 16))
