@@ -143,10 +143,10 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     """Give every column its type and its canonical words; what cannot be read is missing."""
     zone = options.time_zone
     modalities = {name.upper(): modality for name, modality in options.modalities.items()}
-    statuses = (options.statuses.get(s.strip()) or values.status_of(s) for s in raw["status"])
+    known = {said: values.status_of(said, options.statuses) for said in raw["status"].unique()}
     exams = raw.assign(
         modality=known_modality(raw["modality"].str.upper(), modalities),
-        status=_texts(statuses, raw.index),
+        status=_texts(raw["status"].map(known), raw.index),
         patient_class=_worded(raw["patient_class"], "patient_class"),
         patient_sex=_worded(raw["patient_sex"], "sex"),
         performed_at=_not_lost(times.utc_times(raw["performed_at"], zone)),

@@ -98,6 +98,25 @@ def test_a_sites_own_words_for_a_status_are_known_once_they_are_mapped(tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("written", "means"),
+    [("Final Resident", "prelim"), ("FINAL  RESIDENT ", "prelim"), ("STORNIERT", "retracted"),
+     ("final", "final"), ("Final Resident (PGY3)", None), ("Final Fellow", None),
+     ("Prelim Fellow", "prelim")],
+)  # fmt: skip
+def test_capitals_and_blanks_make_no_other_status_and_what_is_longer_than_final_must_be_mapped(
+    tmp_path: Path, written: str, means: str | None
+) -> None:
+    own = {"Final resident": "prelim", "storniert": "retracted"}
+    kept, bad = ingested(tmp_path, GOOD | {"status": written}, statuses=own)
+    assert kept["status"].tolist() == ([means] if means else [])
+    assert bad == ([] if means else [(1, "unknown_status")])
+    plain, _ = ingested(
+        tmp_path, GOOD | {"status": "Final Fellow"}, statuses={"storniert": "final"}
+    )
+    assert plain["status"].tolist() == ["final"]
+
+
+@pytest.mark.parametrize(
     ("written", "known"),
     [("F", "female"), (" male ", "male"), ("w", "female"), ("D", "other"), ("U", "unknown"),
      ("", "unknown"), ("2", "unknown")],
