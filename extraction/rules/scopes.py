@@ -7,6 +7,7 @@ tests/clinical.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from typing import Final
 
 from extraction.rules.backward import backward, meant
@@ -30,6 +31,8 @@ _LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "co
 _HANGING: Final = frozenset({"and", "or", "in", "at", "on", "over", "within", "along", "with"})
 _OBJECT: Final = Part.MENTION | Part.CAUSE | Part.ASSERTING
 _PAUSES: Final = frozenset({",", "and"})
+# How a word ends that says of what stands before that it is seen: "no longer evident for".
+_SEEN: Final = ("ed", "en", "ble", "ent", "ere")
 
 
 def scopes(clause: Clause) -> list[Scope]:
@@ -54,7 +57,7 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     if _heads_list(clause, at):
         cue = cues.get("after") or cues.get("either") or cues["before"]
         return [Scope(at, meant(clause, at, cue), at + 1, _listed_until(items, at), "before")]
-    ahead = cues.get("before") or cues.get("either")
+    ahead = cues.get("before") or cues.get("either") or _of_object(clause, at, cues["after"])
     behind = cues.get("after") or cues.get("either")
     reach = None if ahead is None else forward(clause, at, ahead)
     if reach is not None and _values(clause, at, reach):
@@ -66,6 +69,17 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     if reach is None or told.kind != behind.kind:  # "an opacity, not seen before, likely is edema"
         return [(reach is None and _inverted(clause, at, behind)) or back]
     return _of_two(clause, at, behind, back, reach)
+
+
+def _of_object(clause: Clause, at: int, behind: Cue) -> Cue | None:
+    """Give a denial that only looks back as one that looks ahead where "of" or "for" follows it.
+
+    "No longer any trace of effusion" is of the effusion, whatever stands before.
+    """
+    last = clause.items[at].last
+    words = [token.word for token in clause.tokens[last - 1 : last + 1]]
+    of = words[1:] in (["of"], ["for"]) and not words[0].endswith(_SEEN)
+    return replace(behind, side="before") if of and behind.kind == "negation" else None
 
 
 def _heads_list(clause: Clause, at: int) -> bool:

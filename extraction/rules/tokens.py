@@ -83,8 +83,7 @@ class Token(NamedTuple):
 class TokenReader:
     """Splits text into tokens; spellings are normalised (``oedema`` → ``edema``).
 
-    The table is asked for last, so that the tree it knows its words from is the last thing made and
-    the collector has looked at all of it once.
+    The table is asked for when first needed: the graph it knows its words from takes half a second.
     """
 
     def __init__(self, spelling: Callable[[], Spelling]) -> None:
