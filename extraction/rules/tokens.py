@@ -83,7 +83,7 @@ class Token(NamedTuple):
 class TokenReader:
     """Splits text into tokens; spellings are normalised (``oedema`` → ``edema``).
 
-    The table is asked for when first needed: the graph it knows its words from takes half a second.
+    `spelling` gives the table of spellings, which knows the vocabulary's words.
     """
 
     def __init__(self, spelling: Callable[[], Spelling]) -> None:
