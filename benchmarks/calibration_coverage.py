@@ -1,6 +1,7 @@
 """Bias and coverage of every estimator and interval, by simulation.
 
-Run ``python benchmarks/calibration_coverage.py [samples]``. Three readers over the radiology scale:
+Run ``python benchmarks/calibration_coverage.py [samples]``; with ``few`` behind it alone for words
+nearly all or none of which are true. Three readers over the radiology scale:
 one calibrated phrase by phrase, one too sure (true rate .5 + .6 (mean − .5)), one whose "likely" is
 right in .4 and all else as it says. The target of an
 estimator is its value at infinite n under the same phrase use. Intervals rest on 400 bootstrap
@@ -184,9 +185,58 @@ def of_quarters(rate: np.ndarray, samples: int, g: np.random.Generator) -> None:
             print(f"{uses:5d}  uses a phrase, {way:7s}: phrase error {held:.1%}, off {off:+.4f}")
 
 
+FEW: Final = {
+    "possibly true in .01": {"possibly": 0.01},
+    "possibly true in .05": {"possibly": 0.05},
+    "likely true in .5": {"likely": 0.5},
+    "likely true in .95": {"likely": 0.95},
+    "weak words true in .01": {"unlikely": 0.01, "possibly": 0.01, "may represent": 0.01},
+    "strong words true in .98": {"likely": 0.98, "probably": 0.98, "most likely": 0.98},
+    "weak words, most absent": {
+        "absent": 0.005, "absent ": 0.005, "absent  ": 0.005, "unlikely": 0.01, "possibly": 0.02,
+    },
+    "all four kinds": {"unlikely": 0.01, "possibly": 0.05, "may represent": 0.5, "likely": 0.95},
+}  # fmt: skip
+
+
+def of_few_words(samples: int, g: np.random.Generator) -> None:
+    """Print coverage of the phrase error and of Brier where labels are mostly alike."""
+    for name, words in FEW.items():
+        place = np.array([SCALE.index(word.strip()) for word in words])
+        rate = SCALE.means.copy()
+        rate[place] = list(words.values())
+        use = np.bincount(place, minlength=len(SCALE)) / len(place)
+        loss = float(brier(use, use * rate, means=SCALE.means, variances=SCALE.variances))
+        for size in (5, 20, 40, 80):
+            held = []
+            for _ in range(samples):
+                phrase = g.choice(place, size)
+                label = (g.random(size) < rate[phrase]).astype(float)
+                result = calibrate(
+                    tally(phrase, label, n_phrases=len(SCALE)),
+                    phrase_table=SCALE, options=Options(bootstrap=200), rng=g,
+                )  # fmt: skip
+                n, error = result.phrases.n, result.phrase_error
+                truth = float(n @ np.abs(rate - SCALE.means) / n.sum())
+                held.append(
+                    (
+                        error.low - 1e-9 <= truth <= error.high + 1e-9,
+                        result.brier.low <= loss <= result.brier.high,
+                    )
+                )
+            error_, brier_ = np.mean(held, axis=0)
+            print(
+                f"{name:25s} {size:3d}  phrase error {error_:.1%}  Brier {brier_:.1%}", flush=True
+            )
+
+
 def main() -> None:
     """Print everything."""
     samples = int(sys.argv[1]) if len(sys.argv) > 1 else 300
+    g = np.random.default_rng(0)
+    of_few_words(samples, g)
+    if sys.argv[2:] == ["few"]:
+        return
     g = np.random.default_rng(0)
     readers = {
         "calibrated": np.clip(SCALE.means, 0.01, 0.99),

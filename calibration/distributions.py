@@ -153,6 +153,7 @@ RANGE_END = 1e-6
 """Width given to the statements "0 %" and "100 %" when they are ranges of a survey."""
 
 _CLAMP = 1e-8
+_ALIKE = 1e-20  # of answers all the same, the rounding of their variance stays below it
 
 
 def moments_of_ranges(edges: FloatArray, proportions: FloatArray) -> tuple[float, float]:
@@ -212,6 +213,11 @@ def fit_moments(mean: float, variance: float, *, phrase: str = "phrase") -> Beta
     """
     mean, variance = number("mean", mean), number("variance", variance)
     limit = mean * (1.0 - mean)
+    if 0.0 <= variance < _ALIKE:
+        raise SurveyError(
+            f"{phrase!r}: everybody gave the same answer, {100 * mean:.4g} %, which has no Beta. "
+            "State it as an atom, or collect more answers."
+        )
     if not 0.0 < variance < limit:
         raise SurveyError(
             f"{phrase!r}: a Beta needs 0 < variance < mean·(1 − mean); the survey has mean "

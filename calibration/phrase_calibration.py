@@ -122,6 +122,8 @@ _CHANCE: Final = 4.0
 """Squared standard errors of a gap that are chance where few phrases are off."""
 _HIDDEN: Final = 0.25
 """Squared standard errors that a gap may hide where all phrases are off."""
+_SAME: Final = 1e-9
+"""Errors that differ by less are one."""
 
 
 def drawn_errors(
@@ -183,16 +185,26 @@ def inverted(value: float, seen: FloatArray, errors: FloatArray) -> tuple[float,
     Gives the middle and both ends of the true error behind ``value``.
     """
     levels = np.quantile(seen, [0.5 - LEVEL / 2, 0.5, 0.5 + LEVEL / 2], axis=0)
-    # np.interp holds the ends: 0 where the null already reaches the value, 3 where the ray stops.
-    (_, high), middles, (low, _) = (
-        [
-            float(np.interp(np.interp(value, level, _RAY), _RAY, error))
-            for level, error in zip(np.maximum.accumulate(of, axis=1), errors, strict=True)
-        ]
-        for of in levels
-    )
+    levels = np.maximum.accumulate(levels, axis=2)
+    (few, every), (highest, middle, lowest) = errors, levels
+    middles = [
+        [_first(value, level, error), _last(value, level, error)]
+        for level, error in zip(middle, errors, strict=True)
+    ]
+    low, high = _first(value, lowest[0], few), _last(value, highest[1], every)
     low, high = min(low, value), max(high, value)
-    return float(np.clip(sum(middles) / 2.0, low, high)), low, high
+    return float(np.clip(np.mean(middles), low, high)), low, high
+
+
+# Where rates near 0 or 1 leave what is seen as it is over many steps, the first and the last step
+# that show the value lie apart. Beyond both ends of a ray np.interp holds them.
+def _first(value: float, level: FloatArray, error: FloatArray) -> float:
+    step = np.interp(_SAME - value, -level[::-1], _RAY[::-1])
+    return float(np.interp(step, _RAY, error))
+
+
+def _last(value: float, level: FloatArray, error: FloatArray) -> float:
+    return float(np.interp(np.interp(value + _SAME, level, _RAY), _RAY, error))
 
 
 def rays(gaps: FloatArray, variance: FloatArray, *, means: FloatArray) -> FloatArray:

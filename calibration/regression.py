@@ -160,6 +160,14 @@ def logistic_calibration(tally: Tally, *, phrase_table: PhraseTable) -> Logistic
     return LogisticCalibration(intercept=intercept, slope=slope)
 
 
+def expected_line(x: FloatArray, *, n: FloatArray, rate: FloatArray) -> FloatArray:
+    """Fit the line of expected rates (K,) at log-odds x (K,); (0, 1) where there is none."""
+    if _degenerate(x, n, n * rate):
+        return np.array([0.0, 1.0])
+    design, nothing = np.stack([np.ones_like(x), x], axis=1), np.zeros((2, 2))
+    return _newton(design, n, n * rate, np.zeros(len(n)), nothing)[0]
+
+
 def _degenerate(x: FloatArray, n: FloatArray, mass: FloatArray) -> bool:
     """Whether the likelihood has no finite maximum: one x, one label, or separated labels."""
     if len(np.unique(x)) < 2 or mass.sum() <= 0 or (n - mass).sum() <= 0:

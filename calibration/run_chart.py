@@ -8,9 +8,10 @@ beyond their errors (Spiegelhalter 2005; of e = 0 it is the mean step / 1.128, a
 
 and the mean weighs months by 1 / (e_t² + τ²). Rules are those of NHS England's *Making Data Count*:
 a point beyond a limit; so many points in a row on one side of the mean; so many in a row that rise,
-or fall; two of three near a limit, on one side. Every point of a run is a signal. Those see a
-lasting change of two standard deviations late; so there is a fifth, a step: of all divisions into
-months before and since, `_SIDE` at least each, the one with the largest difference by its error.
+or fall; two of three near a limit, on one side. Every point of a run is a signal; of three that are
+judged together those two that are near, the third is none. Those see a lasting change of two
+standard deviations late; so there is a fifth, a step: of all divisions into months before and
+since, `_SIDE` at least each, the one with the largest difference by its error.
 
 By those rules' own figures (c = 3, seven in a row, two thirds of the limits) 5 % of charts of 12
 months in which nothing changes have a signal, 16 % of 24 and 27 % of 36. So the figures are set by
@@ -51,6 +52,8 @@ _NEWTON: Final = 8
 # Parts of a spread below which a point lies on the mean, and the least spread.
 _ALIKE: Final = 1e-6
 _TINY: Final = 1e-9
+# Of a value: what a mean of equal values may differ from them by.
+_ROUNDING: Final = 1e-12
 _SIDE: Final = 3
 Rule: TypeAlias = Literal["beyond", "near", "shift", "step", "trend"]
 _RULES: Final[tuple[Rule, ...]] = get_args(Rule)
@@ -123,7 +126,9 @@ def _standing(
     spread = np.sqrt(variance + beyond[:, None])
     weight = 1.0 / np.maximum(spread, _TINY) ** 2
     mean = (values * weight).sum(axis=1) / weight.sum(axis=1)
-    return (values - mean[:, None]) * np.sqrt(weight), mean, spread
+    off = values - mean[:, None]
+    off[np.abs(off) <= _ROUNDING * np.abs(values).max()] = 0.0
+    return off * np.sqrt(weight), mean, spread
 
 
 def _measures(
@@ -138,7 +143,7 @@ def _measures(
     for up in (True, False):
         side, rising = (z, values) if up else (-z, -values)
         found["beyond", up] = side
-        found["near", up] = np.where(side > 0, _second(side), 0.0)
+        found["near", up] = np.clip(np.minimum(side, _beside(side)), 0.0, None)
         found["shift", up] = _in_a_row(side > _ALIKE)
         steps = _in_a_row(np.diff(rising) > 0)
         found["trend", up] = np.pad(steps, ((0, 0), (1, 0))) + 1.0
@@ -182,10 +187,11 @@ def _step(z: FloatArray, spread: FloatArray) -> FloatArray:
     return found
 
 
-def _second(z: FloatArray) -> FloatArray:
-    """Give the second largest of each point and its two neighbours before it, (S, T)."""
-    before = [np.pad(z, ((0, 0), (by, 0)), constant_values=-np.inf)[:, :-by] for by in (1, 2)]
-    return np.asarray(np.sort(np.stack([z, *before]), axis=0)[1])
+def _beside(z: FloatArray) -> FloatArray:
+    """Give the largest of the two points before each and the two after it, (S, T)."""
+    padded = np.pad(z, ((0, 0), (2, 2)), constant_values=-np.inf)
+    around = [padded[:, by : by + z.shape[1]] for by in (0, 1, 3, 4)]
+    return np.asarray(np.max(around, axis=0))
 
 
 def _in_a_row(holds: BoolArray) -> FloatArray:

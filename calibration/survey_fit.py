@@ -206,6 +206,8 @@ _ATOMS = {"absent": 0.0, "present": 1.0}
 
 
 def _fit(survey: PhraseSurvey, method: FitMethod) -> distributions.Beta:
+    if not (survey.is_raw or survey.counts.any()):
+        raise SurveyError(f"{survey.phrase!r}: no answer is given; leave it out.")
     if method == "moments":
         return distributions.fit_moments(*survey.moments(), phrase=survey.phrase)
     return distributions.fit_likelihood(*survey.rounded_ranges(), phrase=survey.phrase)

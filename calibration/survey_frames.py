@@ -8,11 +8,14 @@ Shapes understood (names of columns in any case):
 2. one row per range: ``phrase, low, high, count``;
 3. one row per answer: ``phrase`` and one of ``percentage, percent, value, answer, response,
    probability``;
-4. one row per respondent, one column per phrase; columns that hold no numbers are left out.
+4. one row per respondent, one column per phrase.
 
-Raw answers above 1 are per cent. A range that starts where the last ended, or at the next whole
+Answers are per cent where one has a % behind it or is above 1; then a bare one between 0 and 1
+could be either and is refused. A range that starts where the last ended, or at the next whole
 per cent, continues it. A blank among counts is nobody; a blank answer is somebody who gave none,
-and is left out, never an answer of 0 %.
+and is left out, never an answer of 0 %. In shape 4 a column that holds no number, numbers the
+rows or whose title tells of the respondent is no phrase; in shape 1 one that names no range is
+none. `columns_left_out` says which these are.
 """
 
 from __future__ import annotations
@@ -32,6 +35,11 @@ from calibration.survey_fit import PhraseSurvey
 
 _ANSWER_COLUMNS = ("percentage", "percent", "value", "answer", "response", "probability")
 _COUNT_COLUMNS = ("n", "respondents")
+_WHO = re.compile(
+    r"(?:\b|_)(?:id|nr|initials|respondents?|participant|reader|rater|radiologist|user|subject|person"
+    r"|age|years|timestamp|date)(?:\b|_)"
+)
+"""Words in the title of a column that tells of the respondent."""
 _NONE = np.zeros(0)
 
 
@@ -70,6 +78,19 @@ def read_survey(
     return _from_respondents(frame, name)
 
 
+def columns_left_out(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Name the columns of a survey table of which `read_survey` reads nothing."""
+    named = {str(c).strip().lower(): str(c) for c in frame.columns}
+    read = {"phrase", "low", "high", "count"}
+    if "phrase" not in named:
+        read = {str(c).strip().lower() for c in _asked(frame)}
+    elif not read <= set(named):
+        answer = {*[c for c in _ANSWER_COLUMNS if c in named][:1]}
+        ranges = {c for c in named if c in _COUNT_COLUMNS or _range_of(c) is not None}
+        read = {"phrase"} | (answer or ranges)
+    return tuple(title for name, title in named.items() if name not in read)
+
+
 def _from_wide_ranges(
     frame: pd.DataFrame, name: str, respondents: int | None
 ) -> tuple[PhraseSurvey, ...]:
@@ -85,7 +106,7 @@ def _from_wide_ranges(
     edges = _edges([found[c] for c in order], 100.0 if percent else 1.0, name)
     cells = np.nan_to_num(_numbers(frame[order], name))
     stated = next((c for c in _COUNT_COLUMNS if c in frame.columns), None)
-    people = [_people(row, respondents) for row in cells]
+    people = _people(cells, cells.sum(axis=1), respondents)
     if stated is not None:
         said = _numbers(frame[[stated]], name)[:, 0]
         people = [None if np.isnan(n) else int(n) for n in said]
@@ -95,12 +116,15 @@ def _from_wide_ranges(
     )
 
 
-def _people(row: FloatArray, respondents: int | None) -> int | None:
-    """Count respondents: counts sum to them, proportions are shares of all who were asked."""
-    total = float(row.sum())
-    if total > 1.5 and np.all(row == np.round(row)):
-        return round(total)
-    return None if respondents is None or not total else round(total * respondents)
+def _people(cells: FloatArray, totals: FloatArray, respondents: int | None) -> list[int | None]:
+    """Count each phrase's respondents: a table's counts sum to them, proportions are of all asked.
+
+    Whole cells are counts where any phrase's add up to more than one respondent.
+    """
+    if totals.max(initial=0.0) > 1.5 and np.all(cells == np.round(cells)):
+        return [round(total) for total in totals.tolist()]
+    asked = 0 if respondents is None else respondents
+    return [round(total * asked) or None for total in totals.tolist()]
 
 
 def _from_long_ranges(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...]:
@@ -108,17 +132,18 @@ def _from_long_ranges(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...
     _refuse(_blank(ends), ends, "are blank where a range ends", name)
     values = np.nan_to_num(_numbers(frame[["low", "high", "count"]], name))
     scale = 100.0 if values[:, 1].max() > 1.0 else 1.0
-    surveys = []
-    for phrase, rows in frame.groupby("phrase", sort=False).indices.items():
+    surveys, groups = [], frame.groupby("phrase", sort=False).indices
+    totals = np.array([values[rows, 2].sum() for rows in groups.values()])
+    people = _people(values[:, 2], totals, None)
+    for (phrase, rows), n in zip(groups.items(), people, strict=True):
         part = values[rows][np.lexsort((values[rows, 1], values[rows, 0]))]
         edges = _edges([(low, high) for low, high, _ in part], scale, f"{name}, {phrase}")
-        people = _people(part[:, 2], None)
-        surveys.append(PhraseSurvey(_phrase(phrase), edges, part[:, 2], _NONE, people))
+        surveys.append(PhraseSurvey(_phrase(phrase), edges, part[:, 2], _NONE, n))
     return tuple(surveys)
 
 
 def _from_answers(frame: pd.DataFrame, column: str, name: str) -> tuple[PhraseSurvey, ...]:
-    answers = _probabilities(_numbers(frame[[column]], name)[:, 0], name)
+    answers = _probabilities(frame[[column]], name)[:, 0]
     groups = frame.groupby("phrase", sort=False).indices
     given = {phrase: answers[rows] for phrase, rows in groups.items()}
     given = {phrase: said[np.isfinite(said)] for phrase, said in given.items()}
@@ -134,15 +159,13 @@ def _from_answers(frame: pd.DataFrame, column: str, name: str) -> tuple[PhraseSu
 
 
 def _from_respondents(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...]:
-    numeric = frame.apply(pd.to_numeric, errors="coerce")
-    kept = [c for c in numeric.columns if numeric[c].notna().mean() >= 0.5]
+    kept = _asked(frame)
     if not kept:
         raise SurveyError(
             f"{name}: no column named phrase and no column of numbers; "
             "see the shapes a survey may have in docs/method.md."
         )
-    everything = numeric[kept].to_numpy(dtype=np.float64)
-    scaled = _probabilities(everything, name)
+    scaled = _probabilities(frame[kept], name)
     return tuple(
         PhraseSurvey(_phrase(column), _NONE, _NONE, answers, len(answers))
         for column, values in zip(kept, scaled.T, strict=True)
@@ -150,14 +173,31 @@ def _from_respondents(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...
     )
 
 
-def _probabilities(values: FloatArray, name: str) -> FloatArray:
-    known = values[np.isfinite(values)]
-    scale = 100.0 if known.max(initial=0.0) > 1.0 else 1.0
-    wrong = int(np.sum((known < 0.0) | (known > scale)))
-    if wrong:
-        raise SurveyError(
-            f"{name}: {wrong} of {known.size} answers are outside 0 to {scale:g}; correct them."
-        )
+def _asked(frame: pd.DataFrame) -> list[object]:
+    """Columns that may hold answers: some number, which is not the row's, and no respondent's."""
+    bare, _ = _bare(frame)
+    numeric = bare.apply(pd.to_numeric, errors="coerce")
+    rows = (numeric.diff().iloc[1:] == 1.0).all() & (numeric.iloc[0] <= 1.0) & (len(frame) > 2)
+    some = numeric.notna().any() & ~rows
+    return [c for c in frame.columns if some[c] and not _WHO.search(str(c).lower())]
+
+
+def _bare(frame: pd.DataFrame) -> tuple[pd.DataFrame, BoolArray]:
+    """Cells without the % behind them, and where it stood."""
+    text = frame.astype(str).apply(lambda c: c.str.strip())
+    signed = text.apply(lambda c: c.str.endswith("%"))
+    return frame.mask(signed, text.apply(lambda c: c.str.rstrip("% "))), signed.to_numpy()
+
+
+def _probabilities(frame: pd.DataFrame, name: str) -> FloatArray:
+    """Answers as probabilities, NaN where blank."""
+    bare, signed = _bare(frame)
+    values = _numbers(bare, name)
+    scale = 100.0 if signed.any() or np.nanmax(values, initial=0.0) > 1.0 else 1.0
+    _refuse(values > scale, frame, f"are outside 0 to {scale:g}", name)
+    unclear = (scale > 1.0) & (values > 0.0) & (values < 1.0) & ~signed
+    fault = "lie between 0 and 1 where others are per cent (write half a per cent as 0.5%)"
+    _refuse(unclear, frame, fault, name)
     return values / scale
 
 

@@ -38,13 +38,13 @@ class CertaintyReader:
     def __init__(self) -> None:
         words = load()
         self._sections = SectionReader(words)
-        tree = _cues_only(build(words), {})
+        graph = _cues_only(build(words), {})
         weighing = words.grammar.weighing  # "over" is certainty only in a clause that prefers
         no_words = _ANSWERS.union(weighing, words.grammar.everyday)
-        self._root = {w: node for w, node in tree.items() if w.isalnum() and w not in no_words}
+        self._root = {w: node for w, node in graph.items() if w.isalnum() and w not in no_words}
 
     def _cues(self, text: str) -> Iterator[tuple[int, int, str, Node]]:
-        """Give where each cue begins and ends, its first word, and what the tree says of it.
+        """Give where each cue begins and ends, its first word, and what the graph says of it.
 
         Only where a cue can begin are words followed one by one, by number where a blank parts
         them and as they are written elsewhere.

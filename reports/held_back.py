@@ -15,7 +15,7 @@ from typing import Final
 from calibration.profile import PhraseRate, ReaderProfile, Swap
 from calibration.profile.results import Cell
 from calibration.profile.settings import ProfileSettings
-from calibration.profile.shown import Rated
+from calibration.profile.shown import VISIBLE, Rated
 from calibration.profile.swaps import reassures
 from reports.numbers import count, percent
 from reports.strings import Strings
@@ -46,23 +46,33 @@ class _Reason:
     more: tuple[tuple[str, str], ...] = ()
 
 
-def between(word: Rated, profile: ReaderProfile, words: Strings, scale: Scale) -> str:
-    """Say what holds back the word that lies nearest, or that no recommended one is nearer."""
+def between(
+    word: Rated, profile: ReaderProfile, words: Strings, scale: Scale, discouraged: Scale
+) -> str:
+    """Say what holds back the word that lies nearest, or that no recommended one is nearer.
+
+    Where a ``discouraged`` word lies nearer still, the page says that it is passed over.
+    """
     reason = _reason(word, profile, words, scale)
-    return words(f"verdict.stay.{reason.key}", **_shown(word, reason, words))
+    said = words(f"verdict.stay.{reason.key}", **_shown(word, reason, words))
+    shown = _passed_over(word, reason, discouraged)
+    return f"{said} {words('verdict.stay.discouraged', **shown)}" if shown else said
 
 
 def grouped(
-    found: Sequence[Rated], profile: ReaderProfile, words: Strings, scale: Scale
+    found: Sequence[Rated], profile: ReaderProfile, words: Strings, scale: Scale, discouraged: Scale
 ) -> tuple[str, ...]:
     """Say of several words why they have no swap: a sentence a reason, with the words it is of."""
-    of: dict[str, list[str]] = {name: [] for name in _GROUPS.values()}
+    of: dict[str, list[str]] = {name: [] for name in (*_GROUPS.values(), "discouraged")}
     for each in found:
         reason = _reason(each, profile, words, scale)
         if group := _GROUPS.get(reason.key):
             key = group if group in {"unsure", "doubted", "nearest"} else "word"
             shown = _shown(each, reason, words)
             of[group].append(words(f"verdict.held.each.{key}", **shown))
+        if over := _passed_over(each, reason, discouraged):
+            shown = over | {"phrase": each.phrase, "where": where(each, words)}
+            of["discouraged"].append(words("verdict.held.each.discouraged", **shown))
     needed, least = tenths(_RULES.swap_probability), count(LEAST_USES)
     return tuple(
         words(f"verdict.held.{group}", words="; ".join(each), needed=needed, least=least)
@@ -82,6 +92,18 @@ def _shown(word: Rated, reason: _Reason, words: Strings) -> dict[str, str]:
         "other": percent(reason.other),
         **dict(reason.more),
     }
+
+
+def _passed_over(word: Rated, reason: _Reason, discouraged: Scale) -> dict[str, str]:
+    """Print a discouraged word that lies visibly nearer to the rate than this and the one named."""
+    rate, says = word.rate.value, word.meaning
+    own = min(abs(says - rate), abs(reason.other - rate))  # the first where no other is named
+    away = {abs(discouraged[w] - rate): w for w in discouraged}
+    safe = (gap for gap in away if not reassures(discouraged[away[gap]], says, rate))
+    least = min(safe, default=own)
+    if least > own - VISIBLE:
+        return {}
+    return {"word": away[least], "meaning": percent(discouraged[away[least]])}
 
 
 def where(word: Rated | Cell, words: Strings) -> str:

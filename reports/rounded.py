@@ -130,17 +130,14 @@ def profile(found: ReaderProfile) -> ReaderProfile:
 
 def large(found: Large) -> Large:
     """Round what hedges come to in the large."""
-
-    def of(value: Interval, n: float) -> Interval:
-        middle, low, high = (share_of(each, n) for each in (value.value, value.low, value.high))
-        return replace(value, value=middle, low=low, high=high)
-
+    of = found.ratio
+    middle, low, high = (share_of(each, found.expected) for each in (of.value, of.low, of.high))
     return replace(
         found,
         n=float(counted(found.n)),
-        ratio=of(found.ratio, found.expected),
-        e50=of(found.e50, found.n),
-        e90=of(found.e90, found.n),
+        ratio=replace(of, value=middle, low=low, high=high),
+        e50=share_of(found.e50, found.n),
+        e90=share_of(found.e90, found.n),
     )
 
 

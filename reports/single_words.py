@@ -273,14 +273,14 @@ def unmoved(profile: ReaderProfile) -> tuple[Rated, ...]:
     return (first,) if first else carriers(profile) or told(profile)[:1]
 
 
-def stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
+def stay(profile: ReaderProfile, words: Strings, scale: Scale, discouraged: Scale) -> str:
     """Say why no swap is offered, by the words that the page speaks of first.
 
     That nothing needs to change stands only where no other sentence says as much.
     """
     spoken_of, state = unmoved(profile), profile.pattern.verdict.state
     if spoken_of and scale:
-        return " ".join(between(each, profile, words, scale) for each in spoken_of)
+        return " ".join(between(each, profile, words, scale, discouraged) for each in spoken_of)
     if spoken_of or state == "pattern":
         return words("verdict.stay.plain")
     none = wrong(profile) or not is_read(profile)

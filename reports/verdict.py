@@ -104,7 +104,12 @@ class Said:
 
 
 def in_words(
-    profile: ReaderProfile, *, words: Strings, scale: Scale = NO_SCALE, ct: CtReaders = "unstated"
+    profile: ReaderProfile,
+    *,
+    words: Strings,
+    scale: Scale = NO_SCALE,
+    discouraged: Scale = NO_SCALE,
+    ct: CtReaders = "unstated",
 ) -> Said:
     """Say what the profile holds; ``scale`` gives the words that an institution recommends.
 
@@ -128,25 +133,19 @@ def in_words(
     ordering = (ordered(profile.pattern, carriers(profile), words),) * question
     behind = (*ordering, *_how_far(profile, words), *_beside(profile, words))
     behind += out_of_order.parted(profile, words)
-    why = _stay(profile, words, scale)
+    why = "" if swaps else stay(profile, words, scale, discouraged)
+    if swaps and (heaviest := heavier(profile)):
+        why = between(heaviest, profile, words, scale, discouraged)
     caveat = _joined(_caveat(profile, swaps, words), out_of_order.leaning(profile, ct, words))
     marked = [each for each, side in hedges_in_parts(profile) if side]
     if not swaps and all_share(marked, profile, words, scale):
         rule = words("verdict.do_shared")
-    left = grouped(_left(profile, swaps), profile, words, scale)
+    left = grouped(_left(profile, swaps), profile, words, scale, discouraged)
     return Said(question, first, lead, rule, also, caveat, cards, why, left, behind)
 
 
-def _stay(profile: ReaderProfile, words: Strings, scale: Scale) -> str:
-    """Say why there is no swap, or not one more: of words that the page speaks of."""
-    if kept_swaps(profile):
-        heaviest = heavier(profile)
-        return between(heaviest, profile, words, scale) if heaviest else ""
-    return stay(profile, words, scale)
-
-
 def _left(profile: ReaderProfile, swaps: Sequence[Swap]) -> list[Rated]:
-    """Give the marked words that no swap moves, but those of which `_stay` says why, by weight."""
+    """Give the marked words that no swap moves, but those that `stay` speaks of, by weight."""
     said = [heavier(profile)] if swaps else unmoved(profile)
     whole = {swap.phrase for swap in swaps if not swap.finding}
     gone = {(each.phrase, each.finding) for each in (*swaps, *said) if each}
@@ -337,7 +336,7 @@ def _known(profile: ReaderProfile, words: Strings) -> tuple[str, str]:
 def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tuple[str, str]:
     """Say why nothing can be said of the whole, what it would take, and what can be said."""
     verdict, hedges = profile.pattern.verdict, count(profile.hedges)
-    kind = of_all(profile)
+    kind, alone = of_all(profile), verdict.untold == "one phrase"
     if kind == "one_label":
         return words("verdict.one_label.first"), words("verdict.one_label.lead")
     certain = ", ".join(quoted(atom.phrases, words) for _, atom in wrong(profile))
@@ -348,23 +347,23 @@ def _too_few(profile: ReaderProfile, words: Strings, word: Rated | None) -> tupl
         lead = _joined(words("verdict.no_hedge.lead"), *as_others(profile, words))
         return words(f"verdict.no_hedge.first{'_but' * bool(certain)}", phrases=certain), lead
     but = words("verdict.too_few.first_but", phrases=certain) if certain else ""
+    whole = _joined(words("verdict.too_few.lead", hedges=hedges), _further(profile, words))
     if (cell := verdict.carried) and not cell.phrase:
         first, lead = one_finding(profile, cell.finding, words)
         return but or first, lead
     if cell:
         said = named(cell, words)
-        lead = words("verdict.one_cell.lead", hedges=hedges, cell=said)
+        lead = whole if alone else words("verdict.one_cell.lead", hedges=hedges, cell=said)
         if word is None:
-            whole = (surveyed(p, words) for p in profile.phrases if p.phrase == cell.phrase)
-            look = words("verdict.one_cell.look", cell=said) if cell.finding else ""
-            return but or words("verdict.too_few.first"), _joined(lead, *whole, look)
+            each = [surveyed(p, words) for p in profile.phrases if p.phrase == cell.phrase]
+            each += [words("verdict.one_cell.look", cell=said)] * bool(cell.finding)
+            return but or words("verdict.too_few.first"), _joined(lead, *each)
         same = word.phrase == cell.phrase and cell.finding in {"", word.finding}
         return "" if same else but or words("verdict.one_cell.first_but", cell=said), lead
     if kind == "instrument":
         lead = _what("verdict.instrument.lead", "verdict.shared", verdict.explained, words)
         return but or words("verdict.instrument.first"), lead
-    lead = _joined(words("verdict.too_few.lead", hedges=hedges), _further(profile, words))
-    return "" if word else but or words("verdict.too_few.first"), lead
+    return "" if word else but or words("verdict.too_few.first"), whole
 
 
 def _joined(*sentences: str) -> str:

@@ -114,8 +114,10 @@ def _judged(
     judged = (hedges.uses >= rules.least_statements) & (not alike)
     kept = rows.take(~out[rows.reader, rows.finding])
     certain, sure = (both_certain(each, words, between) for each in (kept, kept.leaning()))
-    reach = instruments(*certain, soft=bool(kept.soft.any()), settings=rules)
     n, mass = hedges.total(hedges.rows.count), hedges.total(hedges.rows.count * hedges.rows.label)
+    choice = words.chosen_by_doubt(n.sum(axis=(0, 1)), ratio=rules.plausible_doubt)
+    soft = bool(kept.soft.any())
+    reach = instruments(*certain, soft=soft, doubted=choice, settings=rules)
     lean = leaned(found, leaning := hedges.leaning(n))
     shared = shared_line(line, judged, lean=lean, reach=reach, settings=rules)
     done = instrument(line, judged, reach=reach, settings=rules)
@@ -190,13 +192,19 @@ def _fitted(
     found = fit_with_habits(counts, settings=settings, advance=advance, start=start)
     mode = found.fitted.mode
     if not (mode.converged and found.fitted.settled):
+        alone = hedges.rows.patient is None
         raise NotConvergedError(
             f"profile: after {found.fitted.rounds} rounds, {mode.steps} steps in the last, the "
             f"mode was not found or the deviations still move (gradient {mode.gradient:.1e}); "
-            "no verdict is given. Look for extreme counts in the table."
+            f"no verdict is given. Look for extreme counts in the table{_REPEATS[alone]}."
         )
     return between, found, without_word(found, counts, settings)
 
+
+_REPEATS = (
+    "",
+    ", and for exams of one patient that come again: without a column patient each counts as new",
+)
 
 # What lies below it is the processor's rounding, and differs with it.
 _ROUNDING = 1e-9

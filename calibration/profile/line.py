@@ -16,9 +16,10 @@ covariance.
 In the large, with n_k uses of phrase k, meaning M_k and posterior rate p_k, O/E = Σ n_k p_k /
 Σ n_k M_k, and E50 and E90 are the median and the 90 % point of |p_k − M_k| over uses (Harrell 2015,
 section 10.9). They are functions of all rates at once, whose posterior is normal on the log-odds
-scale (θ is shared by all readers, the rest is each reader's own). So medians and 95 % intervals are
-taken from 400 draws with a fixed seed, the same ones for every reader and every run. E50 and E90
-are above 0 even for readers who fit the scale, because an uncertain distance is above 0.
+scale (θ is shared by all readers, the rest is each reader's own). So medians and O/E's 95 %
+interval are taken from 400 draws with a fixed seed, the same ones for every reader and every run.
+E50 and E90 are above 0 even for readers who fit the scale, because an uncertain distance is above
+0: quantiles of their draws are no interval that holds the truth, and none is given.
 """
 
 from __future__ import annotations
@@ -300,17 +301,18 @@ def _large(n: FloatArray, positive: FloatArray, meaning: FloatArray, *, rates: F
     n, meaning, rates = n[used], meaning[used], rates[:, used]
     total, expected = float(n.sum()), float(n @ meaning)
     if total <= 0.0:
-        return Large(0.0, 0.0, 0.0, NOTHING, NOTHING, NOTHING)
+        return Large(0.0, 0.0, 0.0, NOTHING, float("nan"), float("nan"))
     distance = np.abs(rates - meaning)
     order = np.argsort(distance, axis=1)
     share = np.cumsum(n[order], axis=1) / total
     far = np.take_along_axis(distance, order, axis=1)
     halves, tenths = (
-        far[np.arange(len(far)), np.argmax(share >= q - _EDGE, axis=1)] for q in (0.5, 0.9)
+        float(np.median(far[np.arange(len(far)), np.argmax(share >= q - _EDGE, axis=1)]))
+        for q in (0.5, 0.9)
     )
     ratio = _interval(rates @ n / expected)
     seen = float(positive.sum())
-    return Large(total, seen, expected, ratio, _interval(halves), _interval(tenths))
+    return Large(total, seen, expected, ratio, halves, tenths)
 
 
 def _interval(draws: FloatArray) -> Interval:

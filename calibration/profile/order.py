@@ -156,7 +156,7 @@ class Own:
     def large(self, r: int) -> Large:
         """Give what a reader's hedges come to together, by their counts alone."""
         n, mass = float(self.n[r].sum()), float(self.mass[r].sum())
-        return Large(n, mass, float((self.n[r] @ self.meaning).sum()), NOTHING, NOTHING, NOTHING)
+        return Large(n, mass, float((self.n[r] @ self.meaning).sum()), NOTHING, np.nan, np.nan)
 
     def rate(self, name: str, r: int, cells: BoolArray) -> PhraseRate | None:
         """Give the rate of a reader's ``cells`` (F, K) taken together, by their counts alone."""

@@ -271,7 +271,8 @@ def judge_pattern(case: Case, *, settings: ProfileSettings) -> Pattern:
     d, g = settings.shift_margin, settings.slope_margin
     settled = bool(stated) or (enough and _nothing(case, settings))
     untold = case.untold or ("instrument" if parts.explained else None)
-    untold = "one cell" if parts.carried else untold
+    whole_word = case.untold == "one phrase" and parts.carried and not parts.carried.finding
+    untold = "one cell" if parts.carried and not whole_word else untold
     parted = _parted(case, parts, settings, told=bool(stated or untold or not enough))
     settled, untold = settled and not parted, parted or untold
     shift, slope = _coordinates(evidence, settings)

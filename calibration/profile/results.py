@@ -344,15 +344,15 @@ class Large:
 
     ``observed`` label mass and the sum ``expected`` by the words, of n uses; ``ratio`` of the two,
     ``e50`` and ``e90``, the distance of rate and meaning that half and nine tenths of the uses stay
-    within, by the posterior.
+    within, medians of the posterior.
     """
 
     n: float
     observed: float
     expected: float
     ratio: Interval
-    e50: Interval
-    e90: Interval
+    e50: float
+    e90: float
 
 
 @dataclass(frozen=True, slots=True)

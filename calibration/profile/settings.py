@@ -101,6 +101,9 @@ class ProfileSettings:
     plausible_ordering, plausible_slope
         Range of λ (odds of a CT given disease over without) a department may have; the lowest
         slope that misreading and a CT that misses disease may make of 1.
+    plausible_doubt
+        How many times as likely, at most, a CT may be where the writer of a word is in doubt
+        (`vocabulary`).
     least_shared
         Readers without whom nothing is called shared.
     certain
@@ -138,6 +141,7 @@ class ProfileSettings:
     rest_probability: float = 0.9
     plausible_ordering: tuple[float, float] = (0.8, 1.5)
     plausible_slope: float = 0.75
+    plausible_doubt: float = 4.0
     least_shared: int = 5
     certain: float = CERTAIN
     misread: float = 0.0

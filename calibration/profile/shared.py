@@ -35,8 +35,12 @@ alone. So a part of c is found (`Shared.parts`) only if it stands beyond half it
 likelihood within `_CONTRADICTED` of the best), and so does c as it were with CT's own doubt taken
 for what it leans to (`line.leaned`, of each reader); no prior weighs these. Here b may
 be below 0 too: a CT that shows disease where there is none takes |b| off every slope and raises the
-shift, and bears out less of "absent". (Of one reader it is not taken off: measured, that spares
-nobody.) What stands beyond only without is `Shared.explained`.
+shift, and bears out less of "absent". And CTs may be chosen by doubt that no word told of, up to
+`plausible_doubt` times as readily in doubt: with (e, d) what that makes of a line (0, 0) by the
+department's own words (`vocabulary`), c goes to (c₁ + e, (1 + c₂)(1 + d) − 1). (Of one reader
+neither is taken off: |b| was measured to spare nobody, and what the choice by doubt may have done
+is only as far as b reaches; `docs/method.md`, Limits.) What stands beyond only without is
+`Shared.explained`.
 """
 
 from __future__ import annotations
@@ -209,7 +213,12 @@ class Instruments:
 
 
 def instruments(
-    absent: AtomCounts, present: AtomCounts, *, soft: bool, settings: ProfileSettings
+    absent: AtomCounts,
+    present: AtomCounts,
+    *,
+    soft: bool,
+    doubted: FloatArray,
+    settings: ProfileSettings,
 ) -> Instruments:
     """Lay out what the instrument may have done.
 
@@ -219,6 +228,8 @@ def instruments(
         Statements of "absent" and of "present".
     soft
         Whether labels lie between 0 and 1.
+    doubted
+        What the furthest choice of CTs by doubt makes of (shift, slope − 1), shape (2,).
     """
     low, high = np.log(settings.plausible_ordering)
     ordering, lost = np.linspace(low, high, _ORDERINGS), 1.0 - settings.plausible_slope
@@ -233,10 +244,12 @@ def instruments(
     of_one = np.concatenate([np.full(_MISSES - 1, -np.inf), _log_prior(missing, _MISSED)])
     log_p = of_one[:, None] + _log_prior(softened, _SOFTENED)
     log_p = _log_prior(ordering, _ORDERED)[:, None] + log_p.ravel()
+    place = np.stack([a - _FALL * b, -np.abs(b) - s], axis=-1).reshape(-1, 2)
+    chosen = place + doubted * np.stack([np.ones(len(place)), 1.0 + place[:, 1]], axis=1)
     return Instruments(
-        np.stack([a - _FALL * b, -np.abs(b) - s], axis=-1).reshape(-1, 2),
-        log_p.ravel(),
-        np.tile(sum(seen), len(ordering)),
+        np.concatenate([place, chosen]),
+        np.concatenate([log_p.ravel(), np.full(len(place), -np.inf)]),
+        np.tile(sum(seen), 2 * len(ordering)),
     )
 
 

@@ -62,10 +62,11 @@ def correlation(rows: Rows, *, chance: FloatArray) -> Correlation:
         return Correlation(0.0, 0.0)
     v = chance * (1.0 - chance)
     e, root = rows.label - chance, np.sqrt(v)
-    typical = float(v.mean()) if len(v) else 0.25
+    n = rows.count
+    typical = float(n @ v / n.sum()) if len(v) else 0.25
     within = _within(rows, rows.patient)
-    same_e, same_v = _pairs(within, e), _pairs(within, root)
-    all_e, all_v = _pairs(rows.patient, e), _pairs(rows.patient, root)
+    same_e, same_v = _pairs(within, e, n), _pairs(within, root, n)
+    all_e, all_v = _pairs(rows.patient, e, n), _pairs(rows.patient, root, n)
     prior = _SAME_WORTH * typical
     same = (same_e + prior * _SAME) / (same_v + prior)
     prior = _OTHER_WORTH * typical
@@ -79,9 +80,10 @@ def _within(rows: Rows, patient: IntArray) -> IntArray:
     return np.asarray(np.unique(finding, return_inverse=True)[1])
 
 
-def _pairs(code: IntArray, values: FloatArray) -> float:
-    """Sum of products over ordered pairs of different rows with one code."""
-    return float((_sums(code, values) ** 2).sum() - (values**2).sum())
+def _pairs(code: IntArray, values: FloatArray, n: FloatArray) -> float:
+    """Sum of products over ordered pairs of different statements with one code, n to a row."""
+    own = np.minimum(n, n**2)  # a part of a statement has no other beside it
+    return float((_sums(code, n * values) ** 2).sum() - own @ values**2)
 
 
 def opposed(rows: Rows, *, phrases: int) -> tuple[FloatArray, FloatArray]:

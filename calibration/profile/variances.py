@@ -31,7 +31,7 @@ from calibration.profile.model import Mode, find_mode
 from calibration.profile.results import NOTHING, Interval
 from calibration.profile.settings import Priors
 
-_ROUNDS = 80
+_ROUNDS = 400
 _SETTLED = 2e-3
 # Where they stand among the deviations.
 QUIRK, _READER_FINDING, _REMAINDER = 4, 7, 8

@@ -19,7 +19,7 @@ from itertools import pairwise
 from typing import Final
 
 from extraction.rules.decide import Decision
-from extraction.rules.lexicon import DOUBTING, Cue, Part, Tree
+from extraction.rules.lexicon import DOUBTING, Cue, Part, Root
 from extraction.rules.scan import Item, lexemes
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
@@ -45,7 +45,7 @@ _JOINS, _ASIDE = "and", frozenset({",", "-", "("})
 
 
 def guarded(
-    decisions: Sequence[Decision], items: Sequence[Item], tokens: list[Token], root: Tree,
+    decisions: Sequence[Decision], items: Sequence[Item], tokens: list[Token], root: Root,
     grammar: GrammarFile,
 ) -> list[Decision]:  # fmt: skip
     """Leave unmapped what would be read as certain beside a doubt that nothing accounts for."""
@@ -234,7 +234,7 @@ def _is_bare(said: Decision) -> bool:
 
 
 def _doubts(
-    items: Iterable[Item], tokens: list[Token], words: Sequence[str], root: Tree,
+    items: Iterable[Item], tokens: list[Token], words: Sequence[str], root: Root,
     grammar: GrammarFile,
 ) -> list[tuple[int, int]]:  # fmt: skip
     """Give the token ranges of doubting words that nothing accounts for.

@@ -23,7 +23,7 @@ from extraction.rules.clauses import clauses
 from extraction.rules.decide import Decision, carry_back, decide, settled
 from extraction.rules.doubts import guarded, of_today
 from extraction.rules.ellipsis import completed, corrected, with_stand_ins
-from extraction.rules.lexicon import Part, Tree, build
+from extraction.rules.lexicon import Part, Root, build
 from extraction.rules.mentions import MentionFinder
 from extraction.rules.runon import at_capitals, is_run_on, opens_within, pieces
 from extraction.rules.scan import Clause, Item, is_finite, scan
@@ -86,7 +86,7 @@ class RuleEngine:
 
     # Made when first read by: most processes of a run ask an engine only for its name.
     @cached_property
-    def _root(self) -> Tree:
+    def _root(self) -> Root:
         return build(self.vocabulary)
 
     @cached_property

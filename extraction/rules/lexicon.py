@@ -25,19 +25,19 @@ __all__ = [
     "Lexeme",
     "Node",
     "Part",
-    "Tree",
+    "Root",
     "build",
 ]
 
 # The root's keys for the words that may stand inside a cue and for the other tenses of its verbs,
-# and for the words that doubt, which have a tree of their own.
+# and for the words that doubt, which have a graph of their own.
 INSERTED, TENSES, DOUBTING = "\0inserted", "\0tenses", "\0doubting"
 
 
 _Any = TypeVar("_Any")
 
 
-class Tree(Node):
+class Root(Node):
     """The first node, which knows every word of the graph."""
 
     def __init__(self, branches: Node) -> None:
@@ -45,7 +45,7 @@ class Tree(Node):
         self.words = _words(branches)
 
 
-_BUILT: Final[dict[str, Tree]] = {}
+_BUILT: Final[dict[str, Root]] = {}
 _KEPT: Final = 4
 
 
@@ -103,7 +103,7 @@ class Lexeme:
     said: str = ""
 
 
-def build(vocabulary: Vocabulary) -> Tree:
+def build(vocabulary: Vocabulary) -> Root:
     """Return the token graph of a vocabulary, built once per digest and never changed after.
 
     Raises
@@ -119,8 +119,8 @@ def build(vocabulary: Vocabulary) -> Tree:
         add()
     if len(_BUILT) >= _KEPT:
         _BUILT.clear()
-    _BUILT[vocabulary.digest] = tree = lists.tree()
-    return tree
+    _BUILT[vocabulary.digest] = root = lists.root()
+    return root
 
 
 class _Way(NamedTuple):
@@ -208,7 +208,7 @@ class _Lists:
             words = self._expressions(entry.excludes, plurals=True)
             self._join(words, partial(_excluding, entry.name))
 
-    def tree(self) -> Tree:
+    def root(self) -> Root:
         """Let each verb open what its like opens, and keep what may stand inside a cue."""
         rows = [*self._grammar.alike.items()] * 2  # what is like one may be like others
         for said, others in rows:
@@ -216,11 +216,11 @@ class _Lists:
                 first, *rest = said.split()
                 like = self._root.get(other, {})
                 self._root[first] = self._opened(self._root.get(first, {}), rest, like)
-        tree = Tree(self._root)
+        root = Root(self._root)
         inserted = self._expressions(self._grammar.inserted)
-        tree[INSERTED], tree[TENSES] = inserted, self._grammar.tenses
-        tree[DOUBTING] = self._doubts()
-        return tree
+        root[INSERTED], root[TENSES] = inserted, self._grammar.tenses
+        root[DOUBTING] = self._doubts()
+        return root
 
     def _opened(self, node: Node, said: list[str], like: Node) -> Node:
         """Give the branches of another to the node behind some words."""
@@ -230,16 +230,16 @@ class _Lists:
         opened = {word: self._opened(node.get(word, {}), rest, like)}
         return self._weaver.node(node | opened)
 
-    def _doubts(self) -> tuple[frozenset[str], Tree]:
+    def _doubts(self) -> tuple[frozenset[str], Root]:
         """Give the first words of what doubts, and it with what holds such words and does not."""
         weaver, grammar = self._weaver, self._grammar
         doubting = self._expressions(grammar.doubting)
         doubts = weaver.told(doubting, None, _nothing, partial(_with, {"parts": Part.CUE}))
         first = frozenset(doubts)
         weaver.add(doubts, self._expressions(grammar.assured), _both)
-        tree = Tree(doubts)
-        tree[INSERTED] = tree[TENSES] = {}
-        return first, tree
+        root = Root(doubts)
+        root[INSERTED] = root[TENSES] = {}
+        return first, root
 
     def _add(self, patterns: Iterable[str], **told: Any) -> None:
         """Add a list whose every expression plays the same part."""

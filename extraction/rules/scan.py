@@ -108,7 +108,7 @@ def scan(tokens: list[Token], root: Node, text: str) -> list[Item]:
 
 
 def lexemes(tokens: list[Token], root: Node) -> Iterator[Item]:
-    """Give every longest expression of a tree, also those that say nothing."""
+    """Give every longest expression of a graph, also those that say nothing."""
     at = 0
     while at < len(tokens):
         node = root.get(tokens[at].word)

@@ -35,6 +35,8 @@ _PAUSES: Final = frozenset({",", "and"})
 _QUALITIES: Final = (
     "ic", "al", "ous", "ive", "ant", "ary", "ar", "ed", "ing", "ent", "oid", "ble", "ory",
 )  # fmt: skip
+# How a word ends that says of what stands before that it is seen: "no longer evident for".
+_SEEN: Final = ("ed", "en", "ble", "ent", "ere")
 
 
 def scopes(clause: Clause) -> list[Scope]:
@@ -80,7 +82,7 @@ def _of_object(clause: Clause, at: int, behind: Cue) -> Cue | None:
     """
     last = clause.items[at].last
     words = [token.word for token in clause.tokens[last - 1 : last + 1]]
-    of = words[1:] in (["of"], ["for"]) and not words[0].endswith(("ed", "en", "ble"))
+    of = words[1:] in (["of"], ["for"]) and not words[0].endswith(_SEEN)
     return replace(behind, side="before") if of and behind.kind == "negation" else None
 
 

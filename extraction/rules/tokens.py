@@ -83,8 +83,7 @@ class Token(NamedTuple):
 class TokenReader:
     """Splits text into tokens; spellings are normalised (``oedema`` → ``edema``).
 
-    The table is asked for last, so that the tree it knows its words from is the last thing made and
-    the collector has looked at all of it once.
+    `spelling` gives the table of spellings, which knows the vocabulary's words.
     """
 
     def __init__(self, spelling: Callable[[], Spelling]) -> None:

@@ -50,6 +50,7 @@ def fit(given: Given) -> None:
     from calibration.survey import builtin
     from pipeline.formats.tables import write_table
 
+    left_out: tuple[str, ...] = ()
     if (given.answers is None) == (not given.builtin):
         raise ConfigurationError("survey fit: give either a survey file or --builtin NAME.")
     try:
@@ -57,26 +58,26 @@ def fit(given: Given) -> None:
             table = builtin(given.builtin)
             frame = table.to_frame()
         else:
-            table, frame = _fit(given, given.answers)
+            table, frame, left_out = _fit(given, given.answers)
     except CalibrationError as error:
         raise InputError(str(error)) from None
     write_table(frame, given.out)
-    given.output.tell(
-        {"phrases": len(table), "source": table.source, "phrase_table": str(given.out)}
-    )
+    told = {"phrases": len(table), "source": table.source, "phrase_table": str(given.out)}
+    given.output.tell(told | ({"columns_left_out": list(left_out)} if left_out else {}))
 
 
-def _fit(given: Given, path: Path) -> tuple[PhraseTable, pd.DataFrame]:
-    """Fit a survey's answers; give the table, and its frame with intervals where resampled."""
+def _fit(given: Given, path: Path) -> tuple[PhraseTable, pd.DataFrame, tuple[str, ...]]:
+    """Fit a survey's answers; give the table, its frame, and the columns left out."""
     import numpy as np
     import pandas as pd
 
     from calibration.survey_fit import FitMethod, fit_survey
-    from calibration.survey_frames import read_survey
+    from calibration.survey_frames import columns_left_out, read_survey
     from pipeline.formats.tables import read_table
 
     one_of("--method", given.method, get_args(FitMethod))
-    surveys = read_survey(read_table(path), name=path.name, respondents=given.respondents or None)
+    answers = read_table(path)
+    surveys = read_survey(answers, name=path.name, respondents=given.respondents or None)
     table, fits = fit_survey(
         given.output.each("fitting", surveys),
         name=path.name,
@@ -85,7 +86,8 @@ def _fit(given: Given, path: Path) -> tuple[PhraseTable, pd.DataFrame]:
         rng=np.random.default_rng(given.seed),
     )
     frame = table.to_frame()
-    return table, pd.concat([frame, _intervals(fits)], axis=1) if given.bootstrap else frame
+    frame = pd.concat([frame, _intervals(fits)], axis=1) if given.bootstrap else frame
+    return table, frame, columns_left_out(answers)
 
 
 def _intervals(fits: Sequence[FittedPhrase]) -> pd.DataFrame:

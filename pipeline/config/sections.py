@@ -133,6 +133,16 @@ class Input(Section):
         folded = {name.upper(): meant for name, meant in own.items()}
         return {name: meant for name, meant in {**_MODALITIES, **folded}.items() if meant}
 
+    @field_validator("statuses")
+    @classmethod
+    def _a_word_is_one_status(cls, own: Mapping[str, str]) -> Mapping[str, str]:
+        """Refuse words that differ in capitals or blanks only, where they differ in meaning."""
+        known: dict[str, str] = {}
+        for word, ours in own.items():
+            if known.setdefault(" ".join(word.casefold().split()), ours) != ours:
+                raise ValueError(f"{word!r} has two: capitals and blanks make no other word")
+        return own
+
     @field_validator("time_zone")
     @classmethod
     def _zone_is_known(cls, name: str) -> str:

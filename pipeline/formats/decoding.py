@@ -14,7 +14,8 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
@@ -33,6 +34,10 @@ _WIDEST: Final = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _FILLING: Final = codecs.BOM_UTF8 + b" \t\r\n\x00\x0b\x0c\x1c"
 _BLOCK: Final = 2**20
 _MAX_LINE_BYTES: Final = 64 * 2**20
+MAX_RECORD_CHARACTERS: Final = 64 * 2**20
+LONGEST: Final = 2**17
+"""A line of more characters is no header, and of one over the cap so many are kept."""
+_ENDS: Final = ("\n", "\r")
 
 
 class Lines:
@@ -73,6 +78,60 @@ class Lines:
             text = fallback(line)
             self.foreign += 1
         yield from io.StringIO(text, newline="")
+
+
+class RecordLines:
+    """Lines to read, which remembers those of the present record and can take them back."""
+
+    def __init__(self, lines: Iterable[str], *, backslash: bool) -> None:
+        self._lines = iter(lines)
+        self._counted = lines
+        self._backslash = backslash
+        self._returned: deque[str] = deque()
+        self._characters = 0
+        self._before = 0
+        self._piece: str | None = None
+        self.taken: list[str] = []
+        self.cut = self.is_open = False
+
+    def __iter__(self) -> RecordLines:
+        return self
+
+    def __next__(self) -> str:
+        if not self.taken:
+            self._characters, self.cut, self.is_open = 0, False, False
+            self._before = self._before if self._returned else self._foreign()
+        if self.cut or self._characters > MAX_RECORD_CHARACTERS:
+            self.cut = True
+            raise StopIteration
+        line = self._returned.popleft() if self._returned else next(self._lines, None)
+        if line is None:
+            self.is_open = bool(self.taken)  # more of a record is asked for only within quotes
+            raise StopIteration
+        if self._backslash:
+            line = line.replace('\\"', '""')
+        if not line.endswith(_ENDS) and line is not self._piece:  # the last, or one over the cap
+            for rest in self._lines:
+                self._piece = line = line[:LONGEST]
+                if rest.endswith(_ENDS):
+                    break
+        self.cut = self.is_open = line is self._piece
+        self.taken.append(line)
+        self._characters += len(line)
+        return line
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether a line of the present record was in another encoding."""
+        return self._foreign() > self._before
+
+    def _foreign(self) -> int:
+        return int(getattr(self._counted, "foreign", 0))
+
+    def give_back(self, first: int) -> None:
+        """Put the present record's lines from `first` on back in front."""
+        self._returned.extendleft(reversed(self.taken[first:]))
+        self.taken.clear()
 
 
 def require_file(path: Path) -> None:

@@ -4,11 +4,12 @@ The header is the first line that holds the needed columns, whatever titles stan
 above it, and the delimiter is the one under which it does. Lines without content are none. A quote
 that is opened and never closed would swallow the rows after it; so where a record of several lines
 has the wrong number of fields and one of its lines would be a whole row by itself, reading goes on
-at that line; and where the file ends within quotes, that record is set aside, for its text has no
-end. A text in the last column may have line breaks that no quotes protect: half a report must not
-pass for a whole one, and a torn row not for the end of the report above it. So a line goes on with
-the text only if its fields do not look like those of the columns, from the left or from the right;
-two that do make it a row, and where one does, both it and the report above it are set aside.
+at that line, and so it does where it has the right number and one of its lines looks like a row;
+where the file ends within quotes, that record is set aside, for its text has no end. A text in the
+last column may have line breaks that no quotes protect: half a report must not pass for a whole
+one, and a torn row not for the end of the report above it. So a line goes on with the text only if
+its fields do not look like those of the columns, from the left or from the right; two that do make
+it a row, and where one does, both it and the report above it are set aside.
 
 JSON objects come one a line, in lists, or in an object's only list. A broken line costs itself.
 Behind the place where a list is broken nothing can be told apart, so that one is refused.
@@ -19,22 +20,19 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Final, TypeGuard
 
 from pipeline.errors import InputError
+from pipeline.formats.decoding import LONGEST, MAX_RECORD_CHARACTERS, RecordLines
 
 WRONG_FIELD_COUNT: Final = "wrong_field_count"
 _DELIMITERS: Final = (",", ";", "\t", "|")
-_MAX_RECORD_CHARACTERS: Final = 64 * 2**20
 _SPREADSHEET_HINT: Final = "sep="
 HEADER_WITHIN: Final = 20
 """On so many lines of a file a header may begin."""
-_LONGEST: Final = 2**17
-"""A line of more characters is no header."""
 _FOOTER: Final = re.compile(r"\(?\d+ rows?\b.{0,40}", re.IGNORECASE)
 """What a database's client writes below the rows."""
 _SHAPED: Final = 40
@@ -43,7 +41,6 @@ _SHAPES: Final = 64
 _TELLING: Final = 2
 """So many cells that look like their columns make a line a row."""
 _NO_CONTENT: Final = " \t\r\n\x00"
-_ENDS: Final = ("\n", "\r")
 
 csv.field_size_limit(2**31 - 1)
 
@@ -76,20 +73,24 @@ def header_of(first: Sequence[str], lacking: Callable[[Sequence[str]], int]) -> 
     best, fewest = Header((), ",", 0), (float("inf"), 0, 0)
     delimiters: Sequence[str] = _DELIMITERS
     for at, line in enumerate(first[:HEADER_WITHIN]):
-        if not line.strip(_NO_CONTENT) or len(line) > _LONGEST:
+        if not line.strip(_NO_CONTENT) or len(line) > LONGEST:
             continue
         if line.casefold().startswith(_SPREADSHEET_HINT):
             delimiters = (line[len(_SPREADSHEET_HINT) :].strip("\r\n") or ",",)
             continue
         for delimiter in delimiters:
             reader = csv.reader(first[at:], delimiter=delimiter)
-            names = tuple(" ".join(name.split()) for name in next(reader, []))
+            names = _names(next(reader, []))
             fitness = (lacking(names), at, -len(names))
             if fitness < fewest:
                 best, fewest = Header(names, delimiter, at + reader.line_num), fitness
         if fewest[0] == 0:
             break
     return best
+
+
+def _names(cells: Sequence[str]) -> tuple[str, ...]:
+    return tuple(" ".join(cell.split()) for cell in cells)
 
 
 def with_quotes_of(header: Header, lines: Sequence[str]) -> Header:
@@ -104,38 +105,36 @@ def with_quotes_of(header: Header, lines: Sequence[str]) -> Header:
 def records(
     lines: Iterable[str], *, header: Header, width: int, open_end: bool
 ) -> Iterator[tuple[list[str] | str, bool]]:
-    """Yield each record's cells, or `WRONG_FIELD_COUNT`; records without content are none.
+    """Yield each record's cells, or `WRONG_FIELD_COUNT`, and if a line was in another encoding.
+
+    Records without content are none.
 
     Parameters
     ----------
     lines
-        Lines, or `pipeline.formats.decoding.Lines`, which count those in another encoding.
+        Lines, or `decoding.Lines`, which count those in another encoding.
     header, width
         What parts the fields and how quotes are written, and how many fields there must be.
     open_end
-        Whether the last column is a text that may have line breaks outside quotes. What follows a
-        row and is none itself then goes on with its last cell, unless it begins as that row does.
-
-    Returns
-    -------
-    iterator of (list of str, or str) and bool
-        The record, and whether a line of it was in another encoding.
+        Whether the last column is a text that may go on behind line breaks outside quotes.
     """
-    source, delimiter = _Lines(lines, backslash=header.backslash), header.delimiter
+    source, delimiter = RecordLines(lines, backslash=header.backslash), header.delimiter
     reader = csv.reader(source, delimiter=delimiter)
     held: tuple[list[str], bool] | None = None
-    columns = _Columns(width)
+    columns, is_behind = _Columns(width), False
     while (row := _next(source, reader)) is not None:
         if not any(cell.strip(_NO_CONTENT) for cell in row):
             continue
-        if len(row) == width and not source.is_open:
+        is_row = len(row) == width and not source.is_open
+        torn = columns.torn(source.taken, row, header, is_behind=is_behind) if is_row else None
+        if is_row and torn is None:
             if held:
                 yield held
-            held = (row, source.is_foreign)
+            held, is_behind = (row, source.is_foreign), False
             columns.learn(row)
             continue
-        whole = _whole(source.taken, delimiter, width)
-        more = "".join(source.taken[:whole]).rstrip("\r\n")
+        whole = columns.whole(source.taken, delimiter) if torn is None else torn
+        more = "".join(source.taken[: whole or None]).rstrip("\r\n")
         alike = columns.like(next(csv.reader(more.splitlines()[:1], delimiter=delimiter), []))
         goes_on = len(row) != width and open_end and held and _goes_on(held[0], more, delimiter)
         if held and goes_on and not alike and not source.cut:
@@ -144,24 +143,27 @@ def records(
             if held:
                 unclear = goes_on and (alike < _TELLING or source.cut)
                 yield (WRONG_FIELD_COUNT, held[1]) if unclear else held
-            held = None
+            held, is_behind = None, True
             yield WRONG_FIELD_COUNT, source.is_foreign
-        if whole is not None or source.cut:
+        if whole or source.cut:
             source.give_back(whole or 1)
             reader = csv.reader(source, delimiter=delimiter)
     if held:
         yield held
 
 
-def _next(source: _Lines, reader: Iterator[list[str]]) -> list[str] | None:
+def _next(source: RecordLines, reader: Iterator[list[str]]) -> list[str] | None:
     source.taken.clear()
     return next(reader, None)
 
 
-def _whole(taken: Sequence[str], delimiter: str, width: int) -> int | None:
-    """Find the first line after a record's first that is a whole row by itself."""
-    alone = (next(csv.reader([line], delimiter=delimiter), []) for line in taken[1:])
-    return next((i for i, row in enumerate(alone, 1) if len(row) == width), None)
+def _is_loose(taken: Sequence[str], delimiter: str) -> bool:
+    """Tell whether a cell's closing quote stands where none may, or where one would open a cell."""
+    try:
+        next(csv.reader(taken, delimiter=delimiter, strict=True))
+    except csv.Error:
+        return True
+    return taken[-1].rstrip("\r\n").endswith(f'{delimiter}"')
 
 
 def _longer(row: Sequence[str], more: str) -> list[str]:
@@ -172,7 +174,7 @@ def _longer(row: Sequence[str], more: str) -> list[str]:
 
 def _goes_on(row: Sequence[str], more: str, delimiter: str) -> bool:
     """Tell a text that goes on from a damaged row, which begins as the row before it does."""
-    if len(row[-1]) > _MAX_RECORD_CHARACTERS or _FOOTER.fullmatch(more.strip()):
+    if len(row[-1]) > MAX_RECORD_CHARACTERS or _FOOTER.fullmatch(more.strip()):
         return False
     return _shape(row[0]) != _shape(more.lstrip(' "').split(delimiter, 1)[0])
 
@@ -183,14 +185,23 @@ def _shape(cell: str) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "A", start))
 
 
+def _beginning(cell: str) -> str:
+    """Write a row's first cell by its kinds of characters, each letter for itself."""
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]", "A", cell.strip()[:_SHAPED]))
+
+
 class _Columns:
     """What the cells of each column but the last look like, as far as they hold figures."""
 
     def __init__(self, width: int) -> None:
+        self._width = width
         self._shapes: list[set[str]] = [set() for _ in range(width - 1)]
+        self._first: set[str] = set()
 
     def learn(self, row: Sequence[str]) -> None:
         """Take in the shapes of a whole row."""
+        if len(self._first) < _SHAPES:
+            self._first.add(_beginning(row[0]))
         for shapes, cell in zip(self._shapes, row, strict=False):
             if len(shapes) < _SHAPES and "9" in (shape := _shape(cell)):
                 shapes.add(shape)
@@ -204,59 +215,46 @@ class _Columns:
             for pairs in (from_left, from_right)
         )
 
+    def whole(self, taken: Sequence[str], delimiter: str) -> int:
+        """Find the first line after a record's first that is a whole row by itself; 0: none is."""
+        alone = self._alone(taken, delimiter)
+        return next((i for i, row in alone if self._begins(row)), 0)
 
-class _Lines:
-    """Lines to read, which remembers those of the present record and can take them back."""
+    def torn(
+        self, taken: Sequence[str], row: Sequence[str], header: Header, *, is_behind: bool
+    ) -> int | None:
+        """Find the line of a record of the right width where another row, or the header, begins.
 
-    def __init__(self, lines: Iterable[str], *, backslash: bool) -> None:
-        self._lines = iter(lines)
-        self._counted = lines
-        self._backslash = backslash
-        self._returned: deque[str] = deque()
-        self._characters = 0
-        self._before = 0
-        self._piece: str | None = None
-        self.taken: list[str] = []
-        self.cut = self.is_open = False
+        A cell that lost its closing quote ends with the next that opens one: text stands behind
+        that, or it ends its line. A record whose quotes are right may quote a table: there a line
+        is a row only if it looks like one throughout. None: nothing is torn; 0: it is, and no line
+        is one to go on from. So it is behind a torn record where a quote lacks its other: that is
+        the end of a text.
+        """
+        if is_behind and sum(line.count('"') for line in taken) % 2:
+            return 0
+        lines = list(self._alone(taken, header.delimiter))
+        if not lines:
+            return None
+        self.learn(row)  # of a first row nothing else is known
+        columns = sum(map(bool, self._shapes))
+        enough = _TELLING if _is_loose(taken, header.delimiter) else max(_TELLING, columns)
+        of_header = [i for i, cells in lines if _names(cells) == header.names]
+        alike = [i for i, cells in lines if self.like(cells) >= enough]
+        begun = [i for i, cells in lines if i in alike and self._begins(cells)]
+        return min([*of_header, *begun], default=0 if alike else None)
 
-    def __iter__(self) -> _Lines:
-        return self
+    def _alone(self, taken: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """Give the lines after a record's first that have a row's cells by themselves."""
+        for i, line in enumerate(taken):
+            if i and line.count(delimiter) >= self._width - 1:
+                row = next(csv.reader([line], delimiter=delimiter))
+                if len(row) == self._width:
+                    yield i, row
 
-    def __next__(self) -> str:
-        if not self.taken:
-            self._characters, self.cut, self.is_open = 0, False, False
-            self._before = self._before if self._returned else self._foreign()
-        if self.cut or self._characters > _MAX_RECORD_CHARACTERS:
-            self.cut = True
-            raise StopIteration
-        line = self._returned.popleft() if self._returned else next(self._lines, None)
-        if line is None:
-            self.is_open = bool(self.taken)  # more of a record is asked for only within quotes
-            raise StopIteration
-        if self._backslash:
-            line = line.replace('\\"', '""')
-        if not line.endswith(_ENDS) and line is not self._piece:  # the last, or one over the cap
-            for rest in self._lines:
-                self._piece = line = line[:_LONGEST]
-                if rest.endswith(_ENDS):
-                    break
-        self.cut = self.is_open = line is self._piece
-        self.taken.append(line)
-        self._characters += len(line)
-        return line
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether a line of the present record was in another encoding."""
-        return self._foreign() > self._before
-
-    def _foreign(self) -> int:
-        return int(getattr(self._counted, "foreign", 0))
-
-    def give_back(self, first: int) -> None:
-        """Put the present record's lines from `first` on back in front."""
-        self._returned.extendleft(reversed(self.taken[first:]))
-        self.taken.clear()
+    def _begins(self, row: Sequence[str]) -> bool:
+        """Tell a row from one that runs into the line above it."""
+        return not self._first or _beginning(row[0]) in self._first
 
 
 _LIST: Final = re.compile(r'\s*(\{\s*"[^"\\]{1,64}"\s*:\s*)?\[(?=\s*(?:\{|\n|\r|\Z))')

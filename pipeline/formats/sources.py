@@ -110,6 +110,7 @@ class Sources:
                     exam_codes=self.modality_codes,
                     patient_authority=settings.patient_authority,
                     encoding="" if settings.encoding == AUTO else settings.encoding,
+                    statuses=settings.statuses,
                     batch_rows=self.batch_rows,
                 ),
             )

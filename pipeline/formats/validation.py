@@ -17,7 +17,7 @@ import pandas as pd
 
 from pipeline.formats import times, values
 from pipeline.formats.exams import ExamBatch
-from pipeline.formats.people import shown_values
+from pipeline.formats.people import masked, shown_values
 
 REASONS: Final[Mapping[str, str]] = values.data("remedies")["checks"]
 """Why a row is set aside; a closed set, beside what a format's reader says."""
@@ -143,10 +143,10 @@ def _typed(raw: pd.DataFrame, options: IngestOptions) -> pd.DataFrame:
     """Give every column its type and its canonical words; what cannot be read is missing."""
     zone = options.time_zone
     modalities = {name.upper(): modality for name, modality in options.modalities.items()}
-    statuses = (options.statuses.get(s.strip()) or values.status_of(s) for s in raw["status"])
+    known = {said: values.status_of(said, options.statuses) for said in raw["status"].unique()}
     exams = raw.assign(
         modality=known_modality(raw["modality"].str.upper(), modalities),
-        status=_texts(statuses, raw.index),
+        status=_texts(raw["status"].map(known), raw.index),
         patient_class=_worded(raw["patient_class"], "patient_class"),
         patient_sex=_worded(raw["patient_sex"], "sex"),
         performed_at=_not_lost(times.utc_times(raw["performed_at"], zone)),
@@ -171,11 +171,19 @@ def _counted(fails: pd.DataFrame) -> Counter[str]:
 
 
 def _unknown(raw: pd.DataFrame, fails: pd.DataFrame, *, as_written: bool) -> Counter[str]:
-    """Count the modalities and statuses that no map knows."""
+    """Count the modalities and statuses that no map knows; what is somebody's number is masked.
+
+    So is what stands in a row of which a number is a status: two columns were changed over there.
+    """
     found: Counter[str] = Counter()
+    numbers = pd.concat([_folded(raw[name]) for name in _NUMBERS]).dropna()
     for name in ("modality", "status"):
-        met = raw[name][fails[f"unknown_{name}"]].str.strip()
-        known = Counter(met) if as_written else shown_values(met)
+        rows = raw[fails[f"unknown_{name}"]]
+        met = rows[name].str.strip()
+        is_status = [rows[c].str.strip().map(lambda n: n and values.status_of(n)) for c in _NUMBERS]
+        is_own = _folded(met).isin(numbers) | pd.concat(is_status, axis=1).any(axis=1)
+        known = Counter(met) if as_written else shown_values(met[~is_own])
+        known.update(f"‹{masked(value)}›" for value in met[is_own & (not as_written)])
         listed = dict(known.most_common(_LISTED))
         found.update({f"unknown {name} {value}": count for value, count in listed.items()})
         found[f"unknown {name}, other values"] += known.total() - sum(listed.values())

@@ -53,18 +53,47 @@ def is_no_number(written: str) -> bool:
     return _NO_NUMBER.fullmatch(folded) is not None or folded in known_words("no_number")
 
 
-def status_of(raw: str) -> str:
-    """Give our status for a source's word; '' where it is none we know."""
-    folded = " ".join(raw.casefold().split())
-    if folded in known_words("status"):
-        return known_words("status")[folded]
+_NONE_OWN: Final[Mapping[str, str]] = {}
+
+
+def status_of(raw: str, own: Mapping[str, str] = _NONE_OWN) -> str:
+    """Give our status for a source's word, by the site's own words or ours; '' where none knows it.
+
+    Where the site has mapped a longer word that ours would call final, another that no list has is
+    none: what stands behind *final* says there who signed, and it may be a draft.
+
+    Examples
+    --------
+    >>> own = {"Final Resident": "prelim"}
+    >>> status_of("FINAL  resident", own), status_of("Final", own), status_of("Final MD", own)
+    ('prelim', 'final', '')
+    """
+    word = _folded(raw)
+    listed = {**known_words("status"), **{_folded(name): ours for name, ours in own.items()}}
+    if word in listed:
+        return listed[word]
+    ours = _by_pattern(word)
+    is_unsaid = ours == "final" and _is_long(word)
+    is_parted = any(_is_long(name) and _by_pattern(name) == "final" for name in map(_folded, own))
+    return "" if is_unsaid and is_parted else ours
+
+
+def _folded(word: str) -> str:
+    return " ".join(word.casefold().split())
+
+
+def _is_long(word: str) -> bool:
+    return re.search(r"\W", word) is not None
+
+
+def _by_pattern(word: str) -> str:
     patterns = data("words")["status_pattern"]
-    return next((each["means"] for each in patterns if re.search(each["pattern"], folded)), "")
+    return next((each["means"] for each in patterns if re.search(each["pattern"], word)), "")
 
 
 def takes_back(raw: str, own: Mapping[str, str]) -> bool:
     """Tell a status that takes a report back, by the site's own words or ours."""
-    return (own.get(raw.strip()) or status_of(raw)) == RETRACTED
+    return status_of(raw, own) == RETRACTED
 
 
 def section_of(names: Iterable[str]) -> str:

@@ -27,7 +27,7 @@ from pipeline.stages.issue import Issue
 from pipeline.stages.pair import Paired
 from pipeline.stages.register import Registered
 from pipeline.stages.tally import Tallied
-from pipeline.tables.pairing import LEFT_OUT, TAKEN_BACK, Sifted
+from pipeline.tables.pairing import LEFT_OUT, RETIMED, TAKEN_BACK, Sifted
 from pipeline.tables.results import thin_months
 from reports.content import Gate
 from reports.numbers import count, decimal, percent, written
@@ -108,8 +108,10 @@ class Gathered:
 
     @property
     def reading(self) -> Counter[str]:
-        """Exams read that were not written as they should be, by how; ids that look wrong."""
-        return merged((*(source.reading for source in self.sources), self.registered.notes))
+        """Exams not written as they should be, by how; ids and times that look wrong."""
+        retimed = +Counter({RETIMED: sum(block.retimed for block in self.paired)})
+        read = (source.reading for source in self.sources)
+        return merged((*read, self.registered.notes, retimed))
 
     @property
     def failed(self) -> Counter[str]:

@@ -324,9 +324,11 @@ def _times(site: Site, raw: pd.DataFrame) -> Iterator[Unmapped]:
             continue
         usual = formats_that_read(list(unread.unique()[:_TRIED]))
         line = " or ".join(f'[input] time_format = "{form}"' for form in usual)
-        named = bool(unread.str.extract(ZONED).notna().any(axis=None))
-        line = line or data("remedies")["values"]["zone"] * named
-        told = f"{name} written as ‹{masked(unread.iloc[0])}›"
+        named = bool(unread.iloc[:1].str.extract(ZONED).notna().any(axis=None))
+        shape, remedies = masked(unread.iloc[0]), data("remedies")["values"]
+        line = line or remedies["zone"] * named
+        line = line or remedies["no such time"] * (shape in set(written[times.notna()].map(masked)))
+        told = f"{name} written as ‹{shape}›"
         yield Unmapped(told, len(unread), line or "[input] time_format = how it is written")
 
 

@@ -45,13 +45,15 @@ class PatientBlock:
 class Paired:
     """Counts of one block, its part of the flow diagram, and where its reports lie.
 
-    ``contradictory`` counts exams, however many of their versions contradict each other;
+    ``contradictory`` counts exams, however many of their versions contradict each other, and
+    ``retimed`` those of which versions name several times of performance;
     ``shards`` names the coded shards that hold the reports of the pairs under every window.
     """
 
     key: str
     pairs: int
     late_versions: int
+    retimed: int
     contradictory: int
     flow: tuple[Sifted, ...]
     shards: tuple[str, ...]
@@ -100,6 +102,7 @@ class Pair(Keyed[PatientBlock, Paired]):
             key=key,
             pairs=len(paired.pairs),
             late_versions=paired.late_versions,
+            retimed=paired.retimed,
             contradictory=paired.contradictory["study_code"].nunique(),
             flow=paired.flow,
             shards=tuple(sorted(wanted["shard"].unique())),

@@ -4,6 +4,8 @@ An **exam** row is one version of one report; a **study** is what was performed 
 several versions (preliminary, final, corrected, addendum); an X-ray and a CT are two, also where
 one number stands for both. The forecast is the latest version
 signed no later than the CT was performed, so that nothing learnt from the CT leaks back into it.
+What was performed, and when, its last signed version says; where versions name several times of one
+CT, a forecast must be signed before the first of them, for it may have seen any.
 Versions come in the order of `pipeline.tables.versions`; where the latest ones contradict each
 other, the study has no report that could be used.
 Within the window the nearest CT wins and a study is used once: pairs are taken in order of their
@@ -21,7 +23,8 @@ import pandas as pd
 
 from pipeline.tables.versions import contradictory, in_force, in_order
 
-_SIGNED: Final = ("final", "corrected", "addendum")
+_PLAIN: Final = ("final", "corrected")
+_SIGNED: Final = (*_PLAIN, "addendum")
 _SECONDS_PER_HOUR: Final = 3600.0
 
 TAKEN_BACK: Final = "taken back by the sender, or the word that did so"
@@ -32,6 +35,9 @@ UNKNOWN: Final = "unknown"
 
 CASE_FACTS: Final = ("patient_class", "age_band", "patient_sex", "site_code")
 """Columns of an exam by which the pages group cases."""
+RETIMED: Final = "exam of which versions name different times of performance"
+_STUDY: Final = ["study_code", "modality"]
+_PLACED: Final = ("first_at", "last_at", "order")
 
 PAIR_COLUMNS: Final = (
     "xr_study_code", "ct_study_code", "xr_exam_key", "ct_exam_key", "patient_code", "reader_code",
@@ -59,6 +65,7 @@ class PairedExams:
     CT too (``ct_own``); ``fates`` one row per X-ray study with the
     step that left it out, or ``paired``; ``late_versions`` counts the signed versions of paired
     X-rays that came after the CT was performed, or may have, and were left out: mostly addenda;
+    ``retimed`` the studies of which versions name several times of performance;
     ``contradictory`` has the versions that contradict another: ``study_code, exam_key``.
     """
 
@@ -66,6 +73,7 @@ class PairedExams:
     fates: pd.DataFrame
     flow: tuple[Sifted, ...]
     late_versions: int
+    retimed: int
     contradictory: pd.DataFrame
 
 
@@ -114,17 +122,41 @@ def pair(
         fates=fates,
         flow=_flow(read, exams, studies, fates),
         late_versions=_late_versions(chosen, films),
+        retimed=int((studies["first_at"] < studies["last_at"]).sum()),
         contradictory=exams.loc[exams["apart"], ["study_code", "exam_key"]],
     )
 
 
 def _studies(versions: pd.DataFrame) -> pd.DataFrame:
-    columns = [
-        "study_code", "patient_code", "reader_code", "modality", "performed_at", "is_chest",
-        "is_adult", *CASE_FACTS, "performed_month",
-    ]  # fmt: skip
-    studies = versions.drop_duplicates(["study_code", "modality"])[columns]
-    return studies.assign(order=range(len(studies)))
+    """Give each study its facts: those of its last signed version that says them.
+
+    An addendum adds words, and may be sent with the time at which it was dictated: it corrects no
+    fact but the time of the exam, if what it names lies before the study was first signed.
+    """
+    versions = versions.reset_index(drop=True)
+    by, status = versions.groupby(_STUDY, sort=False), versions["status"]
+    performed = by["performed_at"]
+    first, last = performed.transform("min"), performed.transform("max")
+    versions = versions.assign(first_at=first, last_at=last, order=by.ngroup())
+    is_signed, is_plain = status.isin(_SIGNED), status.isin(_PLAIN)
+    begun = versions["signed_at"].where(is_signed).groupby([versions[c] for c in _STUDY])
+    is_before = versions["performed_at"] <= begun.transform("min")
+    trust = is_signed.astype(int) + is_plain
+    timed = trust.mask(is_signed & is_before, 2)
+    known = {told: trust.where(versions[told] != UNKNOWN, -1) for told in CASE_FACTS}
+    facts = [
+        _last(versions, trust, "patient_code", "reader_code", "is_chest", *_PLACED),
+        _last(versions, timed, "performed_at", "performed_month"),
+        _last(versions, known["age_band"], "is_adult"),
+        *(_last(versions, known[told], told) for told in CASE_FACTS),
+    ]
+    return pd.concat(facts, axis=1).sort_values("order").reset_index()
+
+
+def _last(versions: pd.DataFrame, trust: pd.Series, *names: str) -> pd.DataFrame:
+    """Take of each study the last of the versions that are trusted most."""
+    ranked = versions.loc[trust.sort_values(kind="stable").index]
+    return ranked.drop_duplicates(_STUDY, keep="last").set_index(_STUDY)[list(names)]
 
 
 def _with_signing_reader(
@@ -155,10 +187,10 @@ def _candidates(
     xr = studies[studies["modality"] == "XR"].rename(
         columns={"study_code": "xr_study_code", "performed_at": "xr_performed_at"}
     )
-    of_ct = ["study_code", "patient_code", "performed_at", "order"]
+    of_ct = ["study_code", "patient_code", "performed_at", "first_at", "order"]
     ct = studies.loc[studies["modality"] == "CT", of_ct]
     ct = ct.rename(columns={"study_code": "ct_study_code", "performed_at": "ct_performed_at"})
-    both = xr.drop(columns=["modality", "reader_code"]).merge(
+    both = xr.drop(columns=["modality", "reader_code", "first_at"]).merge(
         ct, on="patient_code", suffixes=("", "_ct")
     )
     gap = both["ct_performed_at"] - both["xr_performed_at"]
@@ -171,7 +203,7 @@ def _candidates(
 def _with_forecast(
     candidates: pd.DataFrame, films: pd.DataFrame, statuses: tuple[str, ...]
 ) -> pd.DataFrame:
-    """Attach the latest version signed by the time of the CT (a CT before the X-ray: the first)."""
+    """Attach the latest version signed by the CT's first time (of a CT before it, its first)."""
     usable = films["status"].isin(statuses) & films["signed_at"].notna()
     versions = in_order(films[usable])
     versions = versions[["study_code", "signed_at", "exam_key", "reader_code", "apart"]]
@@ -179,10 +211,10 @@ def _with_forecast(
         columns={"study_code": "xr_study_code", "exam_key": "xr_exam_key", "apart": "xr_apart"}
     )
     after = candidates[candidates["interval_hours"] > 0].sort_values(
-        ["ct_performed_at", "xr_study_code"], kind="stable"
+        ["first_at", "xr_study_code"], kind="stable"
     )
     latest = pd.merge_asof(
-        after, versions, left_on="ct_performed_at", right_on="signed_at", by="xr_study_code"
+        after, versions, left_on="first_at", right_on="signed_at", by="xr_study_code"
     )
     before = candidates[candidates["interval_hours"] <= 0]
     first = before.merge(versions.drop_duplicates("xr_study_code"), on="xr_study_code", how="left")
@@ -215,12 +247,12 @@ def _drafts(chosen: pd.DataFrame, films: pd.DataFrame) -> pd.Series:
 
 def _late_versions(chosen: pd.DataFrame, films: pd.DataFrame) -> int:
     """Count versions of the paired X-rays signed after their CT was performed, or maybe so."""
-    after = chosen.loc[chosen["interval_hours"] > 0, ["xr_study_code", "ct_performed_at"]]
+    after = chosen.loc[chosen["interval_hours"] > 0, ["xr_study_code", "first_at"]]
     untold = films["signed_at"].isna() & films.get("stated_at", films["signed_at"]).notna()
     signed = films.assign(untold=untold)[films["status"].isin(_SIGNED)]
     signed = signed[["study_code", "signed_at", "untold"]]
     both = after.merge(signed, left_on="xr_study_code", right_on="study_code")
-    return int((both["untold"] | (both["signed_at"] > both["ct_performed_at"])).sum())
+    return int((both["untold"] | (both["signed_at"] > both["first_at"])).sum())
 
 
 def _nearest_first(candidates: pd.DataFrame) -> pd.DataFrame:

@@ -150,10 +150,23 @@ def newest_whole(
         Adult X-rays by month, in order, and those that a CT answered; the middle month is one of
         the newest twelve.
     """
-    thin = thin_months(xrays, newest=12)
+    thin = _begun(xrays)
     if len(answered) and answered.iloc[-12:].median() >= _SURE:
-        thin |= thin_months(answered, newest=12)
+        thin |= _begun(answered)
     return sorted([month for month in available if month not in thin] or available)[-1:]
+
+
+def _begun(counts: pd.Series[float]) -> frozenset[str]:
+    """Name the thin months, and the newest of the others if it is thin beside whole ones alone.
+
+    In a young workspace the part of a month with which it begins lowers the middle, as does that
+    with which it ends.
+    """
+    thin = thin_months(counts, newest=12)
+    whole = counts.drop(list(thin))
+    before = whole.iloc[:-1].iloc[-12:]
+    is_thin = len(before) > 1 and whole.iloc[-1] < before.median() / 2
+    return thin | ({str(whole.index[-1])} if is_thin else frozenset())
 
 
 def month(asked: str) -> pd.Period:

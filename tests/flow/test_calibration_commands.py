@@ -241,7 +241,8 @@ def test_a_hospitals_own_survey_becomes_a_phrase_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ("phrase,percent\nmaybe,50\nmaybe,50\n", "'maybe': a Beta needs 0 < variance"),
+        ("phrase,percent\nmaybe,50\nmaybe,50\n", "'maybe': everybody gave the same answer"),
+        ("phrase,0-50,50-100\nmaybe,0,0\nlikely,1,4\n", "'maybe': no answer is given; leave it"),
         ("phrase,colour\nmaybe,red\n", "no probability ranges among the columns"),
     ],
 )

@@ -218,6 +218,19 @@ def test_times_under_a_name_of_another_zone_are_told_what_to_do(folder: Path) ->
     assert "[input] time_zone has no such name for its clocks" in told
 
 
+def test_the_remedy_of_a_time_is_that_of_the_one_shown(folder: Path) -> None:
+    good = (folder / "ris.csv").read_text()
+    (folder / "ris.csv").write_text(
+        good.replace("T10:00", " soon", 1).replace("T10:00", "T10:00 EDT")
+    )
+    told = " ".join(checked(folder).output.split())
+    assert "[input] time_format = how it is written" in told
+    assert "time_zone has no such name" not in told
+    day = "-31T10:00"
+    (folder / "ris.csv").write_text(re.sub(r"-\d\d-\d\dT10:00", f"-02{day}", good, count=1))
+    assert "others written so are read" in " ".join(checked(folder).output.split())
+
+
 def test_a_tables_columns_of_which_nothing_is_read_are_named(folder: Path) -> None:
     (folder / "ris.csv").write_text(f"{HEAD},Impression\n{row(1)},Quarantana.\n")
     told = checked(folder).output

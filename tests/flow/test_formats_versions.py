@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.site.site import Site
 from pipeline.stages.ingest import INGEST
-from pipeline.tables.pairing import PairedExams, pair
+from pipeline.tables.pairing import RETIMED, PairedExams, pair
 from pipeline.tables.versions import redated
 from tests.fixtures.here import Here, coded
 
@@ -97,6 +97,21 @@ def test_an_addendum_sent_alone_does_not_silence_the_report(
     said = read_texts(tmp_path, found).set_index("pathology")["phrase"]
     assert said["pleural effusion"] == "present"
     assert said["pneumothorax"] == "absent"
+
+
+def test_a_time_of_the_ct_that_a_later_run_corrects_takes_the_pair_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At first typed as 14:00; by 10:50, which is the truth, nobody had signed the X-ray."""
+    film = message("A1", "XR CHEST", "1000", "1100", "F", "Likely clear.")
+    assert len(paired(tmp_path, film, CT, monkeypatch=monkeypatch).pairs) == 1
+    (tmp_path / "radcal.toml").write_text('[input]\npaths = ["*.hl7"]\n')
+    site = Site.open(str(tmp_path / "radcal.toml"))
+    first = Here(site).gather()
+    (tmp_path / "more.hl7").write_text(message("A2", "CT CHEST", "1050", "1700", "C", "Embolus."))
+    again = Here(Site.open(str(tmp_path / "radcal.toml"))).gather()
+    assert [each.accounting().pairs for each in (first, again)] == [1, 0]
+    assert [each.reading[RETIMED] for each in (first, again)] == [0, 1]
 
 
 def test_a_preliminary_read_alone_is_no_forecast(

@@ -374,8 +374,11 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
         assert "between your words and CT is shown." in said(*near)
     # A distance of 4 to 5 points was told that 9 points would go unseen: no fall can be seen there.
     small = said(0.0, 0.22)
-    assert "even one to 0, would mostly go unseen for now" in small
-    assert "so would a rise of less than about 16 points." in small
+    assert "would mostly go unseen, even a fall to 0." in small
+    # "Your distance is so small" stood beside words 17 points off: few statements are the cause,
+    # and the distance is of "present" and "absent" too.
+    assert "With so few statements a quarter, one of less than about 16 points would" in small
+    assert "Mean distance of all statements, “present” and “absent” too" in small
     # 1.25 · (.02 + .045): a smaller one is seen in fewer than half of cases.
     assert "less than about 8.1 points would mostly go unseen" in said(0.11, 0.2)
     assert "With fewer than two whole quarters nothing" in said(0.13, 0.2, partial=True)
@@ -383,6 +386,13 @@ def test_a_trend_says_in_words_whether_the_distance_changed_by_more_than_chance(
     assert "may be chance alone" in said(0.0, 0.07)
     assert "may be chance alone" not in said(0.01, 0.07)
     assert "chance alone up to" not in said(0.13, 0.2)
+
+
+def test_page_1_names_a_discouraged_word_that_lies_nearer_than_the_recommended_one() -> None:
+    """Of the page's own scale: that it is told was the committee's alone."""
+    drawn = radiologist.pages(samples.simulated(218), style=STYLE)[:1]
+    text = " ".join(strings(drawn)).replace("\u00a0", " ")
+    assert "Nearer, but discouraged here: “suggestive of” (62 %)." in text
 
 
 def test_what_is_estimated_in_the_appendix_is_what_page_1_draws(

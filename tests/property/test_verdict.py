@@ -978,14 +978,14 @@ def test_why_there_is_no_swap_says_what_holds_back_the_nearest_word() -> None:
     near = tuple(replace(each, probability=0.95) for each in _considered(heavy))
     heavy = replace(heavy, considered=near)
     assert (
-        between(heavy.phrases[0], heavy, WORDS, SCALE)
+        between(heavy.phrases[0], heavy, WORDS, SCALE, {})
         .replace("\u00a0", " ")
         .endswith(
             "that many more uses would pull your own “may represent” away from what it says: "
             "from about 44 % to about 34 %."
         )
     )
-    few = between(replace(word, n=19.0, rate=samples.around(0.3)), bare, WORDS, SCALE)
+    few = between(replace(word, n=19.0, rate=samples.around(0.3)), bare, WORDS, SCALE, {})
     assert few.endswith(
         "is nearer, but these are too few statements for a swap; we advise from 20."
     )
@@ -1326,7 +1326,7 @@ def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:
         if finding:
             whole = Habit(phrase, finding, 60.0, rate, word.rate, meaning, meaning, 1.0)
         profile = replace(drawn, phrases=(word,))
-        return " ".join(grouped([whole], profile, WORDS, scale)).replace("\u00a0", " ")
+        return " ".join(grouped([whole], profile, WORDS, scale, {})).replace("\u00a0", " ")
 
     near = why("consistent with", 0.97, 0.45, "pneumonia")
     assert near.endswith(
@@ -1339,11 +1339,36 @@ def test_the_word_named_in_a_reason_is_the_nearest_that_the_scale_has() -> None:
     half = "CT lies about halfway to the next recommended word: “likely” (CT about 60 %; “may"
     assert why("likely", 0.77, 0.6).startswith(half)
     other = why("possibly", 0.29, 0.16)
-    assert other.startswith("The nearest other recommended word promises less than CT shows")
+    assert other.startswith("The nearest other word that is recommended promises less than CT")
     said = between(
-        PhraseRate("possibly", 60.0, 0.16, samples.around(0.16), 0.29), drawn, WORDS, scale
+        PhraseRate("possibly", 60.0, 0.16, samples.around(0.16), 0.29), drawn, WORDS, scale, {}
     )
-    assert "Of the other recommended words “unlikely” (9\u00a0%) lies nearest, but" in said
+    # "Of the other recommended words" was said of "possibly", which may itself be discouraged.
+    nearest = "The nearest other word that is recommended, “unlikely” (9\u00a0%), promises less"
+    assert nearest in said
+
+
+def test_a_discouraged_word_that_lies_nearer_is_named_as_passed_over() -> None:
+    """Of "question of" (10 %) at 30 % "may represent" (44 %) was named, and not "possibly"."""
+    bare = replace(DRAWN[0], habits=(), advice=(), considered=(), rest=())
+    away = {"possibly": 0.29, "question of": 0.1, "probably": 0.68}
+    nearer = "Nearer, but discouraged here: “possibly” (29 %)."
+
+    def why(meaning: float, rate: float, phrase: str = "question of") -> tuple[str, str]:
+        word = PhraseRate(phrase, 60.0, rate, samples.around(rate), meaning)
+        shown = replace(bare, phrases=(word,))
+        one = between(word, shown, WORDS, SCALE, away)
+        return one, " ".join(grouped([word], shown, WORDS, SCALE, away))
+
+    one, many = (said.replace("\u00a0", " ") for said in why(0.1, 0.3))
+    assert one.endswith(f" {nearer}")
+    assert many.endswith(
+        "Another word lies nearer, but is discouraged here: “question of” (“possibly” says 29 %)."
+    )
+    assert "discouraged" not in "".join(why(0.29, 0.14, "possibly"))  # 10 could end a search early
+    assert "discouraged" not in "".join(why(0.29, 0.36, "possibly"))  # no other one lies nearer
+    assert "discouraged" not in "".join(why(0.68, 0.45, "suspicious for"))  # 44 lies nearer
+    assert "discouraged" not in "".join(why(0.44, 0.365, "may represent"))  # 29 is as far as 44
 
 
 def _carried(*, others: float, swap: bool) -> ReaderProfile:

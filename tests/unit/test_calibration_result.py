@@ -347,6 +347,21 @@ def test_interval_of_the_phrase_error_counts_single_uses_and_parts_of_one() -> N
     assert np.isnan(phrase_error_interval(both, means=means, replicates=0, rng=rng())).all()
 
 
+@pytest.mark.parametrize(
+    ("mean", "n", "right", "true"), [(0.28, 22, 0, 0.03), (0.774, 20, 20, 0.95)]
+)
+def test_interval_of_the_phrase_error_stays_open_where_all_labels_are_alike(
+    mean: float, n: int, right: int, true: float
+) -> None:
+    """None of 22 has a chance of .97^22 = .51 at .03, all of 20 one of .36 at .95."""
+    counted = Tally.from_moments([n], [right])
+    middle, low, high = phrase_error_interval(
+        counted, means=np.array([mean]), replicates=1000, rng=rng()
+    )
+    assert low <= abs(true - mean) < middle <= high
+    assert high == pytest.approx(abs(right / n - mean))
+
+
 def test_the_curve_of_a_reader_right_on_average_lies_on_its_zero_line_not_on_the_diagonal() -> None:
     table = builtin("diagnostic-certainty-scale")
     n = np.full(len(table), 50.0)

@@ -35,6 +35,13 @@ def test_of_charts_in_which_nothing_changes_few_have_a_signal_though_months_grow
     assert signals <= 150 * FALSE + 2.0 * np.sqrt(150 * FALSE)
 
 
+@pytest.mark.parametrize("level", [0.07, 0.1, 0.12, 0.3, 1e-6, 700.1])
+def test_months_all_alike_have_no_signal_by_the_rounding_of_their_mean(level: float) -> None:
+    for months in (10, 12, 24):
+        assert process(np.full(months, level)).signals == ()
+        assert process(np.full(months, level), np.zeros((50, months))).signals == ()
+
+
 def test_a_large_month_has_narrower_limits_and_weighs_more() -> None:
     error = np.tile([0.03, 0.01], 8)
     noise = error * np.random.default_rng(1).standard_normal((4000, 16))
@@ -91,13 +98,19 @@ def test_every_one_of_seven_rising_months_is_a_signal_the_first_among_them() -> 
 def test_the_first_two_months_near_a_limit_are_a_signal() -> None:
     """Mean 5.5, steps 35.5 / 17 on average: near a limit begins two of 1.9 above 5.5."""
     near = [s for s in rules([10.0, 10.0, *LEVEL]) if s[1] == "near"]
-    assert near == [(1, "near", True)]
+    assert near == [(0, "near", True), (1, "near", True)]
 
 
 def test_two_of_three_near_a_limit_are_a_signal_and_one_is_none() -> None:
     once, twice = [*LEVEL, 10.5, 4.0, 6.0], [*LEVEL, 10.5, 5.0, 10.5]
     assert [s for s in rules(once) if s[1] == "near"] == []
-    assert (18, "near", True) in rules(twice)
+    assert [s for s in rules(twice) if s[1] == "near"] == [(16, "near", True), (18, "near", True)]
+
+
+def test_a_month_that_is_not_near_a_limit_is_no_signal_after_two_that_are() -> None:
+    """The month after both was marked, beside the mean, and the first of both was not."""
+    after = [*LEVEL, 10.5, 10.5, 6.0]
+    assert [s for s in rules(after) if s[1] == "near"] == [(16, "near", True), (17, "near", True)]
 
 
 def test_few_months_have_no_limits_and_missing_ones_break_no_run() -> None:

@@ -16,7 +16,7 @@ from calibration.distributions import (
 from calibration.errors import SurveyError
 from calibration.survey import PhraseTable
 from calibration.survey_fit import PhraseSurvey, fit_phrase
-from calibration.survey_frames import read_survey
+from calibration.survey_frames import columns_left_out, read_survey
 
 NONE = np.zeros(0)
 
@@ -49,10 +49,27 @@ def test_answers_of_0_and_100_are_clamped_not_refused() -> None:
     assert fitted.alpha == pytest.approx(fitted.beta, rel=1e-6)
 
 
-@pytest.mark.parametrize(("mean", "variance"), [(0.5, 0.0), (0.5, 0.25), (0.2, 0.3)])
+@pytest.mark.parametrize(("mean", "variance"), [(0.5, -0.1), (0.5, 0.25), (0.2, 0.3)])
 def test_a_survey_that_allows_no_beta_names_its_phrase(mean: float, variance: float) -> None:
     with pytest.raises(SurveyError, match="'maybe': a Beta needs 0 < variance"):
         fit_moments(mean, variance, phrase="maybe")
+
+
+@pytest.mark.parametrize("answers", [[80, 80, 80], [0.95] * 12, [0, 0], [70]])
+@pytest.mark.parametrize("bootstrap", [0, 5])
+def test_a_phrase_that_everybody_answered_alike_is_refused_by_name(
+    answers: list[float], bootstrap: int
+) -> None:
+    (asked,) = read_survey(pd.DataFrame({"phrase": "maybe", "percent": answers}), name="s")
+    with pytest.raises(SurveyError, match="'maybe': everybody gave the same answer"):
+        fit_phrase(asked, bootstrap=bootstrap, rng=rng())
+
+
+def test_resamples_in_which_all_answer_alike_widen_no_interval() -> None:
+    survey = PhraseSurvey("unlikely", NONE, NONE, np.array([0.05, 0.1, 0.07]), 3)
+    fitted = fit_phrase(survey, bootstrap=60, rng=rng())
+    assert fitted.refused > 0
+    assert fitted.alpha[1] < 1e6
 
 
 def test_wide_ranges_in_per_cent_probability_and_scale_names_are_one_survey() -> None:
@@ -89,6 +106,59 @@ def test_long_ranges_answers_and_respondents_are_understood() -> None:
     likely, maybe = read_survey(wide, name="s")
     assert likely.respondents == 2
     assert maybe.answers.tolist() == [0.5]
+    assert columns_left_out(wide) == ("Sex",)
+
+
+def test_a_column_that_tells_of_the_respondent_is_no_phrase_and_is_named() -> None:
+    frame = pd.DataFrame(
+        {
+            "Number": range(1, 5),
+            "Respondent ID": [1017, 1020, 1031, 1044],
+            "Years of experience": [3, 8, 12, 30],
+            "site": ["a", "a", "b", "b"],
+            "likely": [0.66, 0.7, 0.68, 0.75],
+            "unlikely": [0.02, 0.005, None, 0.0],
+        }
+    )
+    likely, unlikely = read_survey(frame, name="s")
+    assert likely.answers.tolist() == [0.66, 0.7, 0.68, 0.75]
+    assert (unlikely.phrase, unlikely.answers.tolist()) == ("unlikely", [0.02, 0.005, 0.0])
+    assert columns_left_out(frame) == ("Number", "Respondent ID", "Years of experience", "site")
+
+
+def test_a_phrase_that_few_answered_is_kept() -> None:
+    frame = pd.DataFrame({"likely": [70, 75, 80, 60, 85], "rare": [None, "", 5, None, 7]})
+    assert read_survey(frame, name="s")[1].answers.tolist() == [0.05, 0.07]
+    assert columns_left_out(frame) == ()
+
+
+def test_an_answer_in_per_cent_may_say_so() -> None:
+    frame = pd.DataFrame({"likely": ["70%", " 75 %", "80"], "unlikely": ["0.5%", "", "1"]})
+    likely, unlikely = read_survey(frame, name="s")
+    assert likely.answers.tolist() == [0.7, 0.75, 0.8]
+    assert unlikely.answers.tolist() == [0.005, 0.01]
+    answers = pd.DataFrame({"phrase": ["likely"] * 2, "value": ["70%", "80%"]})
+    assert read_survey(answers, name="s")[0].answers.tolist() == [0.7, 0.8]
+
+
+def test_columns_of_a_table_by_phrase_that_are_not_read_are_named() -> None:
+    wide = pd.DataFrame(
+        [["likely", 1, 2, 3, "x"]], columns=["phrase", "0-50", "50-100", "n", "why"]
+    )
+    assert columns_left_out(wide) == ("why",)
+    answers = pd.DataFrame({"Phrase": ["likely"], "percent": [70], "Reader": ["a"]})
+    assert columns_left_out(answers) == ("Reader",)
+
+
+@pytest.mark.parametrize("counted", ["wide", "long"])
+def test_one_respondent_among_counts_is_one_not_all_who_were_asked(counted: str) -> None:
+    wide = pd.DataFrame(
+        [["likely", 0, 1], ["unlikely", 3, 10]], columns=["phrase", "0-50", "50-100"]
+    )
+    long = wide.melt("phrase", value_name="count")
+    long["low"], long["high"] = [0, 0, 50, 50], [50, 50, 100, 100]
+    frame = wide if counted == "wide" else long
+    assert [each.respondents for each in read_survey(frame, name="s", respondents=100)] == [1, 13]
 
 
 def test_a_blank_is_nobody_among_counts_and_no_answer_among_answers() -> None:
@@ -124,6 +194,14 @@ def test_proportions_become_people_only_when_their_number_is_known() -> None:
             "1 cells are blank where a range ends; first at row 1, column low",
         ),
         (pd.DataFrame({"name": ["a"], "city": ["b"]}), "no column named phrase"),
+        (
+            pd.DataFrame({"likely": [70, "often"], "maybe": [50, 40]}),
+            "1 cells are not numbers of 0 or more; first at row 2, column likely",
+        ),
+        (
+            pd.DataFrame({"likely": [0.7, 80, 0.6]}),
+            "2 cells lie between 0 and 1 where others are per cent.*row 1, column likely",
+        ),
     ],
 )
 def test_a_survey_that_cannot_be_read_says_why(frame: pd.DataFrame, message: str) -> None:

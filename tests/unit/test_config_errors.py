@@ -216,6 +216,15 @@ def test_a_value_that_nothing_could_use_is_refused(
     assert said in str(told.value)
 
 
+def test_one_word_for_two_statuses_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "radcal.toml"
+    path.write_text('[input]\npaths = ["a"]\n[input.statuses]\nok = "final"\n" OK" = "prelim"\n')
+    with pytest.raises(ConfigurationError, match=r"input\.statuses.*' OK' has two: capitals and"):
+        load(path)
+    path.write_text('[input]\npaths = ["a"]\n[input.statuses]\nok = "final"\n" OK" = "final"\n')
+    assert len(load(path).input.statuses) == 2
+
+
 def test_settings_that_wait_for_another_are_told_and_shipped_ones_are_not(tmp_path: Path) -> None:
     path = tmp_path / "radcal.toml"
     path.write_text(template())

@@ -318,3 +318,65 @@ def test_a_header_printed_on_every_page_with_a_line_below_it_is_no_exam(tmp_path
     exams, aside = ingested(path)
     assert len(exams) == len(ROWS)
     assert [reason for _, reason in aside] == ["repeated_header"] * 3
+
+
+WHOLE = [
+    [f"A{n}", str(n), "r1", "XR", *TIMES, f"{start}FINDINGS:\nFilm {n}.\nIMPRESSION: Clear {n}."]
+    for n, start in enumerate(["", "", "\n", ""])
+]
+"""The third text begins with an empty line: behind its opening quote stands nothing."""
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("left", "more"),
+    [
+        pytest.param("Film", "\n", id="cut"),
+        pytest.param("Clear {}.", "\n", id="only the quote is lost"),
+        pytest.param("Film", "\n" + ",".join(HEADER) + "\n", id="another file was put below"),
+    ],
+)
+def test_a_text_that_lost_its_closing_quote_takes_no_other_row_in(
+    tmp_path: Path, at: int, left: str, more: str
+) -> None:
+    """The quote that opens the next text closed it, and the row was of the right width."""
+    head, *rows = (table([row]).split("\n", 1)[1] for row in [HEADER, *WHOLE])
+    end = rows[at].index(left := left.format(at)) + len(left)
+    rows[at] = rows[at][:end] + more
+    path = tmp_path / "exams.csv"
+    path.write_text(head + "".join(rows), newline="")
+    exams, aside = ingested(path)
+    others = [row for n, row in enumerate(WHOLE) if n != at]
+    assert exams["text"].tolist() == [row[-1] for row in others]
+    assert exams["accession"].tolist() == [row[0] for row in others]
+    told = ["wrong_field_count", *["repeated_header"] * ("accession" in more)]
+    assert [reason for _, reason in aside] == told
+
+
+def test_a_row_that_runs_into_a_cut_text_is_set_aside_with_it(tmp_path: Path) -> None:
+    """Nobody can tell where its accession number begins."""
+    path, rows = tmp_path / "exams.csv", table(WHOLE)
+    path.write_text(rows.replace('Film 1.\nIMPRESSION: Clear 1."\r\n', "Fil"), newline="")
+    exams, aside = ingested(path)
+    assert exams["accession"].tolist() == ["A0", "A3"]
+    assert {reason for _, reason in aside} == {"wrong_field_count"}
+
+
+def test_the_end_of_a_text_below_a_torn_row_is_no_report(tmp_path: Path) -> None:
+    """Where the text stands first, a row's last line is of the right width by itself."""
+    path, order = tmp_path / "exams.csv", [6, *range(6)]
+    rows = table([[row[i] for i in order] for row in WHOLE]).split("\n", 1)[1]
+    head = ",".join(HEADER[i] for i in order)
+    path.write_text(f"{head}\n" + rows.replace('Clear 1."', "Clear 1."), newline="")
+    exams, aside = ingested(path)
+    assert exams["text"].tolist() == [WHOLE[0][-1], WHOLE[3][-1]]
+    assert {reason for _, reason in aside} == {"wrong_field_count"}
+
+
+def test_a_text_that_quotes_a_table_is_one_text(tmp_path: Path) -> None:
+    path, quoted = tmp_path / "exams.csv", "As sent:\nA7,7,r1,2,3,4,5\nA7,7,7,7,7,7,7\nClear."
+    rows = [WHOLE[0], [*WHOLE[1][:-1], quoted], WHOLE[3]]
+    path.write_text(table(rows), newline="")
+    exams, aside = ingested(path)
+    assert exams["text"].tolist() == [row[-1] for row in rows]
+    assert aside == []

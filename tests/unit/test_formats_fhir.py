@@ -653,3 +653,15 @@ def test_a_report_without_a_status_is_told_where_others_have_one(tmp_path: Path)
         kept = validate(batch, source="a", options=checks, seen=set())
         assert set(kept.exams["status"]) == {"final"}
         assert sum(n for note, n in kept.notes.items() if "without a status" in note) == told
+
+
+def test_what_is_set_aside_of_a_bundle_has_the_number_of_its_entry(tmp_path: Path) -> None:
+    other = {"resource": {"resourceType": "Slot", "id": "s"}}
+    within = {"resource": {"resourceType": "Bundle", "entry": [other, other]}}
+    entries = [{"resource": report()}, {"nothing": 1}, {"resource": PATIENT}, other, within]
+    bundle = {"resourceType": "Bundle", "link": [{"relation": "self"}], "entry": entries}
+    for told in (bundle, entries):
+        source = write(tmp_path, told, name="b.json")
+        (batch,) = read(source, FhirOptions())
+        assert sorted(batch.quarantined["row"]) == [2, 4, 5, 5]
+        assert batch.exams["source_row"].tolist() == [1]

@@ -535,7 +535,7 @@ def judged(path: Path, **statuses: str) -> tuple[list[str], list[str]]:
     options = replace(OPTIONS, statuses=statuses)
     found = [
         validate(batch, source="feed.hl7", options=options, seen=set())
-        for batch in read(path, Hl7Options())
+        for batch in read(path, Hl7Options(statuses=statuses))
     ]
     kept = [status for each in found for status in each.exams["status"]]
     return kept, [reason for each in found for reason in each.quarantined["reason"]]
@@ -555,6 +555,15 @@ def test_a_sites_own_word_takes_a_report_back_once_it_is_mapped(tmp_path: Path) 
     path = write(tmp_path, message(obr=OBR.replace("CR|Final", "CR|annullato"), lines=[]))
     assert judged(path) == ([], ["unknown_status"])
     assert judged(path, annullato="retracted") == (["retracted"], [])
+
+
+def test_a_sites_own_word_counts_also_where_ours_would_have_read_it(tmp_path: Path) -> None:
+    path = write(tmp_path, message(obr=OBR.replace("CR|Final", "CR|FINAL RESIDENT")))
+    assert judged(path) == (["final"], [])
+    assert judged(path, **{"Final Resident": "prelim"}) == (["prelim"], [])
+    assert judged(path, **{"Final Attending": "final"}) == ([], ["unknown_status"])
+    bare = write(tmp_path, message(obr=OBR.replace("CR|Final", "CR|Final void"), lines=[]))
+    assert judged(bare, **{"Final Void": "retracted"}) == (["retracted"], [])
 
 
 @pytest.mark.parametrize("status", ["F", "P", "O", "I", "S", ""])

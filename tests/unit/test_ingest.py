@@ -98,6 +98,51 @@ def test_a_sites_own_words_for_a_status_are_known_once_they_are_mapped(tmp_path:
 
 
 @pytest.mark.parametrize(
+    ("written", "means"),
+    [("Final Resident", "prelim"), ("FINAL  RESIDENT ", "prelim"), ("STORNIERT", "retracted"),
+     ("final", "final"), ("Final Resident (PGY3)", None), ("Final Fellow", None),
+     ("Prelim Fellow", "prelim")],
+)  # fmt: skip
+def test_capitals_and_blanks_make_no_other_status_and_what_is_longer_than_final_must_be_mapped(
+    tmp_path: Path, written: str, means: str | None
+) -> None:
+    own = {"Final resident": "prelim", "storniert": "retracted"}
+    kept, bad = ingested(tmp_path, GOOD | {"status": written}, statuses=own)
+    assert kept["status"].tolist() == ([means] if means else [])
+    assert bad == ([] if means else [(1, "unknown_status")])
+    plain, _ = ingested(
+        tmp_path, GOOD | {"status": "Final Fellow"}, statuses={"storniert": "final"}
+    )
+    assert plain["status"].tolist() == ["final"]
+
+
+@pytest.mark.parametrize(
+    ("swapped", "told"),
+    [
+        ({"status": "KS1"}, "unknown status ‹AA9›"),  # a reader's number, which another row has
+        ({"modality": "ks1 "}, "unknown modality ‹aa9›"),
+        (
+            {"status": "MB2", "reader_id": "final"},
+            "unknown status ‹AA9›",
+        ),  # the other way round too
+        ({"status": "A1"}, "unknown status ‹A9›"),
+        ({"status": "ZZ9"}, "unknown status ZZ9"),
+    ],
+)
+def test_a_reader_s_short_number_in_another_column_is_not_shown(
+    tmp_path: Path, swapped: dict[str, str], told: str
+) -> None:
+    rows = (GOOD | {"reader_id": "KS1"}, GOOD | {"accession": "B2"} | swapped)
+    (batch,) = read(exports(tmp_path, *rows), TableOptions())
+    notes = validate(batch, source="a", options=options(), seen=set()).notes
+    assert [note for note in notes if note.startswith("unknown")] == [told]
+    written = validate(batch, source="a", options=options(as_written=True), seen=set()).notes
+    assert [note.split()[-1].upper() for note in written if note.startswith("unknown")] == [
+        next(iter(swapped.values())).strip().upper()
+    ]
+
+
+@pytest.mark.parametrize(
     ("written", "known"),
     [("F", "female"), (" male ", "male"), ("w", "female"), ("D", "other"), ("U", "unknown"),
      ("", "unknown"), ("2", "unknown")],

@@ -76,3 +76,10 @@ def test_a_month_whose_cts_have_not_come_is_left_for_the_next_issue() -> None:
     assert newest_whole(list(YEAR), xrays, answered) == ["2026-11"]
     # Of so few CTs a month has half by chance.
     assert newest_whole(list(YEAR), xrays, answered / 4) == ["2026-12"]
+
+
+def test_the_part_of_a_month_with_which_a_workspace_begins_is_no_usual() -> None:
+    months = ("2026-06", "2026-07", "2026-08", "2026-09")
+    for last, newest in ((410, "2026-08"), (510, "2026-09")):
+        counts = pd.Series(dict(zip(months, (360.0, 1000.0, 1000.0, float(last)), strict=True)))
+        assert newest_whole(list(months), counts, counts) == [newest]

@@ -166,6 +166,51 @@ def test_another_patients_ct_answers_nothing() -> None:
     assert fates == {"X": "no chest CT of the patient in the window"}
 
 
+def versions(*each: tuple[str, float, float], modality: str = "CT", **more: object) -> list[dict]:
+    """Versions of a study: status, time of performance, time of signing."""
+    return [
+        exam(modality[0], modality, at, signed, status=status, version=n, **more)
+        for n, (status, at, signed) in enumerate(each)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cts", "signed", "hours"),
+    [
+        ([("final", 18, 19), ("corrected", 10, 20)], 9.0, 2.0),
+        ([("final", 18, 19), ("corrected", 10, 20)], 12.0, None),  # it may have seen the CT
+        ([("final", 10, 19), ("corrected", 18, 20)], 9.0, 10.0),
+        ([("final", 10, 19), ("corrected", 18, 20)], 12.0, None),  # at which time is in doubt
+        ([("prelim", 23, 24), ("final", 10, 20)], 9.0, 2.0),  # a draft's time is what was planned
+        ([("final", 10, 11), ("addendum", 19, 20)], 9.0, 2.0),  # dictated then
+        ([("final", 18, 19), ("addendum", 10, 20)], 9.0, 2.0),  # of before the first signing
+        ([("prelim", 10, 11), ("addendum", 12, 13)], 9.0, 4.0),
+    ],
+)
+def test_a_ct_was_performed_when_its_last_signed_version_says_and_no_forecast_may_have_seen_it(
+    cts: list[tuple[str, float, float]], signed: float, hours: float | None
+) -> None:
+    found = pair(pd.DataFrame([exam("X", "XR", 8, signed), *versions(*cts)]))
+    assert found.pairs["interval_hours"].tolist() == ([] if hours is None else [hours])
+    told = "paired" if hours else "no signed report before the CT was performed"
+    assert found.fates["fate"].tolist() == [told]
+    assert found.retimed == 1
+
+
+def test_an_x_ray_is_what_its_last_signed_version_says_else_one_before() -> None:
+    told = {"performed_month": "2026-02", "patient_class": "emergency"}
+    first, last = versions(("final", 1, 2), ("corrected", 3, 4), modality="XR", **told)
+    last |= {"performed_month": "2026-03", "age_band": "unknown", "is_adult": False}
+    added = exam("X", "XR", 9, 5, status="addendum", is_chest=False, patient_class="unknown")
+    found = pair(pd.DataFrame([first, last, added, exam("C", "CT", 6)]))
+    (row,) = found.pairs.itertuples()
+    assert (row.interval_hours, row.performed_month, row.age_band) == (3.0, "2026-03", "40-59")
+    assert row.patient_class == "emergency"
+    other = pair(pd.DataFrame([first, last | {"is_chest": False}, added, exam("C", "CT", 6)]))
+    assert other.fates["fate"].tolist() == ["not a chest exam"]
+    assert pair(pd.DataFrame([first, exam("C", "CT", 6)])).retimed == 0
+
+
 def test_flow_adds_up_from_versions_to_pairs() -> None:
     exams = pd.DataFrame(
         [

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import multivariate_normal
 
+from calibration.distributions import Beta
 from calibration.errors import CalibrationError
 from calibration.profile import profile
 from calibration.profile.atoms import AtomCounts
@@ -36,6 +37,7 @@ from calibration.profile.swaps import Choices, nearer
 from calibration.profile.tables import Correlation, dispersion, effective, hedged
 from calibration.profile.variances import Deviations, Fitted, Habits, fit, refit
 from calibration.profile.vocabulary import vocabulary
+from calibration.regression import expected_line
 from calibration.survey import PhraseTable
 from tests.fixtures.department import SCALE, department
 
@@ -400,7 +402,8 @@ def reach_of(
         n, wrong = (np.full((readers, 1), float(count)) for count in (sum(each), each[1]))
         names = ((name,),) * readers
         atoms.append(AtomCounts(names, positive_is_wrong=False, n=n, wrong=wrong, effective=n))
-    return instruments(*atoms, soft=soft, settings=ProfileSettings())
+    none = np.zeros(2)
+    return instruments(*atoms, soft=soft, doubted=none, settings=ProfileSettings())
 
 
 def shared_of(
@@ -659,3 +662,40 @@ def test_what_ct_misses_of_one_finding_is_told_of_its_strong_words_and_not_of_it
     ends = np.array([-1.0, 0.0, 0.0, 1.0])
     assert (untold.mean(axis=0) @ ends > 0.5) == tilted
     assert abs(off.mean(axis=0) @ ends) < 0.35
+
+
+def test_what_a_choice_by_doubt_does_is_what_is_seen_of_beliefs_drawn() -> None:
+    words = vocabulary(SCALE, settings=ProfileSettings())
+    g, n, mass = np.random.default_rng(4), [], []
+    for name in words.hedges:
+        of = SCALE.distributions[SCALE.index(name)]
+        assert isinstance(of, Beta)
+        belief = g.beta(of.alpha, of.beta, 40_000)
+        doubt = (belief > 0.2) & (belief <= 0.8)
+        taken = belief[g.random(len(belief)) < np.where(doubt, 1.0, 0.25)]
+        n.append(float(len(taken)))
+        mass.append(float((g.random(len(taken)) < taken).sum()))
+    uses, seen = np.array(n), np.array(mass)
+    line = expected_line(words.log_odds, n=uses, rate=seen / uses)
+    moved = words.chosen_by_doubt(uses, ratio=4.0)
+    assert moved == pytest.approx(line - [0.0, 1.0], abs=0.02)
+    assert words.chosen_by_doubt(uses, ratio=1.0) == pytest.approx([0.0, 0.0], abs=1e-9)
+    one = np.where(np.arange(len(uses)) == 3, 50.0, 0.0)
+    assert words.chosen_by_doubt(one, ratio=4.0).tolist() == [0.0, 0.0]
+
+
+def test_a_choice_by_doubt_is_taken_off_what_all_share_and_off_no_reader() -> None:
+    atoms = AtomCounts(
+        (("absent",),) * 8, positive_is_wrong=False, n=np.full((8, 1), 1000.0),
+        wrong=np.full((8, 1), 10.0), effective=np.full((8, 1), 1000.0),
+    )  # fmt: skip
+    rules, doubted = ProfileSettings(), np.array([-0.05, -0.25])
+    plain, reach = (
+        instruments(atoms, atoms, soft=False, doubted=each, settings=rules)
+        for each in (0.0 * doubted, doubted)
+    )
+    (low, high), (least, most) = plain.limits(), reach.limits()
+    assert least == pytest.approx([low[0] - 0.05, (1.0 + low[1]) * 0.75 - 1.0])
+    assert most == pytest.approx(high)
+    of_one = np.isfinite(reach.prior)
+    assert reach.place[of_one].tolist() == plain.place[np.isfinite(plain.prior)].tolist()

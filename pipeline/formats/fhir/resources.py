@@ -87,7 +87,7 @@ def _begins_as_json(path: Path) -> bool:
 
 
 def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
-    """Yield each resource, or the reason why there is none; a bundle gives all its entries.
+    """Yield each resource, or the reason why there is none, with the number of its line or entry.
 
     A file that is not called one of lines holds one resource, a list of them, or, as some exports
     do, one a line all the same.
@@ -96,13 +96,13 @@ def resources_of(path: Path) -> Iterator[tuple[int, Resource | str]]:
 
 
 def _placed(path: Path) -> Iterator[tuple[int, int, Resource | str]]:
-    """Yield the number of each line, the byte at which it begins, and what stands there."""
+    """Yield the number of each line or entry, the byte at which it begins, and what it holds."""
     with opened(path) as handle:
         if suffix_of(path) not in _LINES:
             whole = handle.read(_MAX_BYTES + 1)
             found, decoded_as = _parsed(whole) if len(whole) <= _MAX_BYTES else (None, "")
             if isinstance(found, dict | list):
-                yield from ((1, _WHOLE, _marked(each, decoded_as)) for each in _entries(found))
+                yield from ((n, _WHOLE, _marked(each, decoded_as)) for n, each in _entries(found))
                 return
             handle.seek(0)
         is_plain = isinstance(handle, io.BufferedReader)
@@ -121,7 +121,7 @@ def _of_line(line: bytes, place: Place | None) -> Iterator[Resource | str]:
         yield "resource_too_long"
     elif line.strip():
         found, decoded_as = _parsed(line)
-        for each in _entries(found):
+        for _, each in _entries(found):
             yield _marked(each, decoded_as, place if each is found else None)
 
 
@@ -160,25 +160,27 @@ def _parsed(content: bytes) -> tuple[object, str]:
     return found, decoded_as
 
 
-def _entries(found: object) -> Iterator[Resource | str]:
+def _entries(found: object) -> Iterator[tuple[int, Resource | str]]:
+    """Give what a document holds, each with its place in the list or bundle that it is."""
     if found is None:
-        yield "not_json"
+        yield 1, "not_json"
     elif isinstance(found, list) and any(isinstance(each, dict) for each in found):
-        for each in found:
-            yield from _entries(each)
+        for number, each in enumerate(found, start=1):
+            yield from ((number, held) for _, held in _entries(each))
     elif not isinstance(found, dict):
-        yield "not_a_resource"
+        yield 1, "not_a_resource"
     elif "resourceType" not in found and isinstance(found.get("resource"), dict):
         yield from _entries({"resourceType": "Bundle", "entry": [found]})
     elif found.get("resourceType") != "Bundle":
-        yield found
+        yield 1, found
     else:
-        entries = found.get("entry") or []
-        yield from _bundled(items(found, "entry"))
+        listed = found.get("entry") or []
+        entries = listed if isinstance(listed, list) else items(found, "entry")
+        for number, entry in enumerate(entries, start=1):
+            held = _bundled(entry) if _is_entry(entry) else ("not_a_resource",)
+            yield from ((number, each) for each in held)
         if any(text_of(link, "relation") in ("self", NEXT) for link in items(found, "link")):
-            yield {**found, "resourceType": PAGE, "entry": len(list(_matches(found)))}
-        others = entries if isinstance(entries, list) else []
-        yield from ("not_a_resource" for each in others if not _is_entry(each))
+            yield 1, {**found, "resourceType": PAGE, "entry": len(list(_matches(found)))}
 
 
 def _matches(page: Resource) -> Iterator[Resource]:
@@ -195,20 +197,19 @@ def _is_entry(found: object) -> bool:
     return isinstance(told.get("resource"), dict) or bool(told.keys() & {"request", "response"})
 
 
-def _bundled(entries: list[dict[str, Any]]) -> Iterator[Resource | str]:
-    """Give what the entries of a bundle hold; a report that it says was deleted, as taken back."""
-    for entry in entries:
-        resource = entry.get("resource")
-        if isinstance(resource, dict) and resource.get("resourceType") == "Bundle":
-            yield from _entries(resource)
-        elif isinstance(resource, dict):
-            yield {**resource, URL: text_of(entry, "fullUrl")}
-        for request in items(entry, "request"):
-            named = _DELETED.fullmatch(text_of(request, "url") or text_of(entry, "fullUrl"))
-            if named and text_of(request, "method") == "DELETE":
-                at = max(text_of(told, "lastModified") for told in (*items(entry, "response"), {}))
-                yield {"resourceType": REPORT, "id": named[1] or "", "status": "entered-in-error",
-                       "meta": {"lastUpdated": at}}  # fmt: skip
+def _bundled(entry: dict[str, Any]) -> Iterator[Resource | str]:
+    """Give what an entry of a bundle holds; a report that it says was deleted, as taken back."""
+    resource = entry.get("resource")
+    if isinstance(resource, dict) and resource.get("resourceType") == "Bundle":
+        yield from (each for _, each in _entries(resource))
+    elif isinstance(resource, dict):
+        yield {**resource, URL: text_of(entry, "fullUrl")}
+    for request in items(entry, "request"):
+        named = _DELETED.fullmatch(text_of(request, "url") or text_of(entry, "fullUrl"))
+        if named and text_of(request, "method") == "DELETE":
+            at = max(text_of(told, "lastModified") for told in (*items(entry, "response"), {}))
+            yield {"resourceType": REPORT, "id": named[1] or "", "status": "entered-in-error",
+                   "meta": {"lastUpdated": at}}  # fmt: skip
 
 
 def items(resource: Resource, name: str) -> list[dict[str, Any]]:

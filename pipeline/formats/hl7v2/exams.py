@@ -162,6 +162,8 @@ class Hl7Options:
     encoding
         For messages that are neither UTF-8 nor what they declare; '' leaves them to cp1252, and
         ``decoded_as`` says so.
+    statuses
+        A site's own words for a status → ours.
     batch_rows
         Exams in a batch.
     """
@@ -170,6 +172,7 @@ class Hl7Options:
     exam_codes: Mapping[str, str] = field(default_factory=dict)
     patient_authority: str = ""
     encoding: str = ""
+    statuses: Mapping[str, str] = field(default_factory=dict)
     batch_rows: int = 1000
 
 
@@ -235,21 +238,20 @@ def _exams(lines: Sequence[str], options: Hl7Options, width: int) -> Iterator[Sa
         head.add(report.rows)
         yield from map(Note, report.left_out)
         stated = head.first(options.fields.places["status"])
-        if report.text.strip() or report.taken_back or _needs_no_text(message, stated, report):
+        ours = status_of(stated, options.statuses)
+        is_bare = _needs_no_text(message, stated, ours, report)
+        if report.text.strip() or report.taken_back or is_bare:
             yield _exam(head, report, options, _OF_EVENT.get(event, "") if is_document else "")
         else:
             yield report.fault or SetAside("no_report_text", "no OBX segment with text")
 
 
-def _needs_no_text(message: str, stated: str, report: Observations) -> bool:
-    """Tell a status that speaks for itself: it takes back, or is a word that the site must map.
-
-    Whether a site's own word takes a report back is known where its map is, in the validation.
-    """
+def _needs_no_text(message: str, stated: str, ours: str, report: Observations) -> bool:
+    """Tell a status that speaks for itself: it takes back, or is a word that the site must map."""
     word = stated.strip().upper()
-    if word in GONE or status_of(stated) == RETRACTED:
+    if word in GONE or ours == RETRACTED:
         return True
-    is_own = bool(word) and not status_of(stated) and word not in _NO_RESULT
+    is_own = bool(word) and not ours and word not in _NO_RESULT
     return message == "ORU" and is_own and report.fault is None
 
 
@@ -279,7 +281,7 @@ def _exam(head: Head, found: Observations, options: Hl7Options, made: str) -> Ma
         for name in ("performed_at", "signed_at", "sent_at")
     )
     born = head.first(places["patient_birth_date"])
-    status = _status(head, places["status"], found, made)
+    status = _status(head, options, found, made)
     number, issuer = patient_id(head, places["patient_id"], options.patient_authority)
     referring = next(head.people(places["referring_name"]), None)
     version = f"{signed or 'undated'}.{text_mark(found.text)}"
@@ -334,7 +336,7 @@ def _reader(
     return attributed(reader, source, signed, author)
 
 
-def _status(head: Head, places: Sequence[Place], found: Observations, made: str) -> str:
+def _status(head: Head, options: Hl7Options, found: Observations, made: str) -> str:
     """Give our word for the status, or theirs where it is none we know.
 
     What nobody has authenticated is preliminary, whatever its rows say, unless an addendum stands
@@ -343,10 +345,11 @@ def _status(head: Head, places: Sequence[Place], found: Observations, made: str)
     knows has that for its status, which the site must map, for its rows may be final and the
     document not.
     """
-    raw, completion = head.first(places), head.value(_COMPLETION)
+    raw, own = head.first(options.fields.places["status"]), options.statuses
+    completion = head.value(_COMPLETION)
     if found.taken_back or raw.strip().upper() in GONE:
         return RETRACTED
-    status = made or status_of(raw) or ("final" if raw.upper() in _SIGNED else raw)
+    status = made or status_of(raw, own) or ("final" if raw.upper() in _SIGNED else raw)
     if completion.upper() in _UNSIGNED:
         status = "prelim"
     elif completion and completion.upper() not in _SIGNED and not status_of(completion):

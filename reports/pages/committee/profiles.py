@@ -161,8 +161,10 @@ def _shared(found: DepartmentProfile, words: Strings) -> tuple[str, ...]:
     if math.isfinite(shared.tipping):
         key = "plausible" if shared.question else "implausible"
         said += [words(f"committee.shared_ordering.{key}", times=decimal(shared.tipping, 2))]
+    doubt = decimal(found.settings.plausible_doubt, 0)
     for key, parts in (("explained", shared.explained), ("stands", shared.parts)):
-        said += [words(f"committee.shared_left.{key}", what=common(parts, words))] * bool(parts)
+        left = words(f"committee.shared_left.{key}", what=common(parts, words), doubt=doubt)
+        said += [left] * bool(parts)
     return (" ".join(said),)
 
 

@@ -70,8 +70,10 @@ def score_table(result: GroupResult, hedges: Large | None, *, words: Strings) ->
         *((key, of := getattr(result, key), of.n) for key in ("brier", "accuracy")),
     ]
     if hedges is not None:
-        keys = ("ratio", "e50", "e90")
-        scores += [(key, getattr(hedges, key), result.ece_star.n) for key in keys]
+        bare = replace(hedges.ratio, low=math.nan, high=math.nan)
+        far = (replace(bare, value=each) for each in (hedges.e50, hedges.e90))
+        each = zip(("ratio", "e50", "e90"), (hedges.ratio, *far), strict=True)
+        scores += [(key, of, result.ece_star.n) for key, of in each]
     columns = heads(
         words, "scores",
         ("measure", 2.4), ("value", 0.9, "right"), ("interval", 1.6, "right"),

@@ -56,13 +56,13 @@ def picture_rows(
     return tuple(sorted(drawn, key=later))
 
 
-def scale_of(content: RadiologistContent) -> Scale:
-    """Give the recommended phrases of the table with what they mean."""
+def scale_of(content: RadiologistContent, phrases: frozenset[str]) -> Scale:
+    """Give these phrases, the recommended or the discouraged, with what they mean."""
     if isinstance(content.overall, SuppressedCell):
         return {}
     table = content.overall.phrases
     means = zip(table.phrases, table.expected.tolist(), strict=True)
-    return {phrase: mean for phrase, mean in means if phrase in content.recommended}
+    return {phrase: mean for phrase, mean in means if phrase in phrases}
 
 
 @dataclass(frozen=True, slots=True)

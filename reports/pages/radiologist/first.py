@@ -41,7 +41,7 @@ _LINE: Final = 40.0
 # Height at which a picture of so many lines is legible: it comes before a roomy chart.
 _CLEAR, _CLEAR_LINE = 85.0, 16.0
 _HEADING, _TITLE = 30.0, 20.0
-_FEW_CASES, _CLOSE = 3, 3.0
+_FEW_CASES, _CLOSE, _CLOSEST = 3, 3.0, 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,9 @@ def first_page(composer: Composer, chart: PhraseChart) -> Left:
     if profile is None:
         composer.add(Prose(words("headline.not_judged"), LEAD, "H2"), after=10.0)
     else:
-        scale = scale_of(content)
-        said = in_words(profile, words=words, scale=scale, ct=content.ct_readers)
+        scale, over = (scale_of(content, p) for p in (content.recommended, content.discouraged))
+        ct = content.ct_readers
+        said = in_words(profile, words=words, scale=scale, discouraged=over, ct=ct)
         cards, setting = _cards(composer, content, said)
         page = _Verdict(composer, profile, said, cards, setting, chart)
         page.lead()
@@ -121,7 +122,7 @@ def _cards(
     for each, setting in tries:
         if sum(card.height for card in each) <= composer.room - _above(said, setting, width):
             return each, setting
-    return small, _SMALLEST
+    return [replace(card, pad=_CLOSEST) for card in small], _SMALLEST
 
 
 def _few(cases: tuple[Case, ...]) -> tuple[Case, ...]:

@@ -19,7 +19,7 @@ from reports.figures.reliability import panel_pieces, reliability
 from reports.numbers import BLANK, FINE, count, hours, percent, percent_interval
 from reports.out_of_order import alone, remark
 from reports.pages import return_sheet
-from reports.pages.radiologist.chart import LEAST, PhraseChart, scale_of
+from reports.pages.radiologist.chart import LEAST, PhraseChart
 from reports.pages.radiologist.trend import trend
 from reports.pages.return_sheet import Answer
 from reports.strings import Strings
@@ -145,7 +145,7 @@ def _sides(chart: PhraseChart) -> _Sides:
     content, words = chart.content, chart.words
     how, limits = how_to_read(chart), what_it_is_not(chart)
     if content.profile:
-        behind = in_words(content.profile, words=words, scale=scale_of(content)).behind
+        behind = in_words(content.profile, words=words).behind
         shorter = sum(map(len, how)) <= sum(map(len, limits))
         how, limits = (how + behind, limits) if shorter else (how, limits + behind)
     both = (words("radiologist.how"), how), (words("radiologist.not"), limits)
