@@ -36,10 +36,15 @@ from calibration.survey_fit import PhraseSurvey
 _ANSWER_COLUMNS = ("percentage", "percent", "value", "answer", "response", "probability")
 _COUNT_COLUMNS = ("n", "respondents")
 _WHO = re.compile(
-    r"(?:\b|_)(?:id|nr|initials|respondents?|participant|reader|rater|radiologist|user|subject|person"
-    r"|age|years|timestamp|date)(?:\b|_)"
+    r"(?:(?:respondent|participant|reader|rater|radiologist|user|subject|person|befunder|teilnehmer)"
+    r"s?[ _-]?)?(?:id|nr|no|number|code|initials|name|kürzel|)[.]?"
+    r"|(?:your[ _])?"
+    r"(?:age|alter|date|datum|timestamp|zeitstempel|experience|berufsjahre|years?|jahre)"
+    r"(?:[ _-]?(?:group|band)|[ _(]+(?:in[ _])?(?:years?|jahren?)[)]?"
+    r"|[ _](?:of|in|since|as|der)[ _].*)?"
 )
-"""Words in the title of a column that tells of the respondent."""
+"""The whole title of a column that tells of the respondent."""
+_COMMA = r"\s*\d+,\d+\s*"
 _NONE = np.zeros(0)
 
 
@@ -174,12 +179,17 @@ def _from_respondents(frame: pd.DataFrame, name: str) -> tuple[PhraseSurvey, ...
 
 
 def _asked(frame: pd.DataFrame) -> list[object]:
-    """Columns that may hold answers: some number, which is not the row's, and no respondent's."""
+    """Columns that may hold answers: some number, and no respondent's; no first one of row numbers.
+
+    One of decimal commas is among them, to be refused and not left out.
+    """
     bare, _ = _bare(frame)
     numeric = bare.apply(pd.to_numeric, errors="coerce")
-    rows = (numeric.diff().iloc[1:] == 1.0).all() & (numeric.iloc[0] <= 1.0) & (len(frame) > 2)
-    some = numeric.notna().any() & ~rows
-    return [c for c in frame.columns if some[c] and not _WHO.search(str(c).lower())]
+    some = numeric.notna().any() | bare.apply(lambda c: c.astype(str).str.fullmatch(_COMMA).any())
+    first = numeric.iloc[:, 0]
+    counts = bool((first.diff().iloc[1:] == 1.0).all()) and first.iloc[0] <= 1.0
+    some.iloc[0] &= not (counts and len(frame) > 2)
+    return [c for c in frame.columns if some[c] and not _WHO.fullmatch(str(c).strip().lower())]
 
 
 def _bare(frame: pd.DataFrame) -> tuple[pd.DataFrame, BoolArray]:

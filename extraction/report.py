@@ -41,11 +41,9 @@ _SAYING: Final = (
 )
 """Behind one of these a header's name is a word of a sentence ("findings are")."""
 _TITLE: Final = (
-    r"(?:(?:chest|cxr|xr|x-?ray|ct|hrct|ctpa|portable|mobile|ap|pa)\b[^.?:;\n]{0,40}"
-    r"(?:\.[ \t]{1,4}|\n))?"
+    r"(?:(?:chest|cxr|xr|x-?ray|ct|hrct|ctpa|portable|mobile)\b[^.?:;\n]{0,40}(?:\.[ \t]{1,4}|\n))?"
 )
 """The name of the examination may stand before a request: "Chest PA. Fall, ?rib fracture"."""
-_AGED: Final = r"\d{1,3}[ \t]?(?:y/?o|yrs?|years?(?:[ \t-]old)?)?[ \t]?[fm]"
 _TITLED: Final = re.compile(
     r"\s{0,80}(?=(?:(?:low|high|plain|contrast|portable|mobile|computed|thoracic)\b[^\n]{0,24}?)?"
     r"\b(?:ct|cta|ctpa|cect|ncct|hrct|mdct|ldct|cxr|xr|x-?ray|chest|tomography|radiograph)\b)"
@@ -118,7 +116,7 @@ class SectionReader:
         openings = [opening for entry in vocabulary.sections for opening in entry.openings]
         complaints = "|".join(map(re.escape, sorted(openings, key=len, reverse=True))) or r"(?!)"
         self._opening = re.compile(
-            rf"\s{{0,80}}{_TITLE}(?:(?P<ask>\?)|(?:{_AGED}|{complaints})\b)", re.IGNORECASE
+            rf"\s{{0,80}}{_TITLE}(?:(?P<ask>\?)|(?:{complaints})\b)", re.IGNORECASE
         )
         spoken = "|".join(name for entry in vocabulary.sections for name in entry.spoken) or "(?!)"
         self._spoken = re.compile(

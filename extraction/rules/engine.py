@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Final, NamedTuple, TypeVar
 
 from extraction.finding import (
@@ -21,7 +20,7 @@ from extraction.finding import (
 from extraction.report import FINDINGS, Place, SectionReader, own_words
 from extraction.rules.clauses import clauses
 from extraction.rules.decide import Decision, carry_back, decide, settled
-from extraction.rules.doubts import guarded, of_today
+from extraction.rules.doubts import guarded
 from extraction.rules.ellipsis import completed, corrected, with_stand_ins
 from extraction.rules.lexicon import Part, Root, build
 from extraction.rules.mentions import MentionFinder
@@ -181,7 +180,7 @@ class RuleEngine:
         shown = raised if len(raised) == len(text) else text
         label, told = list[Item](), section.start
         before: tuple[list[Decision], list[Token]] = [], []
-        for whole, following in pairwise([*split(tokens, text, grammar), []]):
+        for whole in split(tokens, text, grammar):
             items = scan(whole, self._root, shown)
             label = label if text.find("\n", told, whole[0].start) < 0 else []
             above = label if self._holds(label, items, whole) else []
@@ -193,9 +192,7 @@ class RuleEngine:
                 for piece in pieces(sentence, said, grammar) if run_on else [sentence]:
                     within = said if piece is sentence else scan(piece, self._root, shown)
                     within = with_stand_ins(within, piece, grammar, before)
-                    last = piece[-1].end == whole[-1].end
-                    said_of = self._decisions(within, piece, above)
-                    before = of_today(said_of, piece, following if last else [], grammar), piece
+                    before = self._decisions(within, piece, above), piece
                     yield piece, before[0]
 
     def _holds(self, label: list[Item], items: list[Item], tokens: Sequence[Token]) -> bool:

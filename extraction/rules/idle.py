@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from extraction.rules.lexicon import Part
-from extraction.rules.scan import Clause, Item, denies, governs
+from extraction.rules.scan import Clause, Item, governs
 from extraction.rules.tokens import Token
 from extraction.vocabulary.schema import GrammarFile
 
@@ -17,11 +17,6 @@ from extraction.vocabulary.schema import GrammarFile
 _SHORT, _BESIDE, _CHANGE_WITHIN = 5, 6, 4
 _UNSURE: Final = frozenset({"possibly", "probably", "likely", "most likely", "question of"})
 _QUALITY: Final = Part.ASSERTING | Part.LUNG | Part.ELSEWHERE
-_ADVERBS: Final = frozenset({"possibly", "probably", "likely", "presumably", "conceivably"})
-_LED: Final = {
-    "of": ("evidence", "picture", "view", "result"), "in": ("resulted", "resulting"),
-    "to": ("due", "secondary", "owing", "led", "thanks"),
-}  # fmt: skip
 # The first between two findings: it is likelier ("atelectasis > infection").
 _GREATER, _SUSPICIOUS = ">", "suspicious"
 
@@ -31,11 +26,6 @@ def weighed(clause: Clause) -> Clause:
     items = clause.items
     cues = [at for at, item in enumerate(items) if item.lexeme.parts & Part.CUE]
     idle = [at for at in cues if not _weighs(clause, at)]
-    words = [token.word for token in clause.tokens] if cues else []
-    if not (clause.grammar.went | clause.grammar.told_apart | clause.grammar.natures).isdisjoint(
-        words
-    ):
-        idle += [k for k in cues if _is_idle(clause, k)]
     idle += [k for k in cues if _goes_unsaid(clause, idle, k)]
     idle += [k for at in cues if at > 1 and _grades_nobody(items, at) for k in (at - 1, at, at + 1)]
     if not idle:
@@ -95,88 +85,6 @@ def _weighs(clause: Clause, at: int) -> bool:
     begin = max(items[0].first - _SHORT, 0)
     ahead = tokens[begin : item.first]
     return said not in grammar.weighing or any(t.word in grammar.weighing[said] for t in ahead)
-
-
-def _is_idle(clause: Clause, at: int) -> bool:
-    """Whether it denies nothing that went, tells only edges apart, or grades a nature."""
-    return _goes_on(clause, at) or _is_edge(clause, at) or _grades_nature(clause, at)
-
-
-def _grades_nature(clause: Clause, at: int) -> bool:
-    """Whether an adverb doubts what a thing is and not that: "a possibly malignant nodule"."""
-    (first, last, _), words, grammar = clause.items[at], clause.tokens, clause.grammar
-    nature = last < len(words) and words[last].word in grammar.natures
-    begin = first + (words[first].word in grammar.articles)
-    if not nature or last - begin > 1 or words[begin].word not in _ADVERBS:
-        return False
-    named = _qualified(clause.items, at)
-    told = (*named.lexeme.pathologies, *named.lexeme.splits) if named else ()
-    return bool(told) and grammar.things.issuperset(told)
-
-
-def _is_edge(clause: Clause, at: int) -> bool:
-    """Whether only an edge is lost: "the contours of the mass are indistinguishable from it"."""
-    grammar, item = clause.grammar, clause.items[at]
-    words = [token.word for token in clause.tokens]
-    alike = not grammar.told_apart.isdisjoint(words[item.first : item.last])
-    return alike and not grammar.edges.isdisjoint(words[: item.first])
-
-
-def _goes_on(clause: Clause, at: int) -> bool:
-    """Whether what should go is still there: "delayed resolution of the pneumonia".
-
-    So does what denies that it went: "lack of resolution of the effusion".
-    """
-    items = clause.items
-    going = [k for k in range(at + 2) if _went(clause, k)]
-    if at in going:
-        return _is_slow(clause, at) or (at > 0 and _denied_by(items, at - 1, at))
-    ahead = next((k for k in reversed(going) if k < at), None)
-    denied = ahead is not None and _is_slow(clause, ahead) and _denies_behind(items[at])
-    return denied or (at + 1 in going and _denied_by(items, at, at + 1))
-
-
-def _went(clause: Clause, at: int) -> bool:
-    """Whether a cue denies by what went: "complete resolution of the"."""
-    if at >= len(clause.items) or not denies(clause.items[at]):
-        return False
-    first, last, _ = clause.items[at]
-    grammar = clause.grammar
-    return not grammar.went.isdisjoint(token.word for token in clause.tokens[first:last])
-
-
-def _denies_behind(item: Item) -> bool:
-    return any(cue.kind == "negation" and cue.side == "after" for cue in item.lexeme.cues)
-
-
-def _denied_by(items: list[Item], at: int, going: int) -> bool:
-    """Whether a denial touches what should have gone: "no evidence of resolution of"."""
-    return denies(items[at]) and items[at].last == items[going].first
-
-
-def _is_slow(clause: Clause, at: int) -> bool:
-    """Whether a word before or behind says that it has not gone, or not all of it."""
-    words, grammar = [token.word for token in clause.tokens], clause.grammar
-    first = clause.items[at].first - 1
-    first -= first > 0 and words[first] == "-"
-    word = words[first] if first >= 0 else "."
-    led = _LED.get(word)
-    known = grammar.wholly | grammar.articles | grammar.definite | grammar.copulas | grammar.finite
-    if led is not None:
-        return first == 0 or words[first - 1] not in led
-    ahead = clause.items[at - 1] if at else None
-    graded = ahead is not None and ahead.lexeme.cues and ahead.last == clause.items[at].first
-    alone = words[clause.items[at].first] in grammar.went  # no "complete" of its own
-    if word in grammar.unended:
-        return True
-    if alone and word.isalpha() and word not in known and not graded and word not in grammar.sides:
-        return True
-    behind = words[clause.items[at].last :]
-    if not grammar.saving.isdisjoint(behind):
-        return True
-    verbs = (k for k, word in enumerate(behind) if word in grammar.copulas or not word.isalpha())
-    told = behind[(verb := next(verbs, len(behind))) : verb + _CHANGE_WITHIN]
-    return told[:1] != [","] and not grammar.unended.isdisjoint(told)
 
 
 def _yields(items: list[Item], at: int) -> bool:

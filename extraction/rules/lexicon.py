@@ -103,6 +103,9 @@ class Lexeme:
     said: str = ""
 
 
+_NO_PART: Final = Lexeme()
+
+
 def build(vocabulary: Vocabulary) -> Root:
     """Return the token graph of a vocabulary, built once per digest and never changed after.
 
@@ -232,30 +235,31 @@ class _Lists:
 
     def _doubts(self) -> tuple[frozenset[str], Root]:
         """Give the first words of what doubts, and it with what holds such words and does not."""
-        weaver, grammar = self._weaver, self._grammar
-        doubting = self._expressions(grammar.doubting)
-        doubts = weaver.told(doubting, None, _nothing, partial(_with, {"parts": Part.CUE}))
+        doubts = self._expressions(self._grammar.doubting, Lexeme(Part.CUE))
         first = frozenset(doubts)
-        weaver.add(doubts, self._expressions(grammar.assured), _both)
+        self._weaver.add(doubts, self._expressions(self._grammar.assured), _both)
         root = Root(doubts)
         root[INSERTED] = root[TENSES] = {}
         return first, root
 
     def _add(self, patterns: Iterable[str], **told: Any) -> None:
         """Add a list whose every expression plays the same part."""
-        words = self._expressions(patterns)
-        self._join(self._weaver.told(words, None, _nothing, partial(_with, told)))
+        self._join(self._expressions(patterns, Lexeme(**told)))
 
     def _join(self, words: Node, merge: Merge | None = None) -> None:
         self._weaver.add(self._root, words, merge or _both)
 
-    def _expressions(self, patterns: Iterable[str], *, plurals: bool = False) -> Node:
+    def _expressions(
+        self, patterns: Iterable[str], plain: Lexeme = _NO_PART, *, plurals: bool = False
+    ) -> Node:
+        """Give all that patterns stand for, as `plain` says, in any spelling or in their own."""
         whole: Node = {}
         for pattern in patterns:
             shown = pattern.removeprefix("=")
-            exact = (shown, shown.upper()) if " " in shown else (shown,)
-            lexeme = Lexeme(loose=True) if shown == pattern else Lexeme(exact=exact)
-            words = self._weaver.expressions(shown, lexeme, plurals=plurals and shown == pattern)
+            loose = shown == pattern
+            own = (shown, shown.upper()) if " " in shown else (shown,)
+            lexeme = replace(plain, loose=loose, exact=() if loose else own)
+            words = self._weaver.expressions(shown, lexeme, plurals=plurals and loose)
             self._weaver.add(whole, words, _both)
         return whole
 
@@ -297,14 +301,6 @@ class _Lists:
 _ANSWERING: Final[dict[str, CueKind]] = {
     "absent": "negation", "present": "assertion", "cannot exclude": "denial",
 }  # fmt: skip
-
-
-def _nothing(way: None, word: str) -> None:
-    """Go on knowing nothing of the way."""
-
-
-def _with(told: dict[str, Any], way: None, lexeme: Lexeme) -> Node:
-    return {END: replace(lexeme, **told)}
 
 
 def _named(pathology: str, lung: str, lexeme: Lexeme) -> Node:

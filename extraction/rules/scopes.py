@@ -7,7 +7,6 @@ tests/clinical.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
 from typing import Final
 
 from extraction.rules.backward import backward, meant
@@ -31,12 +30,6 @@ _LIMITS: Final = frozenset({"limit", "limits", "limitations", "constraints", "co
 _HANGING: Final = frozenset({"and", "or", "in", "at", "on", "over", "within", "along", "with"})
 _OBJECT: Final = Part.MENTION | Part.CAUSE | Part.ASSERTING
 _PAUSES: Final = frozenset({",", "and"})
-# What ends so before an "or" is a quality, and names no cause ("loculated or free effusion").
-_QUALITIES: Final = (
-    "ic", "al", "ous", "ive", "ant", "ary", "ar", "ed", "ing", "ent", "oid", "ble", "ory",
-)  # fmt: skip
-# How a word ends that says of what stands before that it is seen: "no longer evident for".
-_SEEN: Final = ("ed", "en", "ble", "ent", "ere")
 
 
 def scopes(clause: Clause) -> list[Scope]:
@@ -61,7 +54,7 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     if _heads_list(clause, at):
         cue = cues.get("after") or cues.get("either") or cues["before"]
         return [Scope(at, meant(clause, at, cue), at + 1, _listed_until(items, at), "before")]
-    ahead = cues.get("before") or cues.get("either") or _of_object(clause, at, cues["after"])
+    ahead = cues.get("before") or cues.get("either")
     behind = cues.get("after") or cues.get("either")
     reach = None if ahead is None else forward(clause, at, ahead)
     if reach is not None and _values(clause, at, reach):
@@ -73,17 +66,6 @@ def _scopes_of(clause: Clause, at: int) -> list[Scope]:
     if reach is None or told.kind != behind.kind:  # "an opacity, not seen before, likely is edema"
         return [(reach is None and _inverted(clause, at, behind)) or back]
     return _of_two(clause, at, behind, back, reach)
-
-
-def _of_object(clause: Clause, at: int, behind: Cue) -> Cue | None:
-    """Give a denial that only looks back as one that looks ahead where "of" or "for" follows it.
-
-    "No longer any trace of effusion" is of the effusion, whatever stands before.
-    """
-    last = clause.items[at].last
-    words = [token.word for token in clause.tokens[last - 1 : last + 1]]
-    of = words[1:] in (["of"], ["for"]) and not words[0].endswith(_SEEN)
-    return replace(behind, side="before") if of and behind.kind == "negation" else None
 
 
 def _heads_list(clause: Clause, at: int) -> bool:
@@ -293,15 +275,11 @@ def _lists_causes(items: Sequence[Item], at: int, comma: int) -> int | None:
 
 
 def _another(clause: Clause, at: int, around: int) -> bool:
-    """Whether a finding is there, and only its cause is one of several.
+    """Whether a cause of no name of ours stands behind the place of a finding.
 
-    "Opacity in the right lung contusion versus aspiration" leaves the opacity to be seen, and so
-    does a "nodule indistinguishable from collapse".
+    "Opacity in the right lung contusion versus aspiration" leaves the opacity to be seen.
     """
-    item, place = clause.items[around], clause.items[around - 1]
-    grammar = clause.grammar
-    if not grammar.told_apart.isdisjoint(t.word for t in clause.tokens[item.first : item.last]):
-        return grammar.things.issuperset(clause.items[at].lexeme.pathologies)
+    place = clause.items[around - 1]
     if around - at < _PLACED or not place.lexeme.parts & _PLACE:
         return False
     between = clause.tokens[place.last : clause.items[around].first]
@@ -326,11 +304,11 @@ def one_of_two(clause: Clause, at: int) -> int | None:
     for either, step in ((ahead, -1), (at + 1, 1)):
         if not 0 <= either < len(items) or not items[either].lexeme.parts & Part.OR:
             continue
-        before = _opens_apposition(clause, min(either, at) - 1)
+        before = _opens_apposition(items, min(either, at) - 1)
         if before is None:
             continue
         if step < 0:
-            begin, stop = items[before].last if before >= 0 else _begin(clause), items[either].first
+            begin, stop = items[before].last if before >= 0 else clause.first, items[either].first
             places = (i.last for i in items[before + 1 : either] if i.lexeme.parts & _SITED)
             marks = (k for k in range(stop, 0, -1) if not tokens[k - 1].word.isalpha())
             named = (k for k in range(stop, next(marks, 0), -1) if tokens[k - 1].word == "of")
@@ -343,37 +321,13 @@ def one_of_two(clause: Clause, at: int) -> int | None:
             stop = next((k for k in range(begin, stop) if tokens[k].word in ends), stop)
         words = [token.word for token in tokens[begin:stop] if token.word.isalpha()]
         open_ = not words or words[-1] in grammar.unending  # "viral or bacterial pneumonia"
-        opens = before < 0 and step < 0 and _begin(clause) < clause.first
-        said = opens or (before >= 0 and is_finite(items[before]))
-        open_ = open_ or (said and words[-1].endswith(_QUALITIES))
-        between = tokens[items[either].last : items[at].first] if step < 0 and before >= 0 else []
-        paired = any(token.word not in grammar.articles for token in between)
-        open_ = open_ or (paired and is_finite(items[before]))  # "a solid or subsolid nodule"
         if not open_ and len(words) <= _CAUSE and grammar.vague.isdisjoint(words):
             return either
     return None
 
 
-def _begin(clause: Clause) -> int:
-    """Give where a clause's words begin: the first of a sentence opens with its first item."""
-    first, opens = clause.first, clause.first == clause.items[0].first
-    while opens and first and clause.tokens[first - 1].word.isalpha():
-        first -= 1
-    return first
-
-
-def _opens_apposition(clause: Clause, j: int) -> int | None:
-    """Position of the comma, colon or copula that opens it, -1 for the clause's start.
-
-    None for none of them; a copula is no verb that a cue of its own governs ("is not").
-    """
-    items = clause.items
+def _opens_apposition(items: Sequence[Item], j: int) -> int | None:
+    """Position of the comma or colon that opens it, -1 for the clause's start; None for neither."""
     while j >= 0 and not items[j].lexeme.parts & _FIRM:
         j -= 1
-    if j < 0 or items[j].lexeme.parts & (Part.COMMA | Part.COLON):
-        return j
-    verb = items[j].lexeme.parts & Part.VERB and not items[j].lexeme.cues
-    words, last = clause.tokens, items[j].last
-    copula = words[last - 1].word in clause.grammar.copulas
-    told = words[last].word in clause.grammar.prepositions or words[last].word.endswith("ed")
-    return j if verb and copula and not told else None
+    return j if j < 0 or items[j].lexeme.parts & (Part.COMMA | Part.COLON) else None

@@ -126,6 +126,33 @@ def test_a_column_that_tells_of_the_respondent_is_no_phrase_and_is_named() -> No
     assert columns_left_out(frame) == ("Number", "Respondent ID", "Years of experience", "site")
 
 
+@pytest.mark.parametrize(
+    ("title", "values"),
+    [
+        ("cannot exclude age indeterminate fracture", [30, 40, 20]),
+        ("up to date", [30, 40, 20]),
+        ("unlikely", [0, 1, 2]),
+    ],
+)
+def test_a_phrase_is_kept_though_its_words_or_answers_look_like_a_respondent_s(
+    title: str, values: list[int]
+) -> None:
+    frame = pd.DataFrame({"likely": [70, 80, 60], title: values})
+    assert [each.phrase for each in read_survey(frame, name="s")] == ["likely", title]
+
+
+@pytest.mark.parametrize("title", ["Alter", "Experience", "age (years)", "Befunder-Nr.", "Jahre"])
+def test_a_respondent_s_column_is_no_phrase(title: str) -> None:
+    frame = pd.DataFrame({title: [30, 40, 50], "likely": [70, 80, 60]})
+    assert columns_left_out(frame) == (title,)
+
+
+def test_decimal_commas_are_refused_and_not_left_out() -> None:
+    frame = pd.DataFrame({"likely": ["70,5", "80,1", "60,0"], "possibly": [30, 40, 20]})
+    with pytest.raises(SurveyError, match="3 cells are not numbers"):
+        read_survey(frame, name="s")
+
+
 def test_a_phrase_that_few_answered_is_kept() -> None:
     frame = pd.DataFrame({"likely": [70, 75, 80, 60, 85], "rare": [None, "", 5, None, 7]})
     assert read_survey(frame, name="s")[1].answers.tolist() == [0.05, 0.07]

@@ -37,6 +37,7 @@ def joined(marked: str, *locked: str, rule: str = "rule") -> str:
     [
         ("on ⟦DATE:17.02⟧ kl. ⟦TIME:21.30⟧.", "on [17.02 kl. 21.30]."),
         ("file Θ-⟦ID:20877⟧ of 가-⟦ID:4471⟧.", "file [Θ-20877] of [가-4471]."),
+        ("no effusion•⟦ID:20877123⟧ seen", "no effusion•[20877123] seen"),
         ("scanned ⟦DATE:wo 20-03-24⟧, ⟦TIME:16:08⟧ Uhr", "scanned [wo 20-03-24, 16:08 Uhr]"),
         ("film of ke ⟦DATE:8.5.2024⟧ seen", "film of [ke 8.5.2024] seen"),
         ("at ⟦TIME:17:50⟧h here", "at [17:50h] here"),

@@ -35,7 +35,7 @@ MOST_MODULES = 344
 MOST_DEIDENTIFICATION = 25, 3_442
 """Modules, and lines of code without data, of `pipeline/deidentify`."""
 MOST_LINES = 400
-MOST_CODE = 48_101
+MOST_CODE = 47_848
 SILENT_TOKENS = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
     tokenize.ENDMARKER,

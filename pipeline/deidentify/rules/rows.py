@@ -8,8 +8,8 @@ the anchor's own first group, or the place with what `after` matched. `checks` t
 taken words are (see `checks`); ``c: check`` asks it of the group named c. What a row `needs` must
 stand in the text for an anchor, and in small letters before a word: it spares the search, and so
 does ``abroad`` where no character lies beyond ASCII, and `run` where nowhere so many letters,
-figures, and + - / _ stand in one. A row with a `finder` leaves the taking to a function of a
-family. Patterns name their parts: ``{Name}`` stands for the fragment of that name in
+figures, + - / _ and signs beyond ASCII stand in one. A row with a `finder` leaves the taking to a
+function of a family. Patterns name their parts: ``{Name}`` stands for the fragment of that name in
 `fragments.toml`; line breaks and the blanks behind them are left out.
 """
 
